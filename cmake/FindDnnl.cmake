@@ -1,0 +1,15 @@
+# oneDNN (Debian: libdnnl-dev). Its own config file also demands OpenCL, which we do not use; hence this module.
+find_path(Dnnl_INCLUDE_DIR dnnl.h)
+find_library(Dnnl_LIBRARY dnnl)
+if(Dnnl_INCLUDE_DIR AND EXISTS "${Dnnl_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h")
+  file(STRINGS "${Dnnl_INCLUDE_DIR}/oneapi/dnnl/dnnl_version.h" parts REGEX "#define DNNL_VERSION_(MAJOR|MINOR|PATCH) ")
+  string(REGEX REPLACE "[^0-9;]" "" parts "${parts}")
+  string(REPLACE ";" "." Dnnl_VERSION "${parts}")
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Dnnl REQUIRED_VARS Dnnl_LIBRARY Dnnl_INCLUDE_DIR VERSION_VAR Dnnl_VERSION)
+if(Dnnl_FOUND AND NOT TARGET Dnnl::Dnnl)
+  add_library(Dnnl::Dnnl UNKNOWN IMPORTED)
+  set_target_properties(Dnnl::Dnnl PROPERTIES
+    IMPORTED_LOCATION "${Dnnl_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${Dnnl_INCLUDE_DIR}")
+endif()

@@ -1,0 +1,23 @@
+# addnorm_layer(NAME [AFTER layer...] SOURCES file...): one static library per layer, addnorm_NAME, which sees its own
+# src/ folder and the public headers, and links only to the layers named after AFTER.
+function(addnorm_layer name)
+  cmake_parse_arguments(PARSE_ARGV 1 layer "" "" "AFTER;SOURCES")
+  set(target addnorm_${name})
+  add_library(${target} STATIC ${layer_SOURCES})
+  add_library(addnorm::${name} ALIAS ${target})
+  set_target_properties(${target} PROPERTIES EXPORT_NAME ${name} POSITION_INDEPENDENT_CODE ON CXX_EXTENSIONS OFF)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target}
+    PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>
+    PRIVATE ${PROJECT_SOURCE_DIR}/src)
+  # Formulas are evaluated as written: a product and a sum are fused only where a kernel asks for it.
+  target_compile_options(${target} PRIVATE -ffp-contract=off -fno-math-errno)
+  foreach(before IN LISTS layer_AFTER)
+    target_link_libraries(${target} PUBLIC addnorm_${before})
+  endforeach()
+  addnorm_warnings(${target})
+endfunction()
+
+# x86 targets built: the baseline, SSE4, AVX2, AVX-512. The two dropped add nothing to float arithmetic but build time.
+# Kernels and the tests that run every target must agree on it.
+set(ADDNORM_SIMD_DEFINITIONS "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")

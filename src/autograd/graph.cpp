@@ -1,0 +1,62 @@
+#include "autograd/graph.h"
+
+#include <cmath>
+
+#include "kernels/elementwise.h"
+
+namespace addnorm::detail {
+namespace {
+
+/// Nodes whose last owner is gone, waiting to be destroyed one after the other. Without it a chain of 100,000 ops would
+/// be destroyed by 100,000 nested calls.
+struct Graveyard {
+  std::vector<std::shared_ptr<Node>> waiting;
+  bool draining = false;
+};
+thread_local Graveyard graveyard;
+
+}  // namespace
+
+Value::~Value() {
+  if (!producer) return;
+  graveyard.waiting.push_back(std::move(producer));
+  if (graveyard.draining) return;
+  graveyard.draining = true;
+  while (!graveyard.waiting.empty()) {
+    const std::shared_ptr<Node> node = std::move(graveyard.waiting.back());
+    graveyard.waiting.pop_back();
+  }  // the node's inputs die here and queue their own producers
+  graveyard.draining = false;
+}
+
+Var Node::make_var(std::shared_ptr<Value> value) {
+  Var var;
+  var.value_ = std::move(value);
+  return var;
+}
+
+std::string Node::where() const { return concat("op '", name, "'", path ? " in " : "", path ? *path : ""); }
+
+void accumulate(Tensor& into, Tensor gradient) {
+  if (!into.defined()) {
+    into = std::move(gradient);
+    return;
+  }
+  Tensor target = into.unique() ? into : Tensor(into.shape(), into.dtype());
+  dispatch(into.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::add(into.data<T>(), gradient.data<T>(), into.elements(), target.data<T>());
+  });
+  into = std::move(target);
+}
+
+void require_finite(const Tensor& t, const std::string& what, const std::string& where) {
+  dispatch(t.dtype(), [&](auto zero) {
+    const auto values = t.values<decltype(zero)>();
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (!std::isfinite(values[i]))
+        throw NumericsError(concat(what, " of ", where, " is ", values[i], " at element ", i, " of ", t.shape()));
+  });
+}
+
+}  // namespace addnorm::detail

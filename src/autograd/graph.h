@@ -1,0 +1,54 @@
+// The recorded graph: values, and the nodes that made them. Internal to autograd.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "addnorm/autograd/tape.h"
+
+namespace addnorm::detail {
+
+/// What a Var points to.
+struct Value {
+  Tensor tensor;
+  Tensor grad;                     // leaves, and values whose gradient is retained
+  std::shared_ptr<Node> producer;  // null for a leaf
+  std::size_t output = 0;          // which output of the producer this is
+  bool requires_grad = false;
+  bool retain_grad = false;
+
+  Value() = default;
+  Value(const Value&) = delete;
+  Value& operator=(const Value&) = delete;
+  ~Value();
+};
+
+/// One recorded op.
+struct Node {
+  const char* name = "";
+  std::shared_ptr<const std::string> path;  // null: no NameScope
+  std::uint64_t sequence = 0;               // order of recording: consumers are always later than producers
+  std::vector<Var> inputs;
+  std::vector<std::weak_ptr<Value>> outputs;
+  std::vector<Tensor> dy;  // what has arrived so far, one per output
+  BackwardFn backward;
+  bool queued = false;
+  bool released = false;  // backward ran and its saved values are gone
+
+  static const std::shared_ptr<Value>& value_of(const Var& var) { return var.value_; }
+  static Var make_var(std::shared_ptr<Value> value);
+  std::string where() const;  // "op 'layer_norm' in blocks.3/attn"
+};
+
+/// into += gradient, in one rounded addition per element; `into` is replaced when somebody else still reads it.
+void accumulate(Tensor& into, Tensor gradient);
+
+bool checking_finite();
+/// Throws NumericsError if t holds a NaN or infinity; `what` and `where` name it.
+void require_finite(const Tensor& t, const std::string& what, const std::string& where);
+
+std::shared_ptr<const std::string> current_path();
+
+}  // namespace addnorm::detail

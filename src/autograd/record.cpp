@@ -1,0 +1,83 @@
+// Recording: the state of this thread (gradients on or off, path, checks) and the making of nodes.
+#include <atomic>
+
+#include "autograd/graph.h"
+
+namespace addnorm {
+namespace {
+
+struct Recording {
+  bool grad = true;
+  bool check_finite = false;
+  std::string path;
+};
+thread_local Recording recording;
+std::atomic<std::uint64_t> next_sequence{1};
+
+}  // namespace
+
+NoGrad::NoGrad() : before_(recording.grad) { recording.grad = false; }
+NoGrad::~NoGrad() { recording.grad = before_; }
+bool grad_enabled() { return recording.grad; }
+
+NameScope::NameScope(std::string_view name) : before_(recording.path.size()) {
+  if (before_ != 0) recording.path += '/';
+  recording.path += name;
+}
+NameScope::~NameScope() { recording.path.resize(before_); }
+
+CheckFinite::CheckFinite() : before_(recording.check_finite) { recording.check_finite = true; }
+CheckFinite::~CheckFinite() { recording.check_finite = before_; }
+
+namespace detail {
+
+bool checking_finite() { return recording.check_finite; }
+
+std::shared_ptr<const std::string> current_path() {
+  return recording.path.empty() ? nullptr : std::make_shared<const std::string>(recording.path);
+}
+
+}  // namespace detail
+
+std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<Tensor> ys, BackwardFn backward) {
+  bool needs_grad = false;
+  if (recording.grad)
+    for (const Var& input : inputs) needs_grad |= input.requires_grad();
+
+  auto node = std::make_shared<detail::Node>();
+  node->name = name;
+  if (needs_grad || recording.check_finite) node->path = detail::current_path();
+  if (recording.check_finite)
+    for (const Tensor& y : ys) detail::require_finite(y, "result", node->where());
+
+  std::vector<Var> outputs;
+  outputs.reserve(ys.size());
+  for (std::size_t k = 0; k < ys.size(); ++k) {
+    auto value = std::make_shared<detail::Value>();
+    value->tensor = std::move(ys[k]);
+    value->requires_grad = needs_grad;
+    if (needs_grad) {
+      value->producer = node;
+      value->output = k;
+      node->outputs.push_back(value);
+    }
+    outputs.push_back(detail::Node::make_var(std::move(value)));
+  }
+  if (needs_grad) {
+    node->sequence = next_sequence.fetch_add(1, std::memory_order_relaxed);
+    node->inputs = std::move(inputs);
+    node->dy.resize(outputs.size());
+    node->backward = std::move(backward);
+  }
+  return outputs;
+}
+
+Var record(const char* name, std::vector<Var> inputs, Tensor y, SimpleBackwardFn backward) {
+  std::vector<Tensor> ys;
+  ys.push_back(std::move(y));
+  auto outputs = record(name, std::move(inputs), std::move(ys),
+                        [backward = std::move(backward)](std::span<const Tensor> dy, Grads& grads) { backward(dy[0], grads); });
+  return std::move(outputs[0]);
+}
+
+}  // namespace addnorm

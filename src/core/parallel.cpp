@@ -1,0 +1,40 @@
+#include "addnorm/core/parallel.h"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <atomic>
+
+#include "addnorm/core/error.h"
+
+namespace addnorm {
+namespace {
+std::atomic<int> configured_threads{0};  // 0: not set yet
+}
+
+void set_threads(int count) {
+  require(count >= 1, "set_threads: ", count, " given, at least 1 is needed");
+  configured_threads.store(count, std::memory_order_relaxed);
+}
+
+int threads() {
+  int count = configured_threads.load(std::memory_order_relaxed);
+  if (count == 0) {
+    count = std::max(1, omp_get_max_threads());
+    configured_threads.store(count, std::memory_order_relaxed);
+  }
+  return count;
+}
+
+void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
+  const int team = static_cast<int>(std::min(blocks, static_cast<std::size_t>(threads())));
+  if (team <= 1 || omp_in_parallel()) {
+    for (std::size_t block = 0; block < blocks; ++block) body(context, block);
+    return;
+  }
+  const auto count = static_cast<std::ptrdiff_t>(blocks);
+#pragma omp parallel for num_threads(team) schedule(static)
+  for (std::ptrdiff_t block = 0; block < count; ++block) body(context, static_cast<std::size_t>(block));
+}
+
+}  // namespace addnorm

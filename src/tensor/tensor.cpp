@@ -1,0 +1,103 @@
+#include "addnorm/tensor/tensor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <ostream>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/tensor/arena.h"
+
+namespace addnorm {
+
+const char* name_of(DType dtype) { return dtype == DType::f32 ? "float32" : "float64"; }
+std::size_t size_of(DType dtype) { return dtype == DType::f32 ? sizeof(float) : sizeof(double); }
+std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
+
+class Buffer {
+ public:
+  explicit Buffer(std::size_t bytes) : memory_(arena_take(bytes)), bytes_(bytes) {}
+  Buffer(const Buffer&) = delete;
+  Buffer& operator=(const Buffer&) = delete;
+  ~Buffer() { arena_give_back(memory_, bytes_); }
+  void* memory() const { return memory_; }
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
+
+namespace {
+template <class T>
+Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
+  require(count == shape.elements(), "Tensor: ", count, " values given for shape ", shape, ", which has ", shape.elements());
+  Tensor out(shape, dtype_of<T>);
+  std::copy_n(values, count, out.data<T>());
+  return out;
+}
+}  // namespace
+
+Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
+  const auto bytes = checked_mul(shape.elements(), size_of(dtype));
+  require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " does not fit in memory");
+  buffer_ = std::make_shared<Buffer>(*bytes);
+}
+
+Tensor Tensor::zeros(const Shape& shape, DType dtype) {
+  Tensor out(shape, dtype);
+  std::memset(out.buffer_->memory(), 0, shape.elements() * size_of(dtype));
+  return out;
+}
+
+Tensor Tensor::full(const Shape& shape, double value, DType dtype) {
+  Tensor out(shape, dtype);
+  dispatch(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    std::ranges::fill(out.values<T>(), static_cast<T>(value));
+  });
+  return out;
+}
+
+Tensor Tensor::of(const Shape& shape, std::span<const float> values) { return copy_of(shape, values.data(), values.size()); }
+Tensor Tensor::of(const Shape& shape, std::span<const double> values) { return copy_of(shape, values.data(), values.size()); }
+Tensor Tensor::of(const Shape& shape, std::initializer_list<float> values) {
+  return copy_of(shape, values.begin(), values.size());
+}
+
+double Tensor::item() const {
+  require(defined() && elements() == 1, "Tensor::item: needs exactly one element, the shape is ", shape_);
+  return dispatch(dtype_, [&](auto zero) { return static_cast<double>(*data<decltype(zero)>()); });
+}
+
+Tensor Tensor::reshape(const Shape& shape) const {
+  require(shape.elements() == elements(), "reshape: ", shape_, " has ", elements(), " elements, ", shape, " has ",
+          shape.elements());
+  Tensor out = *this;
+  out.shape_ = shape;
+  return out;
+}
+
+Tensor Tensor::clone() const {
+  Tensor out(shape_, dtype_);
+  std::memcpy(out.buffer_->memory(), checked_data(dtype_), elements() * size_of(dtype_));
+  return out;
+}
+
+Tensor Tensor::to(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  Tensor out(shape_, dtype);
+  dispatch(dtype_, [&](auto from) {
+    dispatch(dtype, [&](auto into) {
+      std::ranges::transform(values<decltype(from)>(), out.data<decltype(into)>(),
+                             [](auto v) { return static_cast<decltype(into)>(v); });
+    });
+  });
+  return out;
+}
+
+void* Tensor::checked_data(DType wanted) const {
+  require(defined(), "Tensor: the tensor is undefined; it has no elements to read");
+  require(wanted == dtype_, "Tensor: read as ", wanted, ", but it holds ", dtype_);
+  return buffer_->memory();
+}
+
+}  // namespace addnorm

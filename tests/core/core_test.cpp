@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <vector>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/core/parallel.h"
+#include "addnorm/core/rng.h"
+#include "support/near.h"
+
+namespace addnorm {
+namespace {
+
+TEST(Philox, MatchesThePublishedKnownAnswers) {  // Random123, kat_vectors
+  EXPECT_EQ(philox4x32(0, {0, 0, 0, 0}), (std::array<std::uint32_t, 4>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
+  EXPECT_EQ(philox4x32(0xffffffffffffffff, {0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff}),
+            (std::array<std::uint32_t, 4>{0x408f276d, 0x41c83b0e, 0xa20bc7c6, 0x6d5451fd}));
+  EXPECT_EQ(philox4x32(0x299f31d0a4093822, {0x243f6a88, 0x85a308d3, 0x13198a2e, 0x03707344}),
+            (std::array<std::uint32_t, 4>{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1}));
+}
+
+TEST(Shape, RefusesElementCountsThatOverflow) {
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { Shape s{4194305, 4194305, 211106198978564}; }, {"4194305"}));
+  EXPECT_EQ((Shape{2, 0, 3}.elements()), 0u);
+  EXPECT_EQ(Shape{}.elements(), 1u);
+}
+
+TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {
+  for (const int count : {1, 2, 3, 4, 7}) {
+    set_threads(count);
+    std::vector<std::atomic<int>> seen(101);
+    parallel_blocks(seen.size(), [&](std::size_t block) { ++seen[block]; });
+    for (const auto& times : seen) EXPECT_EQ(times, 1);
+  }
+}
+
+}  // namespace
+}  // namespace addnorm

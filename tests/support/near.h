@@ -1,0 +1,64 @@
+// Comparisons and the tolerances they use. A tolerance is a named function with its reason; tests type no numbers.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "addnorm/core/rng.h"
+#include "addnorm/tensor/tensor.h"
+
+namespace addnorm::test {
+
+/// |got - want| <= atol + rtol * |want|.
+struct Tolerance {
+  double atol;
+  double rtol;
+};
+
+/// The same bits.
+constexpr Tolerance exact() { return {0, 0}; }
+/// One float32 rounding per operation, at most four operations deep: 4 * 2^-24 relative; atol for results near 0.
+constexpr Tolerance elementwise_tolerance() { return {2.4e-7, 2.4e-7}; }
+/// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
+Tolerance reduction_tolerance(std::size_t n);
+/// reliability.md 2.5: float32 gradients against the double reference.
+constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
+
+/// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over
+/// allowance of the worst element.
+testing::AssertionResult near_all(std::span<const float> got, std::span<const float> want, Tolerance tolerance);
+testing::AssertionResult near_all(std::span<const float> got, std::span<const double> want, Tolerance tolerance);
+testing::AssertionResult near_all(std::span<const double> got, std::span<const double> want, Tolerance tolerance);
+testing::AssertionResult near_all(const Tensor& got, const Tensor& want, Tolerance tolerance);
+/// The same bits, NaN payloads and the sign of zero included.
+testing::AssertionResult same_bits(std::span<const float> got, std::span<const float> want);
+
+#define EXPECT_NEAR_ALL(got, want, tolerance) EXPECT_TRUE(::addnorm::test::near_all((got), (want), (tolerance)))
+#define EXPECT_SAME_BITS(got, want) EXPECT_TRUE(::addnorm::test::same_bits((got), (want)))
+
+/// Runs `statement` and expects an E whose message contains every one of the given parts.
+template <class E, class Body>
+testing::AssertionResult throws_saying(Body&& body, std::initializer_list<std::string> parts) {
+  try {
+    body();
+  } catch (const E& error) {
+    const std::string message = error.what();
+    for (const std::string& part : parts)
+      if (message.find(part) == std::string::npos)
+        return testing::AssertionFailure() << "the message lacks '" << part << "': " << message;
+    return testing::AssertionSuccess();
+  } catch (const std::exception& other) {
+    return testing::AssertionFailure() << "another kind of error was thrown: " << other.what();
+  }
+  return testing::AssertionFailure() << "nothing was thrown";
+}
+
+/// n normal values with the given mean and standard deviation, the same for the same seed.
+std::vector<float> normal_values(std::size_t n, std::uint64_t seed, double mean = 0, double deviation = 1);
+Tensor normal_tensor(const Shape& shape, std::uint64_t seed, DType dtype = DType::f32);
+
+}  // namespace addnorm::test
