@@ -1,15 +1,8 @@
-// addnorm: dispatch only. One file per sub-command.
-#include <CLI/CLI.hpp>
-
+// addnorm: dispatch only. One file per sub-command, each with one function that describes it to the program.
 #include "addnorm/core/version.h"
+#include "command.h"
 
 int main(int argc, char** argv) {
-  CLI::App app("addnorm: will this Transformer train, and if not, which layer stops it");
-  app.set_version_flag("--version", addnorm::version());
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
-  return 0;
+  addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
+  return program.run(argc, argv);
 }

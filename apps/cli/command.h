@@ -1,0 +1,79 @@
+// What a sub-command sees of the command line. Only command.cpp includes CLI11: its headers cost ten seconds a file.
+//
+//   void add_bench(Program& program) {                            // apps/cli/bench.cpp
+//     const auto o = std::make_shared<BenchOptions>();
+//     Command command = program.command("bench", "kernels against this machine's limits");
+//     command.options(*o);                                        // o->fields(field) names each option once
+//     command.example("addnorm bench add-norm --json");
+//     command.run([o] { return bench(*o, std::cout); });          // 0 done, 1 failed, 2 bad usage
+//   }
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace CLI {
+class App;
+}
+
+namespace addnorm::cli {
+
+/// One sub-command. Values are bound by reference and must live until the program has run; what they hold before is the
+/// default that --help shows.
+class Command {
+ public:
+  explicit Command(CLI::App& app) : app_(&app) {}
+
+  /// "--threads" or "-t,--threads"; a bool is a flag without value; a vector takes several values or a,b,c.
+  void option(const std::string& name, bool& value, const std::string& help);
+  void option(const std::string& name, int& value, const std::string& help);
+  void option(const std::string& name, std::int64_t& value, const std::string& help);
+  void option(const std::string& name, std::uint64_t& value, const std::string& help);
+  void option(const std::string& name, float& value, const std::string& help);
+  void option(const std::string& name, double& value, const std::string& help);
+  void option(const std::string& name, std::string& value, const std::string& help);
+  void option(const std::string& name, std::filesystem::path& value, const std::string& help);
+  void option(const std::string& name, std::vector<int>& value, const std::string& help);
+  void option(const std::string& name, std::vector<std::string>& value, const std::string& help);
+
+  /// Arguments without a dash, in the order of the calls; optional.
+  void positional(const std::string& name, std::string& value, const std::string& help);
+  void positional(const std::string& name, std::vector<std::string>& values, const std::string& help);
+
+  /// Every field of an options struct as --name; underscores in names become dashes.
+  template <class Options>
+  void options(Options& o) {
+    o.fields([this](std::string name, auto& value, const std::string& help) {
+      for (char& c : name) c = c == '_' ? '-' : c;
+      option("--" + name, value, help);
+    });
+  }
+
+  void example(const std::string& line);  ///< shown at the end of --help
+  void run(std::function<int()> body);    ///< called after parsing, when this sub-command was given
+
+ private:
+  CLI::App* app_;
+};
+
+/// The tool: sub-commands, and the same ends for all of them.
+class Program {
+ public:
+  Program(const std::string& name, const std::string& help, const std::string& version);
+  ~Program();
+
+  Command command(const std::string& name, const std::string& help);
+
+  /// Parses, runs the sub-command and returns the exit code: what its body returned; 2 with a line on stderr for bad
+  /// usage (UsageError included); 1 with a line on stderr for any other error.
+  int run(int argc, const char* const* argv);
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+}  // namespace addnorm::cli

@@ -1,0 +1,20 @@
+// Names that people type: compared without case, dashes and underscores, and answered with the nearest known one.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace addnorm {
+
+/// "PreLN", "pre-ln" and "pre_ln" become "preln".
+std::string folded(std::string_view name);
+
+/// The known name with the fewest single-character edits from `name` (both folded; the first of equals), or "" when
+/// none shares enough with it to be what was meant: at most a third of its letters may differ, one in short names.
+std::string nearest_name(std::string_view name, std::span<const std::string> known);
+
+/// "unknown arrangement 'preln2'; did you mean pre-ln? known: post-ln, pre-ln". `what` says what kind of name it is.
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
+
+}  // namespace addnorm

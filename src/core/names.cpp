@@ -1,0 +1,58 @@
+#include "addnorm/core/names.h"
+
+#include <algorithm>
+#include <cctype>
+#include <numeric>
+#include <vector>
+
+namespace addnorm {
+namespace {
+
+/// Levenshtein distance: insertions, deletions and substitutions, one row of the table at a time.
+std::size_t edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i + 1;
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+}  // namespace
+
+std::string folded(std::string_view name) {
+  std::string out;
+  for (const char c : name)
+    if (c != '-' && c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+std::string nearest_name(std::string_view name, std::span<const std::string> known) {
+  const std::string wanted = folded(name);
+  const std::string* best = nullptr;
+  std::size_t best_distance = std::max<std::size_t>(1, wanted.size() / 3) + 1;
+  for (const std::string& candidate : known) {
+    const std::size_t distance = edit_distance(wanted, folded(candidate));
+    if (distance < best_distance) {
+      best = &candidate;
+      best_distance = distance;
+    }
+  }
+  return best == nullptr ? "" : *best;
+}
+
+std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known) {
+  std::string message = "unknown " + std::string(what) + " '" + std::string(name) + "'";
+  if (const std::string nearest = nearest_name(name, known); !nearest.empty()) message += "; did you mean " + nearest + "?";
+  message += message.back() == '?' ? " known: " : "; known: ";
+  for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
+  return message;
+}
+
+}  // namespace addnorm

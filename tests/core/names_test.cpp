@@ -1,0 +1,38 @@
+#include "addnorm/core/names.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace addnorm {
+namespace {
+
+const std::vector<std::string> kKnown{"post-ln", "pre-ln", "rezero", "hc"};
+
+TEST(Names, FoldAwayCaseDashAndUnderscore) {
+  EXPECT_EQ(folded("PreLN"), "preln");
+  EXPECT_EQ(folded("pre_ln"), folded("Pre-LN"));
+}
+
+TEST(Names, NearestIsTheOneWithTheFewestEdits) {
+  EXPECT_EQ(nearest_name("PreLM", kKnown), "pre-ln");
+  EXPECT_EQ(nearest_name("pos-tln", kKnown), "post-ln");
+  EXPECT_EQ(nearest_name("rezro", kKnown), "rezero");
+  EXPECT_EQ(nearest_name("hx", kKnown), "hc");
+}
+
+TEST(Names, NothingIsNearestToSomethingElseAltogether) {
+  EXPECT_EQ(nearest_name("transformer", kKnown), "");
+  EXPECT_EQ(nearest_name("ab", kKnown), "");
+  EXPECT_EQ(nearest_name("rezero", {}), "");
+}
+
+TEST(Names, AnUnknownOneIsAnsweredWithTheNearestAndTheList) {
+  EXPECT_EQ(unknown_name("arrangement", "prelm", kKnown),
+            "unknown arrangement 'prelm'; did you mean pre-ln? known: post-ln, pre-ln, rezero, hc");
+  EXPECT_EQ(unknown_name("arrangement", "zzz", kKnown), "unknown arrangement 'zzz'; known: post-ln, pre-ln, rezero, hc");
+}
+
+}  // namespace
+}  // namespace addnorm
