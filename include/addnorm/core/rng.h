@@ -63,6 +63,9 @@ constexpr std::uint32_t drop_threshold(float p) {
   return scaled >= 4294967295.0 ? 0xffffffffu : static_cast<std::uint32_t>(scaled);
 }
 
+/// What is kept is multiplied by this, so that the expectation stays the same.
+constexpr double keep_scale(float p) { return 1.0 / (1.0 - static_cast<double>(p)); }
+
 /// Uniform in [0, 1) and standard normal (Box-Muller in double) for element `index` of a stream.
 float uniform_at(RandomKey key, std::uint64_t index);
 float normal_at(RandomKey key, std::uint64_t index);
