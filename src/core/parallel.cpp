@@ -37,4 +37,19 @@ void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
   for (std::ptrdiff_t block = 0; block < count; ++block) body(context, static_cast<std::size_t>(block));
 }
 
+void detail::run_tasks(std::size_t tasks, TaskBody body, void* context) {
+  const int team = static_cast<int>(std::min(tasks, static_cast<std::size_t>(threads())));
+  if (team <= 1 || omp_in_parallel()) {
+    for (std::size_t task = 0; task < tasks; ++task) body(context, task, 0);
+    return;
+  }
+  const auto count = static_cast<std::ptrdiff_t>(tasks);
+#pragma omp parallel num_threads(team)
+  {
+    const auto worker = static_cast<std::size_t>(omp_get_thread_num());
+#pragma omp for schedule(dynamic, 1)
+    for (std::ptrdiff_t task = 0; task < count; ++task) body(context, static_cast<std::size_t>(task), worker);
+  }
+}
+
 }  // namespace addnorm

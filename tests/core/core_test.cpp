@@ -34,5 +34,19 @@ TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {
   }
 }
 
+TEST(Parallel, RunsEveryTaskExactlyOnceAndNeverTwoOfOneWorkerAtOnce) {
+  for (const int count : {1, 2, 3, 4, 7}) {
+    set_threads(count);
+    std::vector<std::atomic<int>> seen(101);
+    std::vector<std::atomic<int>> busy(static_cast<std::size_t>(count));
+    parallel_tasks(seen.size(), [&](std::size_t task, std::size_t worker) {
+      ++seen[task];
+      EXPECT_EQ(busy.at(worker)++, 0);
+      --busy[worker];
+    });
+    for (const auto& times : seen) EXPECT_EQ(times, 1);
+  }
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -23,6 +23,8 @@ struct Tolerance {
 constexpr Tolerance exact() { return {0, 0}; }
 /// One float32 rounding per operation, at most four operations deep: 4 * 2^-24 relative; atol for results near 0.
 constexpr Tolerance elementwise_tolerance() { return {2.4e-7, 2.4e-7}; }
+/// Two units in the last place of a normal float32; atol is the smallest denormal, the unit below the normal ones.
+constexpr Tolerance two_ulp() { return {1.5e-45, 2.4e-7}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
 /// reliability.md 2.5: float32 gradients against the double reference.

@@ -14,6 +14,8 @@ int threads();
 namespace detail {
 using BlockBody = void (*)(void* context, std::size_t block);
 void run_blocks(std::size_t blocks, BlockBody body, void* context);
+using TaskBody = void (*)(void* context, std::size_t task, std::size_t worker);
+void run_tasks(std::size_t tasks, TaskBody body, void* context);
 }  // namespace detail
 
 /// body(block) for every block in [0, blocks), each exactly once, on up to threads() threads; returns when all are done.
@@ -23,6 +25,17 @@ void parallel_blocks(std::size_t blocks, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   detail::run_blocks(
       blocks, [](void* context, std::size_t block) { (*static_cast<Plain*>(context))(block); },
+      const_cast<std::remove_const_t<Plain>*>(&body));
+}
+
+/// body(task, worker) for every task in [0, tasks), each exactly once, handed out one by one in this order to whoever is
+/// free: for tasks of unequal cost, the long ones first. worker < threads() names scratch memory: two tasks with the same
+/// worker never run at the same time. What a task computes must not depend on its worker. Otherwise as parallel_blocks.
+template <class Body>
+void parallel_tasks(std::size_t tasks, Body&& body) {
+  using Plain = std::remove_reference_t<Body>;
+  detail::run_tasks(
+      tasks, [](void* context, std::size_t task, std::size_t worker) { (*static_cast<Plain*>(context))(task, worker); },
       const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
