@@ -1,0 +1,61 @@
+// What the attention kernels are given. The formulas stand in attention.h.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace addnorm::kernels {
+
+/// Element (b, t, h, c) of an array of heads lies at data[b * batch + t * row + h * head + c].
+///   [B, T, H * D]: batch = T * H * D, row = H * D, head = D.   [B, H, T, D]: batch = H * T * D, row = D, head = T * D.
+template <class T>
+struct HeadView {
+  T* data = nullptr;
+  std::size_t batch = 0, row = 0, head = 0;
+
+  T* at(std::size_t b, std::size_t t, std::size_t h) const { return data + b * batch + t * row + h * head; }
+};
+
+/// Element (b, h, i, j) of a mask lies at data[b * batch + h * head + i * row + j]; a stride of 0 repeats. Null data: none.
+template <class T>
+struct MaskView {
+  const T* data = nullptr;
+  std::size_t batch = 0, head = 0, row = 0;
+
+  const T* at(std::size_t b, std::size_t h, std::size_t i) const { return data + b * batch + h * head + i * row; }
+};
+
+/// T is float, or double for the reference loops.
+template <class T>
+struct BasicAttentionArgs {
+  std::size_t batch = 0, heads = 0, kv_heads = 0;
+  std::size_t queries = 0, keys = 0;     ///< lengths of q and of k, v; they may differ
+  std::size_t d_head = 0, d_value = 0;   ///< width of a head of q and k, and of v and o
+  HeadView<const T> q, k, v;
+  HeadView<T> o;                         ///< written by forward, read by backward
+  double* lse = nullptr;                 ///< [batch, heads, queries]; written by forward (null: not kept), read by backward
+
+  T scale = 1;                           ///< usually 1 / sqrt(d_head)
+  T softcap = 0;                         ///< 0: none
+  bool causal = false;                   ///< query i sees keys j <= i + offset
+  std::ptrdiff_t causal_offset = 0;      ///< keys - queries aligns the last query with the last key (keys kept from before)
+  const std::ptrdiff_t* causal_offsets = nullptr;  ///< [batch], in place of causal_offset
+  const std::size_t* key_lengths = nullptr;        ///< [batch]: keys from there on are padding; values above `keys` mean keys
+  MaskView<std::uint8_t> mask, key_mask;           ///< nonzero: may be seen. Both hold; key_mask usually has head = row = 0
+  MaskView<T> bias;                                ///< added to s; -inf masks
+
+  T* scratch = nullptr;                  ///< as many elements as attention_scratch says, aligned to 64 bytes; not for double
+};
+
+/// Gradients are written, not added; null data where one is not wanted. They must not overlap the inputs.
+template <class T>
+struct BasicAttentionGradArgs {
+  BasicAttentionArgs<T> forward;  ///< as given to forward, with its o and lse
+  HeadView<const T> d_o;          ///< gradient of o
+  HeadView<T> dq, dk, dv;
+};
+
+using AttentionArgs = BasicAttentionArgs<float>;
+using AttentionGradArgs = BasicAttentionGradArgs<float>;
+
+}  // namespace addnorm::kernels
