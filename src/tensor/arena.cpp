@@ -1,27 +1,124 @@
 #include "addnorm/tensor/arena.h"
 
-#include <atomic>
-#include <new>
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <vector>
+
+#include "addnorm/core/error.h"
+#include "tensor/arena_pages.h"
+#include "tensor/poison.h"
+#include "tensor/size_class.h"
 
 namespace addnorm {
 namespace {
-constexpr std::align_val_t kAlignment{64};
-std::atomic<std::size_t> in_use{0};
-std::atomic<std::size_t> mapped{0};
-}  // namespace
 
-void* arena_take(std::size_t bytes) {
-  void* memory = ::operator new(bytes, kAlignment);
-  in_use += bytes;
-  mapped += bytes;
+class Arena {
+ public:
+  void* take(std::size_t bytes);
+  void give_back(void* memory, std::size_t bytes) noexcept;
+  void trim();
+  ArenaStats stats();
+
+ private:
+  // The list is kept outside the blocks, so a free block is never touched; it can always take one more without allocating.
+  struct SizeClass {
+    std::vector<char*> free;
+    std::size_t blocks = 0;  // free or in use
+  };
+
+  char* carve(std::size_t index, std::size_t bytes);
+  void trim_locked();
+
+  std::mutex mutex_;
+  std::array<SizeClass, kSizeClasses> classes_;
+  ArenaPages pages_;
+  std::size_t in_use_ = 0;
+  std::size_t peak_ = 0;
+  std::size_t carved_ = 0;
+};
+
+[[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t in_use) {
+  const auto mib = [](std::size_t n) { return static_cast<double>(n >> 10) / 1024; };
+  throw Error(concat("out of memory: a tensor needs ", mib(bytes), " MiB (", bytes, " bytes), and the system has no more; ",
+                     mib(in_use), " MiB are in use by other tensors. A smaller batch, sequence or model needs less"));
+}
+
+void* Arena::take(std::size_t bytes) {
+  const std::lock_guard lock(mutex_);
+  if (bytes > kLargestRequest) throw_out_of_memory(bytes, in_use_);
+  const std::size_t index = size_class_of(bytes);
+  auto& free = classes_[index].free;
+  char* memory = nullptr;
+  if (free.empty()) {
+    memory = carve(index, bytes);
+  } else {
+    memory = free.back();
+    free.pop_back();
+  }
+  in_use_ += bytes;
+  peak_ = std::max(peak_, in_use_);
+  unpoison(memory, bytes);
   return memory;
 }
 
-void arena_give_back(void* memory, std::size_t bytes) noexcept {
-  in_use -= bytes;
-  ::operator delete(memory, kAlignment);
+char* Arena::carve(std::size_t index, std::size_t bytes) {
+  SizeClass& chosen = classes_[index];
+  const std::size_t stride = stride_of_class(index);
+  if (chosen.free.capacity() <= chosen.blocks) chosen.free.reserve(2 * chosen.blocks + 4);
+  char* memory = pages_.carve(stride);
+  if (memory == nullptr) {
+    trim_locked();
+    memory = pages_.carve(stride);
+  }
+  if (memory == nullptr) throw_out_of_memory(bytes, in_use_);
+  ++chosen.blocks;
+  carved_ += stride;
+  return memory;
 }
 
-ArenaStats arena_stats() { return {.bytes_in_use = in_use, .peak_bytes = 0, .bytes_mapped = mapped}; }
+void Arena::give_back(void* memory, std::size_t bytes) noexcept {
+  const std::lock_guard lock(mutex_);
+  const std::size_t index = size_class_of(bytes);
+  poison(memory, stride_of_class(index));
+  classes_[index].free.push_back(static_cast<char*>(memory));
+  in_use_ -= bytes;
+}
+
+void Arena::trim() {
+  const std::lock_guard lock(mutex_);
+  trim_locked();
+}
+
+void Arena::trim_locked() {
+  std::vector<Span> spans;
+  for (std::size_t index = 0; index < kSizeClasses; ++index)
+    for (char* block : classes_[index].free) spans.push_back({block, block + stride_of_class(index)});
+  pages_.give_back(std::move(spans));
+  for (std::size_t index = 0; index < kSizeClasses; ++index) {
+    SizeClass& emptied = classes_[index];
+    emptied.blocks -= emptied.free.size();
+    carved_ -= emptied.free.size() * stride_of_class(index);
+    emptied.free.clear();
+  }
+}
+
+ArenaStats Arena::stats() {
+  const std::lock_guard lock(mutex_);
+  return {.bytes_in_use = in_use_, .peak_bytes = peak_, .bytes_mapped = pages_.bytes_accessible(), .bytes_carved = carved_};
+}
+
+// Never destroyed: tensors in static variables may return their memory after any destructor of ours would have run.
+Arena& arena() {
+  static Arena& instance = *new Arena;
+  return instance;
+}
+
+}  // namespace
+
+void* arena_take(std::size_t bytes) { return arena().take(bytes); }
+void arena_give_back(void* memory, std::size_t bytes) noexcept { arena().give_back(memory, bytes); }
+void arena_trim() { arena().trim(); }
+ArenaStats arena_stats() { return arena().stats(); }
 
 }  // namespace addnorm

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "addnorm/core/checked.h"
-#include "addnorm/tensor/arena.h"
+#include "tensor/arena_scope.h"
 
 namespace addnorm {
 
@@ -15,15 +15,25 @@ std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of
 
 class Buffer {
  public:
-  explicit Buffer(std::size_t bytes) : memory_(arena_take(bytes)), bytes_(bytes) {}
+  explicit Buffer(std::size_t bytes) : memory_(arena_take(bytes)), bytes_(bytes), scope_(current_arena_scope()) {
+    if (scope_) scope_->bytes_alive += bytes_;
+  }
   Buffer(const Buffer&) = delete;
   Buffer& operator=(const Buffer&) = delete;
-  ~Buffer() { arena_give_back(memory_, bytes_); }
-  void* memory() const { return memory_; }
+  ~Buffer() {
+    if (scope_) scope_->bytes_alive -= bytes_;
+    arena_give_back(memory_, bytes_);
+  }
+  void* memory() const {
+    require(!scope_ || !scope_->ended, "Tensor: read after the ArenaScope it was made in has ended; copy what must stay into a ",
+            "tensor made before the scope, or make it under OutsideArenaScopes");
+    return memory_;
+  }
 
  private:
   void* memory_;
   std::size_t bytes_;
+  std::shared_ptr<ArenaScope::Record> scope_;
 };
 
 namespace {

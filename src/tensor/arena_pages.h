@@ -1,0 +1,48 @@
+// Address space for the arena: reserved in large ranges, made accessible step by step, given back on request.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace addnorm {
+
+struct Span {
+  char* begin;
+  char* end;
+  std::size_t size() const { return static_cast<std::size_t>(end - begin); }
+};
+
+/// Not thread-safe: the arena holds its lock around every call.
+class ArenaPages {
+ public:
+  /// `bytes` (a multiple of 64) of accessible memory, from a hole left by give_back() or from fresh pages; null when the
+  /// system refuses.
+  char* carve(std::size_t bytes);
+  /// Takes spans that carve() gave out, in any order, and returns their pages to the system. Changes nothing when it throws.
+  void give_back(std::vector<Span> spans);
+
+  std::size_t bytes_accessible() const;
+
+ private:
+  // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved.
+  struct Range {
+    char* mapping;  // what mmap returned
+    char* begin;    // the first 2 MiB boundary in it
+    char* first;    // where the first block starts: not on that boundary, see stride_of_class
+    char* top;
+    char* accessible;
+    char* end;
+    std::size_t room() const { return static_cast<std::size_t>(end - top); }
+  };
+
+  char* carve_hole(std::size_t bytes);
+  char* carve_range(Range& range, std::size_t bytes);
+  bool reserve(std::size_t bytes);
+  bool try_reserve(std::size_t bytes);
+  void lower_top(Range& range);
+
+  std::vector<Range> ranges_;
+  std::vector<Span> holes_;  // sorted by address, never adjacent within one range
+};
+
+}  // namespace addnorm
