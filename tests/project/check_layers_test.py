@@ -1,0 +1,87 @@
+"""tools/check_layers.py on made-up trees: what it must refuse, and what it must let pass."""
+import importlib.util
+import pathlib
+import tempfile
+import unittest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_layers.py"
+spec = importlib.util.spec_from_file_location("check_layers", TOOL)
+check_layers = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(check_layers)
+
+
+def complaints(files):
+    """What the check says about a tree with these files (path -> text)."""
+    with tempfile.TemporaryDirectory() as folder:
+        root = pathlib.Path(folder)
+        for name, text in files.items():
+            path = root / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+        return check_layers.check(root)[0]
+
+
+TENSOR = {"include/addnorm/tensor/tensor.h": "#include <vector>\n"}
+
+
+class Layers(unittest.TestCase):
+    def test_an_upward_include_is_refused_with_file_line_and_both_layers(self):
+        said = complaints({**TENSOR, "src/kernels/norm.cpp": '#include <cmath>\n#include "addnorm/tensor/tensor.h"\n'})
+        self.assertEqual(len(said), 1)
+        self.assertTrue(said[0].startswith("src/kernels/norm.cpp:2:"), said)
+        self.assertIn("layer kernels must not include", said[0])
+        self.assertIn("(layer tensor)", said[0])
+
+    def test_a_private_header_of_a_later_layer_is_refused(self):
+        said = complaints({"src/autograd/graph.h": "", "src/tensor/tensor.cpp": '#include "autograd/graph.h"\n'})
+        self.assertEqual(len(said), 1)
+
+    def test_downward_includes_pass(self):
+        self.assertEqual(complaints({**TENSOR, "src/kernels/norm.h": "", "src/autograd/norm.cpp":
+                                     '#include "addnorm/tensor/tensor.h"\n#include "kernels/norm.h"\n#include <cmath>\n'}), [])
+
+    def test_train_must_not_know_probe_and_report_must_not_know_models(self):
+        said = complaints({"include/addnorm/probe/probe.h": "", "include/addnorm/model/config.h": "",
+                           "src/train/trainer.cpp": '#include "addnorm/probe/probe.h"\n',
+                           "src/report/page.cpp": '#include "addnorm/model/config.h"\n'})
+        self.assertEqual(len(said), 2)
+
+    def test_a_folder_that_is_no_layer_is_refused(self):
+        self.assertEqual(len(complaints({"src/utils/strings.cpp": ""})), 1)
+
+
+class ThirdParty(unittest.TestCase):
+    def test_onednn_is_for_gemm_and_bench_only(self):
+        self.assertEqual(len(complaints({"src/kernels/norm.cpp": "#include <dnnl.h>\n"})), 1)
+        self.assertEqual(len(complaints({"src/tensor/tensor.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n"})), 1)
+        self.assertEqual(complaints({"src/kernels/gemm/gemm.cpp": "#include <dnnl.h>\n", "bench/peer.cpp": "#include <dnnl.hpp>\n"}), [])
+
+    def test_public_headers_include_nothing_foreign(self):
+        for header in ("nlohmann/json.hpp", "hwy/highway.h", "CLI/CLI.hpp", "omp.h", "sys/mman.h", "unistd.h"):
+            with self.subTest(header):
+                self.assertEqual(len(complaints({"include/addnorm/core/shape.h": f"#include <{header}>\n"})), 1)
+
+    def test_public_headers_include_no_private_ones(self):
+        self.assertEqual(len(complaints({"src/core/hidden.h": "", "include/addnorm/core/shape.h": '#include "core/hidden.h"\n'})), 1)
+
+    def test_cli11_is_for_one_file(self):
+        self.assertEqual(len(complaints({"apps/cli/train.cpp": "#include <CLI/CLI.hpp>\n"})), 1)
+        self.assertEqual(complaints({"apps/cli/command.cpp": "#include <CLI/CLI.hpp>\n"}), [])
+
+    def test_an_unknown_library_is_refused(self):
+        self.assertEqual(len(complaints({"src/core/shape.cpp": "#include <boost/any.hpp>\n"})), 1)
+
+
+class Paths(unittest.TestCase):
+    def test_the_umbrella_is_not_for_us(self):
+        self.assertEqual(len(complaints({"include/addnorm/addnorm.h": "", "src/core/shape.cpp": '#include "addnorm/addnorm.h"\n'})), 1)
+
+    def test_dot_dot_is_refused(self):
+        self.assertEqual(len(complaints({"src/core/shape.cpp": '#include "../tensor/tensor.h"\n'})), 1)
+
+    def test_our_own_tree_passes(self):
+        self.assertEqual(check_layers.check(TOOL.parents[1])[0], [])
+
+
+if __name__ == "__main__":
+    unittest.main()

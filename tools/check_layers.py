@@ -1,0 +1,142 @@
+#!/usr/bin/env python3
+"""Fails on an #include that the architecture does not allow: tools/check_layers.py [ROOT]
+
+Each layer names the layers it may use; whatever is not named is refused. Third-party headers have their places too, and
+public headers (include/addnorm) know only the standard library and us. Tests and examples are free.
+"""
+import pathlib
+import re
+import sys
+
+# A layer may use itself and these. The order is that of docs/architecture.md; nothing refers to a later line but `cli`.
+ALLOWED = {
+    "core": [],
+    "kernels": ["core"],
+    "tensor": ["core", "kernels"],
+    "data": ["core", "kernels", "tensor"],
+    "autograd": ["core", "kernels", "tensor"],
+    "nn": ["core", "kernels", "tensor", "autograd"],
+    "residual": ["core", "kernels", "tensor", "autograd", "nn"],
+    "model": ["core", "kernels", "tensor", "autograd", "nn", "residual"],
+    "train": ["core", "kernels", "tensor", "data", "autograd", "nn", "residual", "model"],
+    "probe": ["core", "kernels", "tensor", "data", "autograd", "nn", "residual", "model", "train"],
+    "lab": ["core", "kernels", "tensor", "data", "autograd", "nn", "residual", "model", "train", "probe"],
+    "report": ["core"],
+    # Not layers of the library, but users of it: the measuring code and the tool.
+    "bench": ["core", "kernels", "tensor", "data", "autograd", "nn", "residual", "model", "train"],
+    "cli": ["core", "kernels", "tensor", "data", "autograd", "nn", "residual", "model", "train", "probe", "lab", "report",
+            "bench"],
+}
+
+# Third-party headers by prefix, and the folders that may include them.
+THIRD_PARTY = {
+    "dnnl": ["src/kernels/gemm", "bench"],
+    "oneapi/": ["src/kernels/gemm", "bench"],
+    "hwy/": ["src/kernels", "bench"],
+    "omp.h": ["src/core", "src/kernels", "bench"],
+    "nlohmann/": ["src", "bench", "apps"],
+    "CLI/": ["apps/cli/command.cpp"],
+    "fmt/": ["src", "bench", "apps"],
+    "benchmark/": ["bench"],
+}
+
+# What Linux offers beyond the C++ standard library; never in public headers.
+SYSTEM = re.compile(r"^(sys/|linux/)?[a-z_]+\.h$|^(x86|imm)intrin\.h$")
+STANDARD = re.compile(r"^[a-z_0-9]+$")
+INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# Where our sources are, and what the path says about their layer.
+PLACES = [("include/addnorm", None), ("src", None), ("bench", "bench"), ("apps/cli", "cli")]
+
+
+def layer_of(path, place, fixed):
+    """The layer of a file below `place`; None for the umbrella header."""
+    if fixed:
+        return fixed
+    parts = path.relative_to(place).parts
+    return parts[0] if len(parts) > 1 else None
+
+
+def inside(relative, folder):
+    return relative == folder or relative.startswith(folder + "/")
+
+
+def judge_ours(layer, target_layer, header):
+    if target_layer == layer or target_layer in ALLOWED[layer]:
+        return None
+    may = ", ".join([layer] + ALLOWED[layer])
+    return f"layer {layer} must not include {header} (layer {target_layer}); it may use: {may}"
+
+
+def judge_foreign(relative, header):
+    public = inside(relative, "include")
+    for prefix, folders in THIRD_PARTY.items():
+        if header.startswith(prefix):
+            if any(inside(relative, folder) for folder in folders):
+                return None
+            return f"{header} belongs only in {', '.join(folders)}"
+    if STANDARD.match(header):
+        return None
+    if SYSTEM.match(header):
+        return f"a public header must not include {header}" if public else None
+    return f"{header} is of no library that tools/check_layers.py knows"
+
+
+def judge(root, path, relative, layer, header):
+    """The complaint about one include, or None."""
+    if header == "addnorm/addnorm.h":
+        return "addnorm/addnorm.h is for users; our own sources name what they need"
+    if ".." in header.split("/"):
+        return f"{header}: include by the path from the include root"
+    if header.startswith("addnorm/"):
+        if not (root / "include" / header).is_file():
+            return f"{header} does not exist"
+        return judge_ours(layer, header.split("/")[1], header)
+    if header.startswith("bench/") and (root / header).is_file():
+        return judge_ours(layer, "bench", header)
+    if (root / "src" / header).is_file():
+        if inside(relative, "include"):
+            return f"a public header must not include {header}, which is not installed"
+        return judge_ours(layer, header.split("/")[0], header)
+    if "/" not in header and (path.parent / header).is_file():
+        return None
+    return judge_foreign(relative, header)
+
+
+def check(root):
+    """All complaints as "path:line: text", and the number of files read."""
+    complaints, files = [], 0
+    for place, fixed in PLACES:
+        folder = root / place
+        for path in sorted(folder.rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            files += 1
+            relative = path.relative_to(root).as_posix()
+            layer = layer_of(path, folder, fixed)
+            if layer is None and relative == "include/addnorm/addnorm.h":
+                continue
+            if layer not in ALLOWED:
+                complaints.append(f"{relative}:1: no layer is called {layer}; known: {', '.join(ALLOWED)}")
+                continue
+            for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+                match = INCLUDE.match(line)
+                complaint = match and judge(root, path, relative, layer, match.group(2))
+                if complaint:
+                    complaints.append(f"{relative}:{number}: {complaint}")
+    return complaints, files
+
+
+def main(arguments):
+    root = pathlib.Path(arguments[0] if arguments else pathlib.Path(__file__).parent.parent).resolve()
+    complaints, files = check(root)
+    for complaint in complaints:
+        print(complaint)
+    if files == 0:
+        print(f"no sources below {root}")
+    print(f"check_layers: {files} files, {len(complaints)} forbidden includes")
+    return 1 if complaints or files == 0 else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
