@@ -33,6 +33,7 @@ THIRD_PARTY = {
     "dnnl": ["src/kernels/gemm", "bench"],
     "oneapi/": ["src/kernels/gemm", "bench"],
     "hwy/": ["src/kernels", "bench"],
+    "sanitizer/": ["src/tensor"],
     "omp.h": ["src/core", "src/kernels", "bench"],
     "nlohmann/": ["src", "bench", "apps"],
     "CLI/": ["apps/cli/command.cpp"],
