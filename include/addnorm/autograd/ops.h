@@ -3,11 +3,54 @@
 #pragma once
 
 #include "addnorm/autograd/var.h"
+#include "addnorm/kernels/add_norm.h"
 
 namespace addnorm {
 
 /// a + b and a * b, element by element; equal shapes.
 Var add(const Var& a, const Var& b);
 Var mul(const Var& a, const Var& b);
+
+/// Options of a norm over the last axis.
+struct NormOptions {
+  float eps = 1e-5f;
+  bool gain_is_one_plus_gamma = false;         ///< gain = 1 + gamma (Gemma's convention)
+  EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only
+};
+
+/// Layer normalisation over the last axis.
+///
+///   y = (x - mean) * rstd * gamma + beta,   rstd = 1 / sqrt(var + eps),  var divided by n (biased)
+///
+/// x [..., n], gamma [n], beta [n] -> y with the shape of x; gamma and beta may each be Var() for none. Statistics are
+/// accumulated in double; y is within 4 ULP of max(|y|, 1) for |mean| / std up to 1e6. Differentiable in x, gamma, beta;
+/// keeps x, mean (double) and rstd per row.
+Var layer_norm(const Var& x, const Var& gamma, const Var& beta, const NormOptions& options = {});
+
+/// RMS normalisation: y = x / sqrt(mean(x^2) + eps) * gamma (or x / (sqrt(mean(x^2)) + eps)); gamma may be Var().
+Var rms_norm(const Var& x, const Var& gamma, const NormOptions& options = {});
+
+/// A factor of the residual sum: a constant, or a learned Var with one element or one per feature.
+struct Factor {
+  double constant = 1;  ///< ignored when learned is defined
+  Var learned{};
+};
+
+struct AddNormOptions : NormOptions {
+  Factor a{};             ///< on x
+  Factor b{};             ///< on f
+  DropoutSpec dropout{};  ///< on f, before b
+};
+
+struct SumAndNormed {
+  Var sum;
+  Var y;
+};
+
+/// The fused residual step, one pass over memory: sum = a * x + b * dropout(f), y = norm(sum). The same bits as add
+/// followed by layer_norm. Differentiable in x, f, gamma, beta and learned a, b, through both outputs; keeps the sum
+/// (and x, f only for a learned a, b).
+SumAndNormed add_layer_norm(const Var& x, const Var& f, const Var& gamma, const Var& beta, const AddNormOptions& options = {});
+SumAndNormed add_rms_norm(const Var& x, const Var& f, const Var& gamma, const AddNormOptions& options = {});
 
 }  // namespace addnorm

@@ -1,0 +1,198 @@
+// layer_norm, rms_norm and their fused forms with the residual sum: one op, sum and normed value as its two outputs.
+#include <array>
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "kernels/add_norm.h"
+
+namespace addnorm {
+namespace {
+
+using kernels::NormKind;
+
+/// Inputs of the recorded node; an undefined Var is recorded as an empty leaf that wants no gradient.
+enum Input : std::size_t { kX, kF, kGamma, kBeta, kA, kB, kInputs };
+
+struct Problem {
+  const char* name;
+  NormKind kind;
+  Var x, f, gamma, beta;
+  AddNormOptions options;
+};
+
+void check(const Problem& p) {
+  require(p.x.defined(), p.name, ": x has no value");
+  const std::size_t width = as_rows(p.x.shape()).width;
+  const auto same_dtype = [&](const char* what, const Var& v) {
+    require(v.dtype() == p.x.dtype(), p.name, ": ", what, " is ", v.dtype(), ", x is ", p.x.dtype());
+  };
+  const auto vector = [&](const char* what, const Var& v) {
+    if (!v.defined()) return;
+    require(v.shape() == Shape{width}, p.name, ": ", what, " is ", v.shape(), ", the last axis of x ", p.x.shape(), " is ", width);
+    same_dtype(what, v);
+  };
+  const auto factor = [&](const char* what, const Factor& c) {
+    if (!c.learned.defined()) return;
+    require(c.learned.shape() == Shape{width} || c.learned.value().elements() == 1, p.name, ": ", what, " is ", c.learned.shape(),
+            "; it must have one element or the width of x, ", width);
+    same_dtype(what, c.learned);
+  };
+  if (p.f.defined()) {
+    require(p.f.shape() == p.x.shape(), p.name, ": f is ", p.f.shape(), ", x is ", p.x.shape());
+    same_dtype("f", p.f);
+  }
+  vector("gamma", p.gamma);
+  vector("beta", p.beta);
+  factor("a", p.options.a);
+  factor("b", p.options.b);
+  const float eps = p.options.eps;
+  require(eps >= 0 && eps < HUGE_VALF, p.name, ": eps is ", eps, "; it must be finite and at least 0");
+  const float drop = p.options.dropout.p;
+  require(drop >= 0 && drop < 1, p.name, ": dropout p is ", drop, "; it must be in [0, 1)");
+}
+
+template <class T>
+const T* data_or_null(const Tensor& t) {
+  return t.defined() ? t.data<T>() : nullptr;
+}
+
+template <class T>
+Coefficient<T> coefficient(const Tensor& learned, double constant, std::size_t width) {
+  if (!learned.defined()) return {static_cast<T>(constant), nullptr};
+  if (learned.elements() == 1 && width != 1) return {*learned.data<T>(), nullptr};
+  return {T{1}, learned.data<T>()};
+}
+
+Tensor value_or_none(const Var& v) { return v.defined() ? v.value() : Tensor(); }
+
+/// What backward keeps. x and f only when a learned coefficient needs them.
+struct Saved {
+  NormKind kind;
+  Tensor sum, mean, rstd, gamma, a, b, x, f;
+  AddNormOptions options;
+};
+
+template <class T>
+void run_backward(const Saved& s, const Tensor& dy, const Tensor& dsum, bool has_f, Grads& grads) {
+  const auto [rows, width] = as_rows(s.sum.shape());
+  AddNormGradArgs<T> n;
+  n.rows = rows;
+  n.width = width;
+  n.dy = data_or_null<T>(dy);
+  n.dsum = data_or_null<T>(dsum);
+  n.sum = s.sum.data<T>();
+  n.mean = data_or_null<double>(s.mean);
+  n.rstd = s.rstd.data<T>();
+  n.gamma = data_or_null<T>(s.gamma);
+  n.gain_is_one_plus_gamma = s.options.gain_is_one_plus_gamma;
+  n.a = coefficient<T>(s.a, s.options.a.constant, width);
+  n.b = coefficient<T>(s.b, s.options.b.constant, width);
+  n.dropout = s.options.dropout;
+  n.eps = static_cast<T>(s.options.eps);
+  n.eps_place = s.options.eps_place;
+  n.x = data_or_null<T>(s.x);
+  n.f = data_or_null<T>(s.f);
+
+  std::array<Tensor, kInputs> out;
+  const auto want = [&](Input input, const Shape& shape) -> T* {
+    if (!grads.wanted(input)) return nullptr;
+    out[input] = Tensor(shape, s.sum.dtype());
+    return out[input].template data<T>();
+  };
+  // One buffer serves dx and df when nothing tells them apart.
+  const bool shared = has_f && n.a.is_one() && n.b.is_one() && n.dropout.p == 0.0f;
+  n.dx = want(kX, s.sum.shape());
+  if (shared && (n.dx || grads.wanted(kF))) {
+    if (!n.dx) n.dx = want(kF, s.sum.shape());
+    n.df = n.dx;
+  } else if (has_f) {
+    n.df = want(kF, s.sum.shape());
+  }
+  n.dgamma = want(kGamma, s.gamma.shape());
+  n.dbeta = want(kBeta, Shape{width});
+  n.da = want(kA, s.a.shape());
+  n.db = want(kB, s.b.shape());
+
+  Tensor scratch(Shape{kernels::add_norm_grad_scratch(n)}, s.sum.dtype());
+  kernels::add_norm_grad(s.kind, n, scratch.data<T>());
+  if (shared && grads.wanted(kX) && grads.wanted(kF)) out[kF] = out[kX];
+  for (std::size_t i = 0; i < kInputs; ++i)
+    if (out[i].defined()) grads.give(i, std::move(out[i]));
+}
+
+/// sum and y; the sum of a plain norm is x itself and is not written.
+std::vector<Var> run(const Problem& p) {
+  check(p);
+  const auto [rows, width] = as_rows(p.x.shape());
+  const AddNormOptions& o = p.options;
+  const bool plain = !p.f.defined() && !o.a.learned.defined() && o.a.constant == 1.0;
+  const bool layer = p.kind == NormKind::layer;
+
+  Tensor sum = plain ? p.x.value() : Tensor(p.x.shape(), p.x.dtype());
+  Tensor y(p.x.shape(), p.x.dtype());
+  Tensor mean = layer ? Tensor(Shape{rows}, DType::f64) : Tensor();
+  Tensor rstd(Shape{rows}, p.x.dtype());
+  dispatch(p.x.dtype(), [&, rows = rows, width = width](auto zero) {
+    using T = decltype(zero);
+    AddNormArgs<T> n;
+    n.rows = rows;
+    n.width = width;
+    n.x = p.x.data<T>();
+    n.f = data_or_null<T>(value_or_none(p.f));
+    n.gamma = data_or_null<T>(value_or_none(p.gamma));
+    n.beta = data_or_null<T>(value_or_none(p.beta));
+    n.gain_is_one_plus_gamma = o.gain_is_one_plus_gamma;
+    n.a = coefficient<T>(value_or_none(o.a.learned), o.a.constant, width);
+    n.b = coefficient<T>(value_or_none(o.b.learned), o.b.constant, width);
+    n.dropout = o.dropout;
+    n.eps = static_cast<T>(o.eps);
+    n.eps_place = o.eps_place;
+    n.sum = plain ? nullptr : sum.data<T>();
+    n.y = y.data<T>();
+    n.mean = layer ? mean.data<double>() : nullptr;
+    n.rstd = rstd.data<T>();
+    kernels::add_norm(p.kind, n);
+  });
+
+  const Var none{Tensor(Shape{0}, p.x.dtype())};
+  const auto or_none = [&](const Var& v) { return v.defined() ? v : none; };
+  Saved saved{p.kind, sum, mean, rstd, value_or_none(p.gamma), value_or_none(o.a.learned), value_or_none(o.b.learned), {}, {}, o};
+  if (o.a.learned.requires_grad()) saved.x = p.x.value();
+  if (o.b.learned.requires_grad()) saved.f = value_or_none(p.f);
+  saved.options.a.learned = saved.options.b.learned = Var();  // the closure must not keep the graph alive
+
+  return record(p.name, {p.x, or_none(p.f), or_none(p.gamma), or_none(p.beta), or_none(o.a.learned), or_none(o.b.learned)},
+                std::vector{sum, y}, [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
+    dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
+  });
+}
+
+SumAndNormed pair_of(std::vector<Var> outputs) { return {std::move(outputs[0]), std::move(outputs[1])}; }
+
+AddNormOptions plain_options(const NormOptions& o) {
+  AddNormOptions options;
+  static_cast<NormOptions&>(options) = o;
+  return options;
+}
+
+}  // namespace
+
+SumAndNormed add_layer_norm(const Var& x, const Var& f, const Var& gamma, const Var& beta, const AddNormOptions& options) {
+  require(f.defined(), "add_layer_norm: f has no value; without a second term use layer_norm");
+  return pair_of(run({"add_layer_norm", NormKind::layer, x, f, gamma, beta, options}));
+}
+
+SumAndNormed add_rms_norm(const Var& x, const Var& f, const Var& gamma, const AddNormOptions& options) {
+  require(f.defined(), "add_rms_norm: f has no value; without a second term use rms_norm");
+  return pair_of(run({"add_rms_norm", NormKind::rms, x, f, gamma, Var(), options}));
+}
+
+Var layer_norm(const Var& x, const Var& gamma, const Var& beta, const NormOptions& options) {
+  return std::move(run({"layer_norm", NormKind::layer, x, Var(), gamma, beta, plain_options(options)})[1]);
+}
+
+Var rms_norm(const Var& x, const Var& gamma, const NormOptions& options) {
+  return std::move(run({"rms_norm", NormKind::rms, x, Var(), gamma, Var(), plain_options(options)})[1]);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,249 @@
+// Gradients of the fused Add & Norm: per row a pass of sums and a pass of results; sums over rows by blocks of 64.
+#include <algorithm>
+
+#include "addnorm/core/parallel.h"
+#include "kernels/add_norm.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/add_norm_backward.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/add_norm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// One row as the gradient sees it. xhat is computed from the sum again: two subtractions and a product are cheaper
+/// than reading a stored xhat.
+template <bool kLayer, bool kFull>
+struct Row {
+  const float* dy;    // null: nothing arrives at y
+  const float* dsum;  // null: nothing arrives at the sum
+  const float* sum;
+  SplitMean mean;
+  float rstd;
+  Affine<kFull> affine;
+
+  template <class D>
+  HWY_INLINE hn::Vec<D> xhat(D d, size_t i) const {
+    const auto s = hn::LoadU(d, sum + i);
+    return hn::Mul(kLayer ? mean.centre(d, s) : s, hn::Set(d, rstd));
+  }
+  template <class D>
+  HWY_INLINE hn::Vec<D> g(D d, size_t i) const {
+    return affine.scale(d, hn::LoadU(d, dy + i), i);
+  }
+};
+
+struct Averages {
+  float g;   // mean of dy * gain; 0 for RMS
+  float gx;  // mean of dy * gain * xhat
+};
+
+/// Row averages in double, and this row's share of dgamma and dbeta (null where not wanted).
+template <bool kLayer, bool kFull>
+HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, size_t n, float* dgamma, float* dbeta) {
+  const hn::ScalableTag<double> dd;
+  const hn::Rebind<float, decltype(dd)> df;
+  const hn::CappedTag<float, 1> one;
+  const size_t lanes = hn::Lanes(dd);
+  auto g0 = hn::Zero(dd), g1 = g0, gx0 = g0, gx1 = g0;
+  const auto step = [&](auto tag, size_t i) HWY_ATTR {
+    const auto dy = hn::LoadU(tag, row.dy + i);
+    const auto xhat = row.xhat(tag, i);
+    if (kFull || dgamma) hn::StoreU(hn::MulAdd(dy, xhat, hn::LoadU(tag, dgamma + i)), tag, dgamma + i);
+    if (kFull || dbeta) hn::StoreU(hn::Add(dy, hn::LoadU(tag, dbeta + i)), tag, dbeta + i);
+    const auto g = row.affine.scale(tag, dy, i);
+    return std::pair(g, hn::Mul(g, xhat));
+  };
+  const auto vector_step = [&](size_t i, auto& sum_g, auto& sum_gx) HWY_ATTR {
+    const auto [g, gx] = step(df, i);
+    if constexpr (kLayer) sum_g = hn::Add(sum_g, hn::PromoteTo(dd, g));
+    sum_gx = hn::Add(sum_gx, hn::PromoteTo(dd, gx));
+  };
+  size_t i = 0;
+  for (; i + 2 * lanes <= n; i += 2 * lanes) {
+    vector_step(i, g0, gx0);
+    vector_step(i + lanes, g1, gx1);
+  }
+  for (; i + lanes <= n; i += lanes) vector_step(i, g0, gx0);
+  double sum_g = hn::GetLane(hn::SumOfLanes(dd, hn::Add(g0, g1)));
+  double sum_gx = hn::GetLane(hn::SumOfLanes(dd, hn::Add(gx0, gx1)));
+  for (; i < n; ++i) {
+    const auto [g, gx] = step(one, i);
+    sum_g += static_cast<double>(hn::GetLane(g));
+    sum_gx += static_cast<double>(hn::GetLane(gx));
+  }
+  const auto count = static_cast<double>(n);
+  return {kLayer ? static_cast<float>(sum_g / count) : 0.0f, static_cast<float>(sum_gx / count)};
+}
+
+/// total = rstd * (g - mean(g) - xhat * mean(g * xhat)) + dsum, to `out`.
+template <bool kLayer, bool kStream, bool kFull>
+HWY_INLINE void row_total(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, const Averages& mean, float* out) {
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  const size_t lanes = hn::Lanes(d);
+  const auto step = [&](auto tag, size_t i) HWY_ATTR {
+    auto t = row.g(tag, i);
+    if constexpr (kLayer) t = hn::Sub(t, hn::Set(tag, mean.g));
+    t = hn::Sub(t, hn::Mul(row.xhat(tag, i), hn::Set(tag, mean.gx)));
+    t = hn::Mul(t, hn::Set(tag, row.rstd));
+    if (kFull || row.dsum) t = hn::Add(t, hn::LoadU(tag, row.dsum + i));
+    store<kStream>(t, tag, out + i);
+  };
+  size_t i = 0;
+  for (; i + kLineFloats <= n; i += kLineFloats) {
+    hwy::Prefetch(ahead.dy + i);
+    hwy::Prefetch(ahead.sum + i);
+    if (kFull || row.dsum) hwy::Prefetch(ahead.dsum + i);
+    for (size_t j = 0; j < kLineFloats; j += lanes) step(d, i + j);
+  }
+  for (; i + lanes <= n; i += lanes) step(d, i);
+  for (; i < n; ++i) step(one, i);
+}
+
+/// The same where float would overflow on the way, or where nothing arrives at y. Rare, so a plain loop.
+template <bool kLayer>
+void row_in_double(const AddNormGrad& n, size_t r, float* dgamma, float* dbeta, float* out) {
+  const float* dy = n.dy ? n.dy + r * reference::stride_or(n.dy_stride, n.width) : nullptr;
+  const float* dsum = n.dsum ? n.dsum + r * reference::stride_or(n.dsum_stride, n.width) : nullptr;
+  const float* s = n.sum ? n.sum + r * reference::stride_or(n.sum_stride, n.width) : nullptr;
+  const auto xhat = [&](size_t i) {
+    return (static_cast<double>(s[i]) - (kLayer ? n.mean[r] : 0.0)) * static_cast<double>(n.rstd[r]);
+  };
+  const auto g = [&](size_t i) {
+    return static_cast<double>(dy[i] * reference::gain_at(n.gamma, n.gain_is_one_plus_gamma, i));
+  };
+  double mean_g = 0, mean_gx = 0;
+  for (size_t i = 0; dy && i < n.width; ++i) {
+    mean_g += kLayer ? g(i) : 0.0;
+    mean_gx += g(i) * xhat(i);
+    if (dgamma) dgamma[i] += static_cast<float>(static_cast<double>(dy[i]) * xhat(i));
+    if (dbeta) dbeta[i] += dy[i];
+  }
+  mean_g /= static_cast<double>(n.width);
+  mean_gx *= outside_root_factor(kLayer, n, r) / static_cast<double>(n.width);
+  for (size_t i = 0; i < n.width; ++i) {
+    const double norm = dy ? static_cast<double>(n.rstd[r]) * (g(i) - mean_g - xhat(i) * mean_gx) : 0.0;
+    out[i] = static_cast<float>(norm) + (dsum ? dsum[i] : 0.0f);
+  }
+}
+
+/// dx = a * total, df = b * keep * total, da += total * x, db += total * keep * f for one row.
+void spread_row(const AddNormGrad& n, const DropoutKeys& keys, size_t r, const float* total, float* da, float* db) {
+  const auto row_of = [&](auto* p, size_t stride) { return p ? p + r * reference::stride_or(stride, n.width) : nullptr; };
+  const float* x = row_of(n.x, n.x_stride);
+  const float* f = row_of(n.f, n.f_stride);
+  float* dx = row_of(n.dx, n.dx_stride);
+  float* df = row_of(n.df, n.df_stride);
+  const Keep keep{keys, n.dropout.p != 0.0f, n.dropout.first_row + r};
+  for_each_vector(n.width, [&](auto tag, size_t i) HWY_ATTR {
+    const auto t = hn::LoadU(tag, total + i);
+    if (da) hn::StoreU(hn::MulAdd(t, hn::LoadU(tag, x + i), hn::LoadU(tag, da + i)), tag, da + i);
+    if (db) hn::StoreU(hn::MulAdd(t, keep.apply(tag, hn::LoadU(tag, f + i), i), hn::LoadU(tag, db + i)), tag, db + i);
+    if (df) hn::StoreU(hn::Mul(coefficient_at(tag, n.b, i), keep.apply(tag, t, i)), tag, df + i);
+    if (dx) hn::StoreU(hn::Mul(coefficient_at(tag, n.a, i), t), tag, dx + i);
+  });
+}
+
+template <bool kLayer, bool kStream, bool kFull>
+HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, size_t end, const GradPartials& partial) {
+  const size_t dy_stride = reference::stride_or(n.dy_stride, n.width);
+  const size_t dsum_stride = reference::stride_or(n.dsum_stride, n.width);
+  const size_t sum_stride = reference::stride_or(n.sum_stride, n.width);
+  const size_t dx_stride = reference::stride_or(n.dx_stride, n.width);
+  const size_t ahead = rows_ahead(n.width);
+  const DropoutKeys keys(n.dropout.key, n.dropout.p);
+  const auto row_at = [&](size_t r) HWY_ATTR {
+    return Row<kLayer, kFull>{n.dy + r * dy_stride,        n.dsum ? n.dsum + r * dsum_stride : nullptr,
+                              n.sum + r * sum_stride,      SplitMean(kLayer ? n.mean[r] : 0.0),
+                              n.rstd[r],                   {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
+  };
+  for (size_t r = begin; r < end; ++r) {
+    float* total = spread ? partial.row : n.dx + r * dx_stride;
+    if (!n.dy || near_float_limits(kLayer ? n.mean[r] : 0.0, static_cast<double>(n.rstd[r]))) {
+      row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, total);
+    } else {
+      const Row<kLayer, kFull> row = row_at(r);
+      Averages mean = row_sums(row, n.width, partial.dgamma, partial.dbeta);
+      if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
+      row_total<kLayer, kStream>(row, row_at(r + ahead < end ? r + ahead : r), n.width, mean, total);
+    }
+    if (spread) spread_row(n, keys, r, total, partial.da, partial.db);
+  }
+}
+
+void backward_block(NormKind kind, bool stream, bool spread, const AddNormGrad& n, size_t begin, size_t end, const GradPartials& partial) {
+  const bool layer = kind == NormKind::layer;
+  const bool full = n.dy && n.dsum && n.gamma && !n.gain_is_one_plus_gamma && partial.dgamma && partial.dbeta;
+  if (stream && full && layer) {
+    block_of_kind<true, true, true>(n, spread, begin, end, partial);
+    hwy::FlushStream();
+  } else if (full) {
+    layer ? block_of_kind<true, false, true>(n, spread, begin, end, partial)
+          : block_of_kind<false, false, true>(n, spread, begin, end, partial);
+  } else {
+    layer ? block_of_kind<true, false, false>(n, spread, begin, end, partial)
+          : block_of_kind<false, false, false>(n, spread, begin, end, partial);
+  }
+}
+
+}  // namespace
+}  // namespace addnorm::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace addnorm::kernels {
+namespace {
+HWY_EXPORT(backward_block);
+
+/// out[i] = sum over blocks of partials[block][i], in block order, in double.
+void combine_columns(const float* partials, std::size_t blocks, std::size_t block_stride, std::size_t width, float* out) {
+  constexpr std::size_t kColumns = 256;
+  parallel_ranges(width, kColumns, [=](std::size_t begin, std::size_t end) {
+    double total[kColumns] = {};
+    for (std::size_t block = 0; block < blocks; ++block) {
+      const float* part = partials + block * block_stride + begin;
+      for (std::size_t i = 0; i < end - begin; ++i) total[i] += static_cast<double>(part[i]);
+    }
+    for (std::size_t i = begin; i < end; ++i) out[i] = static_cast<float>(total[i - begin]);
+  });
+}
+
+/// The same for a coefficient that is one number: over blocks, then over features.
+void combine_all(const float* partials, std::size_t blocks, std::size_t block_stride, std::size_t width, float* out) {
+  double total = 0;
+  for (std::size_t block = 0; block < blocks; ++block)
+    for (std::size_t i = 0; i < width; ++i) total += static_cast<double>(partials[block * block_stride + i]);
+  *out = static_cast<float>(total);
+}
+
+}  // namespace
+
+void add_norm_grad(NormKind kind, const AddNormGrad& args, float* scratch) {
+  const GradLayout layout(args);
+  const bool stream = use_streaming(args);
+  parallel_ranges(args.rows, kAddNormBlockRows, [&](std::size_t begin, std::size_t end) {
+    const GradPartials partial = layout.block(scratch, begin / kAddNormBlockRows);
+    for (float* sums : {partial.dgamma, partial.dbeta, partial.da, partial.db})
+      if (sums) std::fill_n(sums, args.width, 0.0f);
+    HWY_DYNAMIC_DISPATCH(backward_block)(kind, stream, layout.spread, args, begin, end, partial);
+  });
+
+  const GradPartials first = layout.block(scratch, 0);
+  const auto combine = [&](const float* partials, bool per_feature, float* out) {
+    if (!out) return;
+    per_feature ? combine_columns(partials, layout.blocks, layout.block_floats, args.width, out)
+                : combine_all(partials, layout.blocks, layout.block_floats, args.width, out);
+  };
+  combine(first.dgamma, true, args.dgamma);
+  combine(first.dbeta, true, args.dbeta);
+  combine(first.da, args.a.per_feature != nullptr, args.da);
+  combine(first.db, args.b.per_feature != nullptr, args.db);
+}
+
+}  // namespace addnorm::kernels
+#endif
