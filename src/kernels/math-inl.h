@@ -11,10 +11,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 
-/// x = n * ln 2 + r with n an integer and |r| <= ln 2 / 2; p = e^r, shifted = n + kExpShift.
+/// x = n * ln 2 + r with n an integer and |r| <= ln 2 / 2; shifted = n + kExpShift.
 template <class V>
-struct ExpParts {
-  V p;
+struct ExpReduced {
+  V r;
   V shifted;
 };
 
@@ -22,20 +22,33 @@ struct ExpParts {
 /// sum are n + 127: moved up by 23 they are the float 2^n.
 constexpr float kExpShift = 0x1.8p23f + 127.0f;
 
-/// e^r = 1 + r + r^2 q(r): q of degree 4 is a minimax fit of ours (relative error of e^r 4e-9, so only roundings remain).
 /// ln 2 is taken in two parts whose first has 12 bits: n times it is exact without fused products too.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE ExpParts<V> exp_parts(D d, V x) {
+HWY_INLINE ExpReduced<V> exp_reduce(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
   const V shifted = hn::MulAdd(x, hn::Set(d, 0x1.715476p0f), hn::Set(d, kExpShift));
   const V n = hn::Sub(shifted, hn::Set(d, kExpShift));
-  V r = hn::NegMulAdd(n, hn::Set(d, 0x1.62ep-1f), x);
-  r = hn::NegMulAdd(n, hn::Set(d, 0x1.0bfbe8p-15f), r);
+  const V r = hn::NegMulAdd(n, hn::Set(d, 0x1.62ep-1f), x);
+  return {hn::NegMulAdd(n, hn::Set(d, 0x1.0bfbe8p-15f), r), shifted};
+}
+
+/// e^r - 1 = r + r^2 q(r): q of degree 4 is a minimax fit of ours (relative error of e^r 4e-9 for |r| <= ln 2 / 2, so only
+/// roundings remain).
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V exp_less_one(D d, V r) {
+  namespace hn = hwy::HWY_NAMESPACE;
   V q = hn::MulAdd(hn::Set(d, 0x1.6a2264p-10f), r, hn::Set(d, 0x1.123b08p-7f));
   q = hn::MulAdd(q, r, hn::Set(d, 0x1.5558f8p-5f));
   q = hn::MulAdd(q, r, hn::Set(d, 0x1.55549p-3f));
   q = hn::MulAdd(q, r, hn::Set(d, 0x1.fffffcp-2f));
-  return {hn::Add(hn::MulAdd(hn::Mul(r, r), q, r), hn::Set(d, 1.0f)), shifted};
+  return hn::MulAdd(hn::Mul(r, r), q, r);
+}
+
+/// 2^n of a reduced argument; -126 <= n <= 127.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V exp_power(D d, V shifted) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  return hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(hn::RebindToSigned<D>(), shifted)));
 }
 
 /// e^x within 2 ulp for every float: denormal results are rounded once more, below them 0, above the largest float
@@ -49,14 +62,15 @@ HWY_INLINE V exp(D d, V x) {
   // Clamped by selection, not by Min and Max: those may drop a NaN.
   V inside = hn::IfThenElse(hn::Lt(x, lowest), lowest, x);
   inside = hn::IfThenElse(hn::Gt(inside, highest), highest, inside);
-  const ExpParts<V> parts = exp_parts(d, inside);
+  const ExpReduced<V> reduced = exp_reduce(d, inside);
+  const V p = hn::Add(exp_less_one(d, reduced.r), hn::Set(d, 1.0f));
   // 2^n in two factors: n alone may lie outside the exponents of normal floats where e^x does not.
-  const auto n = hn::Sub(hn::BitCast(di, parts.shifted), hn::BitCast(di, hn::Set(d, kExpShift)));
+  const auto n = hn::Sub(hn::BitCast(di, reduced.shifted), hn::BitCast(di, hn::Set(d, kExpShift)));
   const auto half = hn::ShiftRight<1>(n);
   const auto bias = hn::Set(di, 127);
   const V first = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(half, bias)));
   const V second = hn::BitCast(d, hn::ShiftLeft<23>(hn::Add(hn::Sub(n, half), bias)));
-  return hn::Mul(hn::Mul(parts.p, first), second);
+  return hn::Mul(hn::Mul(p, first), second);
 }
 
 /// e^x for x <= 88, within 2 ulp; 0 where the result would be denormal (x < -87.33), -inf included. NaN stays NaN.
@@ -64,10 +78,28 @@ HWY_INLINE V exp(D d, V x) {
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V exp_or_zero(D d, V x) {
   namespace hn = hwy::HWY_NAMESPACE;
-  const hn::RebindToSigned<D> di;
-  const ExpParts<V> parts = exp_parts(d, x);
-  const V y = hn::Mul(parts.p, hn::BitCast(d, hn::ShiftLeft<23>(hn::BitCast(di, parts.shifted))));
+  const ExpReduced<V> reduced = exp_reduce(d, x);
+  const V y = hn::Mul(hn::Add(exp_less_one(d, reduced.r), hn::Set(d, 1.0f)), exp_power(d, reduced.shifted));
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -0x1.5d589ep6f)), y);
+}
+
+/// e^(x + low), |low| <= 0.06: the argument in two parts, where rounding it to one would be too much. 0 by x alone.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V exp_or_zero(D d, V x, V low) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const ExpReduced<V> reduced = exp_reduce(d, x);
+  const V less = exp_less_one(d, hn::Add(reduced.r, low));
+  const V y = hn::Mul(hn::Add(less, hn::Set(d, 1.0f)), exp_power(d, reduced.shifted));
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -0x1.5d589ep6f)), y);
+}
+
+/// e^x - 1 for -17 <= x <= 88, within 3 ulp, near 0 too: 2^n (e^r - 1) + (2^n - 1). NaN stays NaN.
+template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
+HWY_INLINE V expm1(D d, V x) {
+  namespace hn = hwy::HWY_NAMESPACE;
+  const ExpReduced<V> reduced = exp_reduce(d, x);
+  const V power = exp_power(d, reduced.shifted);
+  return hn::MulAdd(power, exp_less_one(d, reduced.r), hn::Sub(power, hn::Set(d, 1.0f)));
 }
 
 }  // namespace addnorm::kernels::HWY_NAMESPACE

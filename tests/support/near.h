@@ -25,6 +25,13 @@ constexpr Tolerance exact() { return {0, 0}; }
 constexpr Tolerance elementwise_tolerance() { return {2.4e-7, 2.4e-7}; }
 /// Two units in the last place of a normal float32; atol is the smallest denormal, the unit below the normal ones.
 constexpr Tolerance two_ulp() { return {1.5e-45, 2.4e-7}; }
+/// A function made of an exponential, a fit and a division, two to three roundings each: 4 ulp, and results below
+/// 1e-36 (an exponential below the smallest normal float, times x) may be 0.
+constexpr Tolerance function_tolerance() { return {1.1e-36, 4.8e-7}; }
+/// The same for derivatives that pass through 0, where terms of size 1 cancel.
+constexpr Tolerance slope_tolerance() { return {4.8e-7, 4.8e-7}; }
+/// The same for e^-u with u computed in float32 by three roundings: each one counts |u| times.
+constexpr Tolerance tail_tolerance(double u) { return {1.1e-36, 4.8e-7 + 1.8e-7 * (u < 0 ? -u : u)}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
 /// reliability.md 2.5: float32 gradients against the double reference.

@@ -52,5 +52,20 @@ struct SumAndNormed {
 /// (and x, f only for a learned a, b).
 SumAndNormed add_layer_norm(const Var& x, const Var& f, const Var& gamma, const Var& beta, const AddNormOptions& options = {});
 SumAndNormed add_rms_norm(const Var& x, const Var& f, const Var& gamma, const AddNormOptions& options = {});
+/// Activations, element by element, any shape. All keep x for backward. Within 4 ulp of exact over the whole range, tails
+/// for x << 0 included; NaN stays NaN; gelu and silu of -infinity are 0; the slope of relu at 0 is 0.
+///
+///   gelu  x Phi(x), or its older form x/2 (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))), which GPT-2 was trained with
+///   relu  max(x, 0)        silu  x sigmoid(x)        sigmoid  1 / (1 + e^-x)
+enum class GeluForm { exact, tanh };
+Var gelu(const Var& x, GeluForm form = GeluForm::exact);
+Var relu(const Var& x);
+Var silu(const Var& x);
+Var sigmoid(const Var& x);
+Var tanh(const Var& x);
+
+/// silu(a) * b: a and b of one shape, or the two halves of the last axis of ab [..., 2n] -> [..., n].
+Var swiglu(const Var& a, const Var& b);
+Var swiglu(const Var& ab);
 
 }  // namespace addnorm

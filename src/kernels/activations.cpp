@@ -1,0 +1,114 @@
+#include "kernels/activations.h"
+
+#include "addnorm/core/parallel.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/activations.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+#include "kernels/activations-inl.h"
+#include "kernels/transform-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm::kernels::HWY_NAMESPACE {
+namespace {
+
+template <class F>
+void value_block(F, const float* x, std::size_t n, float* y) {
+  const hn::ScalableTag<float> d;
+  for_each_vector(n, [d](const float* px, float* py) HWY_ATTR { hn::StoreU(F::value(d, hn::LoadU(d, px)), d, py); }, x, y);
+}
+
+template <class F>
+void slope_block(F, const float* dy, const float* x, std::size_t n, float* dx) {
+  const hn::ScalableTag<float> d;
+  const auto body = [d](const float* pdy, const float* px, float* pdx) HWY_ATTR {
+    hn::StoreU(hn::Mul(hn::LoadU(d, pdy), F::slope(d, hn::LoadU(d, px))), d, pdx);
+  };
+  for_each_vector(n, body, dy, x, dx);
+}
+
+/// block(F(), rest...) with the functions F of that kind.
+#define ADDNORM_BY_KIND(kind, block, ...)                               \
+  switch (kind) {                                                       \
+    case Activation::gelu: return block(Gelu(), __VA_ARGS__);           \
+    case Activation::gelu_tanh: return block(GeluTanh(), __VA_ARGS__);  \
+    case Activation::relu: return block(Relu(), __VA_ARGS__);           \
+    case Activation::silu: return block(Silu(), __VA_ARGS__);           \
+    case Activation::sigmoid: return block(Sigmoid(), __VA_ARGS__);     \
+    case Activation::tanh: return block(Tanh(), __VA_ARGS__);           \
+  }
+
+void activate_block(Activation kind, const float* x, std::size_t n, float* y) { ADDNORM_BY_KIND(kind, value_block, x, n, y); }
+void activate_grad_block(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
+  ADDNORM_BY_KIND(kind, slope_block, dy, x, n, dx);
+}
+#undef ADDNORM_BY_KIND
+
+void swiglu_block(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* y) {
+  const hn::ScalableTag<float> d;
+  const auto body = [d](const float* pa, const float* pb, float* py) HWY_ATTR {
+    hn::StoreU(hn::Mul(Silu::value(d, hn::LoadU(d, pa)), hn::LoadU(d, pb)), d, py);
+  };
+  for (std::size_t r = 0; r < rows; ++r) for_each_vector(width, body, a + r * stride, b + r * stride, y + r * width);
+}
+
+void swiglu_grad_block(const float* dy, const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
+                       float* da, float* db) {
+  const hn::ScalableTag<float> d;
+  const auto body = [d](const float* pdy, const float* pa, const float* pb, float* pda, float* pdb) HWY_ATTR {
+    const auto g = hn::LoadU(d, pdy), gate = hn::LoadU(d, pa), value = hn::LoadU(d, pb);
+    const auto parts = sigmoid_parts(d, gate);
+    const auto silu = hn::Mul(at_least(d, gate, -Silu::kEnd), parts.s);
+    const auto slope = hn::MulAdd(at_most(d, at_least(d, gate, -Silu::kEnd), Silu::kEnd), parts.slope, parts.s);
+    hn::StoreU(hn::Mul(hn::Mul(g, value), slope), d, pda);
+    hn::StoreU(hn::Mul(g, silu), d, pdb);
+  };
+  for (std::size_t r = 0; r < rows; ++r)
+    for_each_vector(width, body, dy + r * width, a + r * stride, b + r * stride, da + r * stride, db + r * stride);
+}
+
+}  // namespace
+}  // namespace addnorm::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace addnorm::kernels {
+namespace {
+HWY_EXPORT(activate_block);
+HWY_EXPORT(activate_grad_block);
+HWY_EXPORT(swiglu_block);
+HWY_EXPORT(swiglu_grad_block);
+constexpr std::size_t kBlock = 16384;  // elements: some ten microseconds of work
+std::size_t rows_per_block(std::size_t width) { return 1 + kBlock / (width + 1); }
+}  // namespace
+
+void activate(Activation kind, const float* x, std::size_t n, float* y) {
+  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(activate_block)(kind, x + begin, end - begin, y + begin);
+  });
+}
+
+void activate_grad(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
+  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(activate_grad_block)(kind, dy + begin, x + begin, end - begin, dx + begin);
+  });
+}
+
+void swiglu(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* y) {
+  parallel_ranges(rows, rows_per_block(width), [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(swiglu_block)(a + begin * stride, b + begin * stride, stride, end - begin, width, y + begin * width);
+  });
+}
+
+void swiglu_grad(const float* dy, const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
+                 float* da, float* db) {
+  parallel_ranges(rows, rows_per_block(width), [=](std::size_t begin, std::size_t end) {
+    const std::size_t at = begin * stride;
+    HWY_DYNAMIC_DISPATCH(swiglu_grad_block)
+    (dy + begin * width, a + at, b + at, stride, end - begin, width, da + at, db + at);
+  });
+}
+
+}  // namespace addnorm::kernels
+#endif

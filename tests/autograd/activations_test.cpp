@@ -1,0 +1,52 @@
+#include <cmath>
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "support/gradients.h"
+
+namespace addnorm {
+namespace {
+
+using test::input;
+using test::throws_saying;
+
+TEST(ActivationGradients, AgreeWithDifferences) {
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{gelu(in[0])}; }, input({3, 5}, 1));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{gelu(in[0], GeluForm::tanh)}; }, input({3, 5}, 2));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{relu(in[0])}; }, input({3, 5}, 3));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{silu(in[0])}; }, input({3, 5}, 4));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{sigmoid(in[0])}; }, input({3, 5}, 5));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{tanh(in[0])}; }, input({3, 5}, 6));
+}
+
+TEST(SwigluGradients, AgreeWithDifferencesInBothForms) {
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{swiglu(in[0], in[1])}; }, input({2, 3, 5}, 1), input({2, 3, 5}, 2));
+  EXPECT_GRADIENTS([](const auto& in) { return std::vector{swiglu(in[0])}; }, input({2, 3, 10}, 3));
+}
+
+TEST(Swiglu, GatesWithTheFirstHalf) {
+  const Tensor packed = Tensor::of({1, 4}, {1, 2, 3, -4});
+  const Tensor a = Tensor::of({1, 2}, {1, 2}), b = Tensor::of({1, 2}, {3, -4});
+  const Var y = swiglu(Var(packed));
+  EXPECT_EQ(y.shape(), (Shape{1, 2}));
+  EXPECT_SAME_BITS(y.value().values<float>(), swiglu(Var(a), Var(b)).value().values<float>());
+  EXPECT_NEAR_ALL(y.value().values<float>(), (std::vector<double>{3 / (1 + std::exp(-1.0)), -8 / (1 + std::exp(-2.0))}),
+                  test::elementwise_tolerance());
+}
+
+TEST(Activations, RunOnScalarsAndOnNothing) {
+  EXPECT_EQ(relu(Var(Tensor::full({}, -2.0))).value().item(), 0);
+  EXPECT_EQ(gelu(Var(Tensor({0, 7}))).shape(), (Shape{0, 7}));
+  EXPECT_EQ(swiglu(Var(Tensor({3, 0}))).shape(), (Shape{3, 0}));
+}
+
+TEST(Activations, RefuseWhatTheyCannotMean) {
+  EXPECT_TRUE(throws_saying<UsageError>([] { gelu(Var()); }, {"gelu", "undefined"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3}))); }, {"swiglu", "[2, 3]", "even"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 4}))); }, {"swiglu", "[2, 3]", "[2, 4]"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 3}, DType::f64))); },
+                                        {"swiglu", "float32", "float64"}));
+}
+
+}  // namespace
+}  // namespace addnorm
