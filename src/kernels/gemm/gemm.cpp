@@ -1,13 +1,209 @@
+// Cuts a product into blocks of C and hands each thread a run of them; a block is multiplied by oneDNN.
 #include "kernels/gemm/gemm.h"
 
 #include <dnnl.h>
+#include <omp.h>
+
+#include <cstdlib>
+#include <memory>
+
+#include "addnorm/core/parallel.h"
+#include "kernels/gemm/blocks.h"
+#include "kernels/gemm/epilogue.h"
+#include "kernels/gemm/few_rows.h"
+#include "kernels/gemm/panels.h"
 
 namespace addnorm::kernels {
+namespace {
 
-void gemm(const float* a, std::size_t lda, const float* b, std::size_t ldb, std::size_t m, std::size_t n, std::size_t k,
-          float* c, std::size_t ldc) {
-  const auto size = [](std::size_t s) { return static_cast<dnnl_dim_t>(s); };
-  dnnl_sgemm('N', 'N', size(m), size(n), size(k), 1.0f, a, size(lda), b, size(ldb), 0.0f, c, size(ldc));
+/// While it lives, oneDNN on this thread computes alone. It asks OpenMP how many threads it may use, and a thread that is
+/// not in a region, or in a region of one, would get all of them. The setting belongs to the task (the caller's or the
+/// region's own) and is put back.
+class AloneOnThisThread {
+ public:
+  AloneOnThisThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~AloneOnThisThread() { omp_set_num_threads(before_); }
+  AloneOnThisThread(const AloneOnThisThread&) = delete;
+  AloneOnThisThread& operator=(const AloneOnThisThread&) = delete;
+
+ private:
+  int before_;
+};
+
+/// Rows of a panel end with 16 unused floats, so that no leading dimension is a multiple of a large power of two.
+constexpr std::size_t kPad = 16;
+constexpr std::size_t kPanelB = kMaxDepth * (kMaxColumns + kPad);
+constexpr std::size_t kPanelA = kMaxRows * (kMaxDepth + kPad);
+constexpr std::size_t kProduct = kMaxRows * (kMaxColumns + kPad);
+
+/// The buffers of one thread, made when it first needs them. Null when the system has no memory left.
+struct Scratch {
+  float* panel_b() const { return memory.get(); }
+  float* panel_a() const { return memory.get() + kPanelB; }
+  float* product() const { return memory.get() + kPanelB + kPanelA; }
+
+  struct Free {
+    void operator()(float* p) const { std::free(p); }
+  };
+  std::unique_ptr<float, Free> memory{
+      static_cast<float*>(std::aligned_alloc(64, (kPanelB + kPanelA + kProduct) * sizeof(float)))};
+};
+const Scratch& scratch_of_this_thread() {
+  static thread_local const Scratch scratch;
+  return scratch;
 }
+
+/// One operand of a product: where it starts, its leading dimension, whether it is transposed.
+struct Operand {
+  const float* data;
+  std::size_t ld;
+  bool transposed;
+
+  /// The part that starts at (row, column) of op(X).
+  Operand at(std::size_t row, std::size_t column) const {
+    return {data + (transposed ? column * ld + row : row * ld + column), ld, transposed};
+  }
+};
+
+/// C = alpha * op(A) op(B) + (add ? C : 0) by one call of oneDNN; by plain loops should it refuse (out of memory).
+void multiply(const Operand& a, const Operand& b, std::size_t m, std::size_t n, std::size_t k, float alpha, bool add, float* c,
+              std::size_t ldc) {
+  const auto size = [](std::size_t s) { return static_cast<dnnl_dim_t>(s); };
+  const dnnl_status_t status =
+      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', size(m), size(n), size(k), alpha, a.data, size(a.ld), b.data,
+                 size(b.ld), add ? 1.0f : 0.0f, c, size(ldc));
+  if (status == dnnl_success) return;
+  reference::gemm(Gemm{.m = m, .n = n, .k = k, .a = a.data, .lda = a.ld, .transpose_a = a.transposed, .b = b.data, .ldb = b.ld,
+                       .transpose_b = b.transposed, .alpha = alpha, .update = add ? Update::accumulate : Update::overwrite,
+                       .c = c, .ldc = ldc});
+}
+
+/// The part [rows, columns] of X at `from`, not transposed, in `panel`.
+Operand packed(const Operand& from, std::size_t rows, std::size_t columns, float* panel) {
+  const std::size_t ld = columns + kPad;
+  if (from.transposed)
+    transpose_panel(from.data, from.ld, columns, rows, panel, ld);
+  else
+    copy_panel(from.data, from.ld, rows, columns, panel, ld);
+  return {panel, ld, false};
+}
+
+/// Blocks that lie below each other in C, computed by one thread.
+class ColumnOfBlocks {
+ public:
+  ColumnOfBlocks(const Gemm& g, const GemmBlocks& blocks, std::size_t column)
+      : g_(g), blocks_(blocks), j_(column * blocks.columns), n_(std::min(blocks.columns, g.n - j_)) {}
+
+  /// Row blocks [first, last).
+  void compute(std::size_t first, std::size_t last) const {
+    const Scratch& scratch = scratch_of_this_thread();
+    if (scratch.memory == nullptr || g_.k == 0) return plainly(first, last);
+    // The buffer for products that are added holds one block: it must be finished before the next one starts.
+    const std::size_t at_once = g_.update == Update::add && g_.k > blocks_.depth ? 1 : last - first;
+    for (; first < last; first += at_once) sweep(first, first + at_once, scratch);
+  }
+
+ private:
+  std::size_t row(std::size_t block) const { return block * blocks_.rows; }
+  std::size_t rows(std::size_t block) const { return std::min(blocks_.rows, g_.m - row(block)); }
+
+  /// k is the outer loop: a panel of B, once copied, serves all row blocks.
+  void sweep(std::size_t first, std::size_t last, const Scratch& scratch) const {
+    const Operand b{g_.b, g_.ldb, g_.transpose_b};
+    for (std::size_t p = 0; p < g_.k; p += blocks_.depth) {
+      const std::size_t depth = std::min(blocks_.depth, g_.k - p);
+      const Operand panel = blocks_.packed ? packed(b.at(p, j_), depth, n_, scratch.panel_b()) : b.at(p, j_);
+      for (std::size_t block = first; block < last; ++block) one_block(block, p, depth, panel, scratch);
+    }
+  }
+
+  void one_block(std::size_t block, std::size_t p, std::size_t depth, const Operand& panel, const Scratch& scratch) const {
+    Operand a = Operand{g_.a, g_.lda, g_.transpose_a}.at(row(block), p);
+    if (blocks_.packed && a.transposed && transpose_pays()) a = packed(a, rows(block), depth, scratch.panel_a());
+
+    float* c = g_.c + row(block) * g_.ldc + j_;
+    const bool apart = g_.update == Update::add;
+    float* product = apart ? scratch.product() : c;
+    const std::size_t ldp = apart ? n_ + kPad : g_.ldc;
+    multiply(a, panel, rows(block), n_, depth, g_.alpha, p > 0 || g_.update == Update::accumulate, product, ldp);
+
+    const bool last_chunk = p + depth == g_.k;
+    if (last_chunk && (apart || g_.bias != nullptr))
+      gemm_epilogue({.rows = rows(block), .columns = n_, .product = product, .ldp = ldp, .add = apart,
+                     .bias = g_.bias == nullptr ? nullptr : g_.bias + j_, .c = c, .ldc = g_.ldc});
+  }
+
+  /// The copy of A^T is read n_ times. With few columns oneDNN is faster on A^T as it is, unless its rows fall into the
+  /// same sets of the cache.
+  bool transpose_pays() const { return n_ >= 128 || g_.lda % 512 == 0; }
+
+  void plainly(std::size_t first, std::size_t last) const {
+    const std::size_t i = row(first);
+    Gemm part = g_;
+    part.m = std::min(row(last), g_.m) - i;
+    part.n = n_;
+    part.a = Operand{g_.a, g_.lda, g_.transpose_a}.at(i, 0).data;
+    part.b = Operand{g_.b, g_.ldb, g_.transpose_b}.at(0, j_).data;
+    part.c = g_.c + i * g_.ldc + j_;
+    if (g_.bias != nullptr) part.bias = g_.bias + j_;
+    reference::gemm(part);
+  }
+
+  const Gemm& g_;
+  const GemmBlocks& blocks_;
+  std::size_t j_, n_;
+};
+
+/// How many threads are worth waking: a share of less than 2^18 multiplications costs less than the wake-up.
+std::size_t shares(const Gemm& g, std::size_t blocks) {
+  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 0x1p18;
+  const auto team = static_cast<std::size_t>(threads());
+  return std::max<std::size_t>(1, work < static_cast<double>(team) ? std::min(blocks, static_cast<std::size_t>(work))
+                                                                   : std::min(blocks, team));
+}
+
+/// Every thread takes a run of consecutive blocks, rows fastest. Which thread computes a block does not change its bits.
+void gemm_by_blocks(const Gemm& g) {
+  const GemmBlocks blocks = gemm_blocks(g.m, g.n, g.k);
+  const std::size_t down = parts_of(g.m, blocks.rows);
+  const std::size_t total = down * parts_of(g.n, blocks.columns);
+  const std::size_t runs = shares(g, total);
+  parallel_blocks(runs, [&](std::size_t run) {
+    const AloneOnThisThread alone;
+    const std::size_t end = total * (run + 1) / runs;
+    for (std::size_t block = total * run / runs; block < end;) {
+      const std::size_t column = block / down;
+      const std::size_t stop = std::min(end, (column + 1) * down);
+      ColumnOfBlocks(g, blocks, column).compute(block - column * down, stop - column * down);
+      block = stop;
+    }
+  });
+}
+
+/// Blocks of about 128 KiB of B, so that a thread's share is worth its wake-up.
+void gemm_few_rows(const Gemm& g) {
+  const std::size_t columns = std::max<std::size_t>(4, 32768 / std::max<std::size_t>(1, g.k) / 4 * 4);
+  parallel_ranges(g.n, columns, [&](std::size_t begin, std::size_t end) {
+    float* c = g.c + begin;
+    few_rows_block(g.a, g.lda, g.b + begin * g.ldb, g.ldb, g.m, end - begin, g.k, g.alpha, g.update != Update::overwrite, c,
+                   g.ldc);
+    if (g.bias != nullptr)
+      gemm_epilogue({.rows = g.m, .columns = end - begin, .product = c, .ldp = g.ldc, .bias = g.bias + begin, .c = c,
+                     .ldc = g.ldc});
+  });
+}
+
+}  // namespace
+
+void gemm(const Gemm& args) {
+  const Gemm g = with_leading_dimensions(args);
+  if (g.m == 0 || g.n == 0) return;
+  if (g.m <= kFewRows && g.transpose_b && !g.transpose_a)
+    gemm_few_rows(g);
+  else
+    gemm_by_blocks(g);
+}
+
+void gemm(const GemmArgs<double>& args) { reference::gemm(args); }
 
 }  // namespace addnorm::kernels
