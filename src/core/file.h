@@ -1,0 +1,66 @@
+// Files: exact reads from a regular file, and replacing a file as a whole or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+
+namespace addnorm {
+
+/// A file descriptor, closed with its owner.
+class FileHandle {
+ public:
+  explicit FileHandle(int fd) : fd_(fd) {}
+  FileHandle(FileHandle&& other) noexcept : fd_(other.release()) {}
+  FileHandle& operator=(FileHandle&&) = delete;
+  ~FileHandle();
+  int fd() const { return fd_; }
+  int release();  ///< gives up ownership
+
+ private:
+  int fd_;
+};
+
+/// A regular file opened for reading; anything else (directory, FIFO, device) is refused without blocking. All errors are
+/// DataError and name the file; a path with a NUL byte is a UsageError. Reads use pread: a file that shrinks meanwhile
+/// is an error, where a mapping would end the process. Reading from several threads at once is fine.
+class InputFile {
+ public:
+  explicit InputFile(const std::filesystem::path& path);
+
+  const std::filesystem::path& path() const { return path_; }
+  std::uint64_t size() const { return size_; }  ///< when it was opened
+  /// Exactly `bytes` bytes from `offset` on.
+  void read(std::uint64_t offset, void* into, std::size_t bytes) const;
+  /// Throws when the file has grown or shrunk since it was opened.
+  void expect_same_size() const;
+
+ private:
+  std::filesystem::path path_;
+  FileHandle handle_;
+  std::uint64_t size_ = 0;
+};
+
+/// Writes beside `path` and takes its place in commit(): readers see the old file or the new one, also after a power
+/// failure. Without commit() the destructor removes what was written, and the old file is untouched.
+class ReplacementFile {
+ public:
+  explicit ReplacementFile(const std::filesystem::path& path);
+  ~ReplacementFile();
+  ReplacementFile(const ReplacementFile&) = delete;
+  ReplacementFile& operator=(const ReplacementFile&) = delete;
+
+  void write(const void* from, std::size_t bytes);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* doing) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  FileHandle handle_;
+  bool committed_ = false;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,89 @@
+#include "tensor/safetensors_header.h"
+
+#include <algorithm>
+#include <numeric>
+#include <tuple>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/core/error.h"
+
+namespace addnorm::safetensors {
+
+Header::Header(std::string_view json, std::uint64_t data_bytes, std::string where)
+    : table_(parse_table(json, std::move(where))) {
+  // Order of the data; tensors of no bytes stay in the order of the header.
+  std::ranges::sort(table_.entries, {}, [](const Entry& e) { return std::tuple(e.begin, e.end, e.name.begin); });
+  index_names();
+  sort_metadata();
+  for (std::size_t i = 0; i < size(); ++i) check_sizes(i);
+  check_coverage(data_bytes);
+}
+
+Shape Header::shape(std::size_t i) const {
+  return Shape(std::span(table_.sizes).subspan(entry(i).first_size, entry(i).rank));
+}
+
+void Header::check_sizes(std::size_t i) const {
+  const Entry& e = entry(i);
+  const ElementType& type = kElementTypes[e.type];
+  const auto fail = [&](const auto&... parts) { throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": ", parts...)); };
+  std::optional<std::size_t> product = 1;  // overflow counts even when a later axis is 0
+  for (std::size_t axis = 0; axis < e.rank && product; ++axis) product = checked_mul(*product, table_.sizes[e.first_size + axis]);
+  if (!product) fail("its shape has more elements than 64 bits can count");
+  const auto bits = checked_mul(*product, type.bits);
+  if (!bits) fail("shape ", shape(i), " of ", type.name, " has more bits than 64 bits can count");
+  if (*bits % 8 != 0) fail("shape ", shape(i), " of ", type.name, " does not fill whole bytes");
+  if (e.begin > e.end) fail("data_offsets [", e.begin, ", ", e.end, "] run backwards");
+  if (e.end - e.begin != *bits / 8)
+    fail("data_offsets [", e.begin, ", ", e.end, "] hold ", e.end - e.begin, " bytes, shape ", shape(i), " of ", type.name,
+         " needs ", *bits / 8);
+}
+
+void Header::check_coverage(std::uint64_t data_bytes) const {
+  std::uint64_t covered = 0;
+  for (std::size_t i = 0; i < size(); ++i) {
+    const Entry& e = entry(i);
+    if (e.begin != covered)
+      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data begins at ", e.begin, ", expected ", covered,
+                             e.begin < covered ? ": it overlaps " : ": there is a hole after ",
+                             i == 0 ? "the header" : concat("tensor ", in_quotes(name(i - 1)))));
+    if (e.end > data_bytes)
+      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data ends at ", e.end, ", the file holds ", data_bytes,
+                             " bytes of data; it is truncated"));
+    covered = e.end;
+  }
+  if (covered != data_bytes)
+    throw DataError(concat(table_.where, "the tensors end at byte ", covered, " of the data, the file holds ", data_bytes,
+                           ": ", data_bytes - covered, " bytes belong to no tensor"));
+}
+
+void Header::index_names() {
+  by_name_.resize(size());
+  std::iota(by_name_.begin(), by_name_.end(), std::uint32_t{0});
+  std::ranges::sort(by_name_, {}, [&](std::uint32_t i) { return name(i); });
+  const auto twice = std::ranges::adjacent_find(by_name_, {}, [&](std::uint32_t i) { return name(i); });
+  if (twice != by_name_.end()) throw DataError(concat(table_.where, "tensor ", in_quotes(name(*twice)), " is in the header twice"));
+}
+
+void Header::sort_metadata() {
+  const auto key = [&](const MetadataItem& item) { return table_.view(item.key); };
+  std::ranges::sort(table_.metadata, {}, key);
+  const auto twice = std::ranges::adjacent_find(table_.metadata, {}, key);
+  if (twice != table_.metadata.end())
+    throw DataError(concat(table_.where, "__metadata__ has the key ", in_quotes(key(*twice)), " twice"));
+}
+
+std::optional<std::size_t> Header::find(std::string_view wanted) const {
+  const auto found = std::ranges::lower_bound(by_name_, wanted, {}, [&](std::uint32_t i) { return name(i); });
+  if (found == by_name_.end() || name(*found) != wanted) return std::nullopt;
+  return *found;
+}
+
+std::optional<std::string_view> Header::find_metadata(std::string_view wanted) const {
+  const auto key = [&](const MetadataItem& item) { return table_.view(item.key); };
+  const auto found = std::ranges::lower_bound(table_.metadata, wanted, {}, key);
+  if (found == table_.metadata.end() || key(*found) != wanted) return std::nullopt;
+  return table_.view(found->value);
+}
+
+}  // namespace addnorm::safetensors

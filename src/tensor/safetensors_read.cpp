@@ -1,0 +1,248 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+#include "addnorm/core/names.h"
+#include "addnorm/tensor/safetensors.h"
+#include "core/file.h"
+#include "tensor/half.h"
+#include "tensor/safetensors_header.h"
+
+namespace addnorm {
+
+static_assert(std::endian::native == std::endian::little, "the format is little-endian and is read without swapping");
+
+using safetensors::in_quotes;
+
+namespace {
+
+constexpr std::size_t kLengthBytes = 8;
+
+struct OtherFormat {
+  std::string_view start;
+  std::string_view advice;
+};
+constexpr std::string_view kConvert =
+    "convert it where PyTorch is installed: load it with torch.load, write it with safetensors.torch.save_file";
+constexpr OtherFormat kOtherFormats[] = {
+    {"version https://git-lfs", "this is a Git LFS pointer, not weights; fetch the real file with 'git lfs pull'"},
+    {"<", "this is an HTML or XML page, not weights; the download went to a web page"},
+    {"PK\x03\x04", "this is a zip archive, as PyTorch's .pt and .bin files are"},
+    {"\x80\x02", "this is a Python pickle, which can run code when loaded and is not read here"},
+    {"\x80\x03", "this is a Python pickle, which can run code when loaded and is not read here"},
+    {"\x80\x04", "this is a Python pickle, which can run code when loaded and is not read here"},
+    {"\x80\x05", "this is a Python pickle, which can run code when loaded and is not read here"},
+    {"GGUF", "this is a GGUF file of llama.cpp; take the safetensors files the model was converted from"},
+    {"\x89HDF", "this is an HDF5 file"},
+    {"\x93NUMPY", "this is a NumPy array file"},
+    {"{", "this is JSON text (a config.json or an index?), not weights"},
+};
+
+// Only asked when the length is impossible: any eight bytes may also be the length of a good header.
+std::string recognised_format(const InputFile& file) {
+  std::array<char, 64> first{};
+  const std::size_t bytes = std::min<std::uint64_t>(first.size(), file.size());
+  file.read(0, first.data(), bytes);
+  const std::string_view start(first.data(), bytes);
+  for (const OtherFormat& other : kOtherFormats) {
+    if (!start.starts_with(other.start)) continue;
+    const bool python = other.start[0] == 'P' || other.start[0] == '\x80';
+    return python ? concat("; ", other.advice, "; ", kConvert) : concat("; ", other.advice);
+  }
+  return "";
+}
+
+std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
+  if (file.size() < kLengthBytes)
+    throw DataError(concat(where, "has ", file.size(), " bytes, a safetensors file has at least 8 and a header", recognised_format(file)));
+  std::uint64_t length = 0;
+  file.read(0, &length, kLengthBytes);
+  if (length > safetensors::kMaxHeaderBytes)
+    throw DataError(concat(where, "its first 8 bytes give a header of ", length, " bytes, at most ", safetensors::kMaxHeaderBytes,
+                           " are allowed", recognised_format(file)));
+  if (length > file.size() - kLengthBytes)
+    throw DataError(concat(where, "its first 8 bytes give a header of ", length, " bytes, but only ", file.size() - kLengthBytes,
+                           " bytes follow; it is truncated or no safetensors file", recognised_format(file)));
+  return length;
+}
+
+safetensors::Header read_header(const InputFile& file, std::uint64_t length, const std::string& where) {
+  std::string json(length, '\0');
+  file.read(kLengthBytes, json.data(), json.size());
+  return safetensors::Header(json, file.size() - kLengthBytes - length, where);
+}
+
+template <class T>
+ValueCounts counts_of(std::span<const T> values) {
+  ValueCounts counts;
+  for (const T v : values) {
+    const int kind = std::fpclassify(v);
+    counts.nan += kind == FP_NAN;
+    counts.infinite += kind == FP_INFINITE;
+    counts.subnormal += kind == FP_SUBNORMAL;
+  }
+  return counts;
+}
+
+}  // namespace
+
+struct SafetensorsReader::Impl {
+  explicit Impl(const std::filesystem::path& path)
+      : file(path), where(path.native() + ": "), length(header_bytes(file, where)), header(read_header(file, length, where)) {}
+
+  std::size_t index_of(std::string_view name) const;
+  std::string_view type(std::size_t i) const { return safetensors::kElementTypes[header.entry(i).type].name; }
+  std::uint64_t bytes(std::size_t i) const { return header.entry(i).end - header.entry(i).begin; }
+  std::uint64_t position(std::size_t i) const { return kLengthBytes + length + header.entry(i).begin; }
+  void expect_type(std::size_t i, std::string_view wanted, const char* how) const;
+
+  template <class T>
+  void for_each_block(std::size_t i, auto&& body) const;
+  void read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const;
+
+  InputFile file;
+  std::string where;
+  std::uint64_t length;
+  safetensors::Header header;
+};
+
+std::size_t SafetensorsReader::Impl::index_of(std::string_view name) const {
+  if (const auto found = header.find(name)) return *found;
+  constexpr std::size_t kSearched = 10'000;
+  std::vector<std::string> known;
+  for (std::size_t i = 0; i < std::min(header.size(), kSearched); ++i) known.emplace_back(header.name(i));
+  const std::string nearest = nearest_name(name, known);
+  throw UsageError(concat(where, "no tensor ", in_quotes(name), " among its ", header.size(), " tensors",
+                          nearest.empty() ? "" : concat("; did you mean ", in_quotes(nearest), "?")));
+}
+
+void SafetensorsReader::Impl::expect_type(std::size_t i, std::string_view wanted, const char* how) const {
+  if (type(i) != wanted)
+    throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), ": is ", type(i), ", ", how, " reads ", wanted));
+}
+
+// body(values, first) for pieces of at most 256 KiB, read one after the other.
+template <class T>
+void SafetensorsReader::Impl::for_each_block(std::size_t i, auto&& body) const {
+  constexpr std::size_t kBlock = (std::size_t{256} << 10) / sizeof(T);
+  const std::size_t count = bytes(i) / sizeof(T);
+  std::vector<T> block(std::min(kBlock, count));
+  for (std::size_t first = 0; first < count; first += kBlock) {
+    const std::size_t n = std::min(kBlock, count - first);
+    file.read(position(i) + first * sizeof(T), block.data(), n * sizeof(T));
+    body(std::span<const T>(block.data(), n), first);
+  }
+}
+
+void SafetensorsReader::Impl::read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const {
+  for_each_block<std::uint16_t>(
+      i, [&](std::span<const std::uint16_t> halves, std::size_t first) { std::ranges::transform(halves, into + first, widen); });
+}
+
+SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(path)) {}
+SafetensorsReader::SafetensorsReader(SafetensorsReader&&) noexcept = default;
+SafetensorsReader& SafetensorsReader::operator=(SafetensorsReader&&) noexcept = default;
+SafetensorsReader::~SafetensorsReader() = default;
+
+std::size_t SafetensorsReader::size() const { return impl_->header.size(); }
+
+std::string_view SafetensorsReader::name(std::size_t i) const {
+  require(i < size(), impl_->where, "tensor number ", i, " asked for, there are ", size());
+  return impl_->header.name(i);
+}
+
+bool SafetensorsReader::contains(std::string_view name) const { return impl_->header.find(name).has_value(); }
+
+SafetensorsInfo SafetensorsReader::info(std::string_view name) const {
+  const std::size_t i = impl_->index_of(name);
+  return {.dtype = impl_->type(i), .shape = impl_->header.shape(i), .bytes = impl_->bytes(i)};
+}
+
+std::optional<std::string> SafetensorsReader::metadata(std::string_view key) const {
+  const auto found = impl_->header.find_metadata(key);
+  return found ? std::optional<std::string>(*found) : std::nullopt;
+}
+
+std::vector<std::pair<std::string, std::string>> SafetensorsReader::metadata() const {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (std::size_t i = 0; i < impl_->header.metadata_size(); ++i)
+    all.emplace_back(impl_->header.metadata_key(i), impl_->header.metadata_value(i));
+  return all;
+}
+
+Tensor SafetensorsReader::read(std::string_view name) const try {
+  const std::size_t i = impl_->index_of(name);
+  const std::string_view type = impl_->type(i);
+  const bool readable = type == "F32" || type == "F64" || type == "F16" || type == "BF16";
+  if (!readable)
+    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": ", type, " is not supported as a tensor of floats; F32, ",
+                           "F64, F16, BF16 are, and I64 and BOOL have functions of their own"));
+  impl_->file.expect_same_size();
+  Tensor out(impl_->header.shape(i), type == "F64" ? DType::f64 : DType::f32);
+  if (type == "F16")
+    impl_->read_halves(i, from_f16, out.data<float>());
+  else if (type == "BF16")
+    impl_->read_halves(i, from_bf16, out.data<float>());
+  else
+    dispatch(out.dtype(), [&](auto zero) { impl_->file.read(impl_->position(i), out.data<decltype(zero)>(), impl_->bytes(i)); });
+  return out;
+} catch (const UsageError&) {
+  throw;
+} catch (const DataError&) {
+  throw;
+} catch (const Error& error) {  // out of memory: say for what
+  throw Error(concat(impl_->where, "tensor ", in_quotes(name), ": ", error.what()));
+}
+
+std::vector<std::int64_t> SafetensorsReader::read_i64(std::string_view name) const {
+  const std::size_t i = impl_->index_of(name);
+  impl_->expect_type(i, "I64", "read_i64");
+  impl_->file.expect_same_size();
+  std::vector<std::int64_t> out(impl_->bytes(i) / sizeof(std::int64_t));
+  impl_->file.read(impl_->position(i), out.data(), impl_->bytes(i));
+  return out;
+}
+
+std::vector<std::uint8_t> SafetensorsReader::read_bool(std::string_view name) const {
+  const std::size_t i = impl_->index_of(name);
+  impl_->expect_type(i, "BOOL", "read_bool");
+  impl_->file.expect_same_size();
+  std::vector<std::uint8_t> out(impl_->bytes(i));
+  impl_->file.read(impl_->position(i), out.data(), out.size());
+  const auto bad = std::ranges::find_if(out, [](std::uint8_t v) { return v > 1; });
+  if (bad != out.end())
+    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": element ", bad - out.begin(), " is ", int{*bad}, ", BOOL is 0 or 1"));
+  return out;
+}
+
+ValueCounts SafetensorsReader::count_values(std::string_view name) const {
+  const std::size_t i = impl_->index_of(name);
+  const std::string_view type = impl_->type(i);
+  ValueCounts total;
+  const auto add = [&total](const ValueCounts& part) {
+    total.nan += part.nan;
+    total.infinite += part.infinite;
+    total.subnormal += part.subnormal;
+  };
+  const auto add_halves = [&](std::span<const std::uint16_t> halves, float (*widen)(std::uint16_t)) {
+    std::vector<float> wide(halves.size());
+    std::ranges::transform(halves, wide.begin(), widen);
+    add(counts_of<float>(wide));
+  };
+  impl_->file.expect_same_size();
+  if (type == "F32")
+    impl_->for_each_block<float>(i, [&](std::span<const float> v, std::size_t) { add(counts_of(v)); });
+  else if (type == "F64")
+    impl_->for_each_block<double>(i, [&](std::span<const double> v, std::size_t) { add(counts_of(v)); });
+  else if (type == "F16")
+    impl_->for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_f16); });
+  else if (type == "BF16")
+    impl_->for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_bf16); });
+  else
+    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": is ", type, "; values are counted in F32, F64, F16, BF16"));
+  return total;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,142 @@
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/tensor/safetensors.h"
+#include "core/file.h"
+#include "tensor/safetensors_header.h"
+
+namespace addnorm {
+
+using safetensors::in_quotes;
+
+namespace {
+
+// A tensor of floats keeps its buffer alive; other types are copied.
+struct Part {
+  std::string name;  // as JSON, quotes included
+  std::string_view type;
+  std::size_t element_bytes = 0;
+  Shape shape;
+  Tensor tensor;
+  std::vector<std::byte> copy;
+
+  std::size_t bytes() const { return shape.elements() * element_bytes; }
+  const void* data() const {
+    if (!tensor.defined()) return copy.data();
+    return dispatch(tensor.dtype(), [&](auto zero) -> const void* { return tensor.data<decltype(zero)>(); });
+  }
+};
+
+std::string as_json(const std::string& text, const char* what) {
+  try {
+    return nlohmann::json(text).dump();
+  } catch (const nlohmann::json::exception&) {
+    throw UsageError(concat("safetensors: ", what, " is not valid UTF-8"));
+  }
+}
+
+std::vector<std::byte> bytes_of(const void* from, std::size_t bytes) {
+  const auto* first = static_cast<const std::byte*>(from);
+  return bytes == 0 ? std::vector<std::byte>() : std::vector<std::byte>(first, first + bytes);
+}
+
+}  // namespace
+
+struct SafetensorsWriter::Impl {
+  void add(const std::string& name, Part part);
+  std::string header() const;
+  std::vector<const Part*> ordered() const;
+
+  std::vector<Part> parts;
+  std::set<std::string> names;
+  std::map<std::string, std::string> metadata;
+};
+
+void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
+  require(name != safetensors::kMetadataKey, "safetensors: a tensor cannot be named __metadata__");
+  const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
+  require(std::ranges::none_of(name, control), "safetensors: the name ", in_quotes(name), " contains control characters");
+  part.name = as_json(name, "the name of a tensor");
+  require(names.insert(name).second, "safetensors: the name ", in_quotes(name), " is given twice");
+  parts.push_back(std::move(part));
+}
+
+std::vector<const Part*> SafetensorsWriter::Impl::ordered() const {
+  std::vector<const Part*> out;
+  for (const Part& part : parts) out.push_back(&part);
+  std::ranges::stable_sort(out, std::greater{}, &Part::element_bytes);
+  return out;
+}
+
+// Padded with spaces to a multiple of 8, so that the data starts aligned.
+std::string SafetensorsWriter::Impl::header() const {
+  std::string out = "{";
+  if (!metadata.empty()) {
+    out.append("\"").append(safetensors::kMetadataKey).append("\":{");
+    for (const auto& [key, value] : metadata)
+      out.append(out.back() == '{' ? "" : ",").append(as_json(key, "a metadata key")).append(":").append(as_json(value, "metadata"));
+    out += '}';
+  }
+  std::size_t begin = 0;
+  for (const Part* part : ordered()) {
+    const auto end = checked_add(begin, part->bytes());
+    require(end.has_value(), "safetensors: all tensors together have more bytes than 64 bits can count");
+    out.append(out.size() == 1 ? "" : ",").append(part->name).append(":{\"dtype\":\"").append(part->type).append("\",\"shape\":[");
+    for (std::size_t axis = 0; axis < part->shape.rank(); ++axis)
+      out.append(axis == 0 ? "" : ",").append(std::to_string(part->shape[axis]));
+    out.append(concat("],\"data_offsets\":[", begin, ",", *end, "]}"));
+    begin = *end;
+  }
+  out += '}';
+  out.append((8 - out.size() % 8) % 8, ' ');
+  require(out.size() <= safetensors::kMaxHeaderBytes, "safetensors: the header would have ", out.size(), " bytes, at most ",
+          safetensors::kMaxHeaderBytes, " are allowed; use fewer tensors or shorter names");
+  return out;
+}
+
+SafetensorsWriter::SafetensorsWriter() : impl_(std::make_unique<Impl>()) {}
+SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&&) noexcept = default;
+SafetensorsWriter::~SafetensorsWriter() = default;
+
+void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
+  require(tensor.defined(), "safetensors: the tensor ", in_quotes(name), " is undefined");
+  const bool f32 = tensor.dtype() == DType::f32;
+  impl_->add(name, {.name = {}, .type = f32 ? "F32" : "F64", .element_bytes = size_of(tensor.dtype()), .shape = tensor.shape(),
+                    .tensor = tensor, .copy = {}});
+}
+
+void SafetensorsWriter::add_i64(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
+  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ", shape);
+  impl_->add(name, {.name = {}, .type = "I64", .element_bytes = 8, .shape = shape, .tensor = {},
+                    .copy = bytes_of(values.data(), values.size_bytes())});
+}
+
+void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span<const std::uint8_t> values) {
+  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ", shape);
+  const auto bad = std::ranges::find_if(values, [](std::uint8_t v) { return v > 1; });
+  require(bad == values.end(), "safetensors: ", in_quotes(name), " has the value ", bad == values.end() ? 0 : int{*bad}, ", BOOL is 0 or 1");
+  impl_->add(name, {.name = {}, .type = "BOOL", .element_bytes = 1, .shape = shape, .tensor = {},
+                    .copy = bytes_of(values.data(), values.size_bytes())});
+}
+
+void SafetensorsWriter::set_metadata(std::string key, std::string value) {
+  as_json(key, "a metadata key");
+  as_json(value, "a metadata value");
+  impl_->metadata[std::move(key)] = std::move(value);
+}
+
+void SafetensorsWriter::save(const std::filesystem::path& path) const {
+  const std::string header = impl_->header();
+  const std::uint64_t length = header.size();
+  ReplacementFile file(path);
+  file.write(&length, sizeof length);
+  file.write(header.data(), header.size());
+  for (const Part* part : impl_->ordered()) file.write(part->data(), part->bytes());
+  file.commit();
+}
+
+}  // namespace addnorm
