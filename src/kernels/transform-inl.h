@@ -7,9 +7,10 @@
 #define ADDNORM_KERNELS_TRANSFORM_INL_H_
 #endif
 
-#include <array>
 #include <cstddef>
 #include <cstring>
+#include <type_traits>
+#include <utility>
 
 #include "hwy/highway.h"
 
@@ -38,6 +39,25 @@ HWY_INLINE void for_each_vector(std::size_t n, Body body, Pointers... arrays) {
     if constexpr (!std::is_const_v<std::remove_pointer_t<decltype(array)>>) std::memcpy(array, from, bytes);
   };
   (copy_back(arrays + i, padded[k++]), ...);
+}
+
+/// A vector whose first `count` lanes come from p and whose others are `fill`; reads nothing else.
+template <class D>
+HWY_INLINE hn::Vec<D> load_some(D d, const float* p, std::size_t count, float fill) {
+  if (HWY_LIKELY(count == hn::Lanes(d))) return hn::LoadU(d, p);
+  HWY_ALIGN float padded[hn::MaxLanes(d)];
+  hn::Store(hn::Set(d, fill), d, padded);
+  std::memcpy(padded, p, count * sizeof(float));
+  return hn::Load(d, padded);
+}
+
+/// The first `count` lanes to p; writes nothing else.
+template <class D>
+HWY_INLINE void store_some(D d, hn::Vec<D> v, float* p, std::size_t count) {
+  if (HWY_LIKELY(count == hn::Lanes(d))) return hn::StoreU(v, d, p);
+  HWY_ALIGN float padded[hn::MaxLanes(d)];
+  hn::Store(v, d, padded);
+  std::memcpy(p, padded, count * sizeof(float));
 }
 
 }  // namespace addnorm::kernels::HWY_NAMESPACE

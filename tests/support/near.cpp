@@ -37,6 +37,16 @@ Tolerance reduction_tolerance(std::size_t n) {
   return {bound, bound};
 }
 
+Tolerance steps_tolerance(std::size_t steps) {
+  const double bound = 4 * std::sqrt(static_cast<double>(steps)) * 0x1p-25;
+  return {bound, bound};
+}
+
+Tolerance log_softmax_gradient_tolerance(std::size_t n) {
+  const Tolerance softmax = softmax_tolerance();
+  return {softmax.atol * 4 * std::sqrt(static_cast<double>(n)), softmax.rtol};
+}
+
 testing::AssertionResult near_all(std::span<const float> got, std::span<const float> want, Tolerance tolerance) {
   return compare(got, want, tolerance);
 }

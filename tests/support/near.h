@@ -32,8 +32,16 @@ constexpr Tolerance function_tolerance() { return {1.1e-36, 4.8e-7}; }
 constexpr Tolerance slope_tolerance() { return {4.8e-7, 4.8e-7}; }
 /// The same for e^-u with u computed in float32 by three roundings: each one counts |u| times.
 constexpr Tolerance tail_tolerance(double u) { return {1.1e-36, 4.8e-7 + 1.8e-7 * (u < 0 ? -u : u)}; }
+/// Softmax of float32 logits within some 20 of their maximum: rounding x - max counts |x - max| times, in both.
+constexpr Tolerance softmax_tolerance() { return {1e-6, 4e-6}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
+/// dy - p * sum(dy) with the float32 probability's error multiplied by a sum of n normal values.
+Tolerance log_softmax_gradient_tolerance(std::size_t n);
+/// Parameters near 1 that were rounded to float32 once per step: a random walk of half-ulp steps, four deviations.
+Tolerance steps_tolerance(std::size_t steps);
+/// Sums in double in another order.
+constexpr Tolerance double_sum_tolerance() { return {0, 1e-13}; }
 /// reliability.md 2.5: float32 gradients against the double reference.
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 

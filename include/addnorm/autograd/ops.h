@@ -2,7 +2,11 @@
 // kernels, several threads) and in float64 (the reference loops; for gradient checks). Inputs share one dtype.
 #pragma once
 
+#include <cstdint>
+#include <span>
+
 #include "addnorm/autograd/var.h"
+#include "addnorm/core/rng.h"
 #include "addnorm/kernels/add_norm.h"
 
 namespace addnorm {
@@ -67,5 +71,58 @@ Var tanh(const Var& x);
 /// silu(a) * b: a and b of one shape, or the two halves of the last axis of ab [..., 2n] -> [..., n].
 Var swiglu(const Var& a, const Var& b);
 Var swiglu(const Var& ab);
+
+/// Over the last axis of x [..., n]: e^(x - max) / sum e^(x - max), and its logarithm. Logits of any size and -infinity are
+/// fine; a row that holds a NaN or +infinity, or nothing but -infinity, becomes NaN. Both keep y for backward.
+Var softmax(const Var& x);
+Var log_softmax(const Var& x);
+
+enum class Reduction { mean, sum, none };
+
+struct CrossEntropyOptions {
+  std::int32_t ignore_index = -100;   ///< rows with this target have no loss and no gradient
+  double label_smoothing = 0;         ///< 0 ... 1: this share of the target's weight is spread evenly over all classes
+  Tensor class_weights{};             ///< [classes], >= 0; undefined: all 1
+  Reduction reduction = Reduction::mean;
+};
+
+/// Softmax and negative log-likelihood in one: logits [..., classes], one target per row. With w the class weights, s the
+/// smoothing, C classes:
+///
+///   loss_r = (1 - s) w_t (-log p_t) + s / C * sum_c w_c (-log p_c),   p = softmax(logits_r),   t = targets[r]
+///
+/// none: the losses, without the last axis. sum: their sum. mean: their sum over the sum of w_t of the rows that count; 0,
+/// with gradient 0, when no row counts. Summed in double in row order. A target outside [0, C) that is not the ignore index is
+/// a UsageError. The gradient is computed in the same pass and kept in place of the logits.
+Var cross_entropy(const Var& logits, std::span<const std::int32_t> targets, const CrossEntropyOptions& options = {});
+
+/// Rows of a table: table [vocabulary, width], n ids -> [n, width]. The ids are copied. An id outside the table is a
+/// UsageError that names its position. The gradient of the table is dense; repeated ids are added in their order.
+Var embedding(const Var& table, std::span<const std::int32_t> ids);
+
+/// cos and sin of position * base^(-2 i / d_rotary), [positions, d_rotary / 2] each, computed in double.
+struct RotaryTables {
+  Tensor cos;
+  Tensor sin;
+};
+RotaryTables rotary_tables(std::size_t positions, std::size_t d_rotary, double base = 10000, DType dtype = DType::f32);
+
+/// Which elements of a head turn together: neighbours (2i, 2i + 1), as in the paper and llama2.c; or i and i + d_rotary / 2,
+/// as in GPT-NeoX and Hugging Face's Llama.
+enum class RotaryPairs { adjacent, halves };
+
+/// Rotary position embedding: x [..., heads, d_head], one position for all heads of a row. Each pair (a, b) becomes
+/// (a cos - b sin, a sin + b cos). The first d_rotary elements of each head turn, the others stay. The gradient turns back.
+Var rotary(const Var& x, const RotaryTables& tables, std::span<const std::int32_t> positions,
+           RotaryPairs pairs = RotaryPairs::adjacent);
+
+/// x [..., n] + bias [n], the same row added everywhere. The bias gradient sums over rows: float within 64 rows, double
+/// across them, the same bits for any number of threads.
+Var add_bias(const Var& x, const Var& bias);
+
+/// Dropout by counter: element (row, column) is 0 when random_word(key, first_row + row, column) falls below p * 2^32, else
+/// divided by 1 - p. Rows are all axes but the last; first_row is the global index of row 0. 0 <= p < 1; p = 0 gives x itself.
+/// Nothing is kept: backward draws the same words again.
+Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row = 0);
 
 }  // namespace addnorm
