@@ -1,8 +1,9 @@
 // addnorm: dispatch only. One file per sub-command, each with one function that describes it to the program.
 #include "addnorm/core/version.h"
-#include "command.h"
+#include "commands.h"
 
 int main(int argc, char** argv) {
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
+  addnorm::cli::add_bench(program);
   return program.run(argc, argv);
 }

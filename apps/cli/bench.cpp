@@ -1,0 +1,54 @@
+// addnorm bench: kernels against this machine's limits and against PyTorch and oneDNN.
+#include "bench/bench.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <iostream>
+
+#include "commands.h"
+
+namespace addnorm::cli {
+namespace {
+
+/// --python, else what the launcher says, else where scripts/peers puts it in the repository around the current folder.
+std::string peer_python(const std::string& given) {
+  if (!given.empty()) return given;
+  if (const char* said = std::getenv("ADDNORM_PEERS_PYTHON"); said != nullptr && *said != '\0') return said;
+  std::error_code unreadable;
+  for (auto folder = std::filesystem::current_path(unreadable); !folder.empty(); folder = folder.parent_path()) {
+    const auto python = folder / ".peers" / "bin" / "python";
+    if (std::filesystem::exists(python, unreadable)) return python.string();
+    if (folder == folder.root_path()) break;
+  }
+  return "";
+}
+
+std::string listed(const std::vector<std::string>& names) {
+  std::string text;
+  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
+  return text;
+}
+
+}  // namespace
+
+void add_bench(Program& program) {
+  const auto o = std::make_shared<bench::Options>();
+  Command command = program.command("bench", "kernels against this machine's limits, PyTorch and oneDNN");
+  command.positional("groups", o->groups, "what to measure: " + listed(bench::group_names()) + "; none: everything");
+  command.option("--threads", o->threads, "thread counts, e.g. 1,2 (default: 1 and 2)");
+  command.option("--shape", o->shapes, "only these shapes, e.g. 2048x384,4096x64");
+  command.option("--python", o->python, "interpreter that has PyTorch (default: the one of scripts/peers)");
+  command.option("--quick", o->quick, "fewer rounds and no torch.compile: a first look");
+  command.option("--json", o->json, "one JSON object on stdout; bench/README.md describes it");
+  command.example("addnorm bench");
+  command.example("addnorm bench add-norm --shape 2048x384 --threads 2");
+  command.example("addnorm bench gemm attention --json > bench.json");
+  command.run([o] {
+    o->python = peer_python(o->python);
+    const bench::Report report = bench::run(*o, std::cerr);
+    (o->json ? bench::print_json : bench::print_table)(report, std::cout);
+    return 0;
+  });
+}
+
+}  // namespace addnorm::cli

@@ -1,0 +1,10 @@
+// Every sub-command: each describes itself to the program and lives in a file of its name.
+#pragma once
+
+#include "command.h"
+
+namespace addnorm::cli {
+
+void add_bench(Program& program);
+
+}  // namespace addnorm::cli

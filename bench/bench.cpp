@@ -1,0 +1,104 @@
+#include "bench/bench.h"
+
+#include <algorithm>
+#include <ostream>
+#include <thread>
+
+#include "addnorm/core/error.h"
+#include "addnorm/core/names.h"
+#include "addnorm/core/parallel.h"
+
+namespace addnorm::bench {
+namespace {
+
+std::vector<Job> all_jobs() {
+  std::vector<Job> jobs = norm_jobs();
+  return jobs;
+}
+
+/// The known spelling of every name; UsageError for one that nobody knows.
+std::vector<std::string> resolved(const std::string& what, const std::vector<std::string>& given,
+                                  const std::vector<std::string>& known) {
+  std::vector<std::string> result;
+  for (const std::string& name : given) {
+    const auto same = [&](const std::string& k) { return folded(k) == folded(name); };
+    const auto found = std::find_if(known.begin(), known.end(), same);
+    if (found == known.end()) throw UsageError(unknown_name(what, name, known));
+    result.push_back(*found);
+  }
+  return result;
+}
+
+bool wanted(const std::vector<std::string>& chosen, const std::string& name) {
+  return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
+}
+
+std::vector<Job> chosen_jobs(const Options& options) {
+  std::vector<Job> jobs = all_jobs();
+  const auto groups = resolved("group", options.groups, group_names());
+  std::erase_if(jobs, [&](const Job& job) { return !wanted(groups, job.group); });
+  std::vector<std::string> known;
+  for (const Job& job : jobs)
+    if (const std::string text = shape_text(job.shape, "x"); !wanted(known, text) || known.empty()) known.push_back(text);
+  const auto shapes = resolved("shape", options.shapes, known);
+  std::erase_if(jobs, [&](const Job& job) { return !wanted(shapes, shape_text(job.shape, "x")); });
+  return jobs;
+}
+
+std::vector<int> chosen_threads(const Options& options) {
+  for (const int count : options.threads) require(count >= 1, "--threads ", count, ": at least 1 is needed");
+  if (!options.threads.empty()) return options.threads;
+  return std::thread::hardware_concurrency() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
+}
+
+std::unique_ptr<Peer> start_peer(const std::string& python, std::ostream& notes) {
+  const std::string how = "; ratios to it are left out. Get it with ./scripts/peers\n";
+  if (python.empty()) {
+    notes << "PyTorch was not found" << how;
+    return nullptr;
+  }
+  auto peer = std::make_unique<Peer>(python);
+  if (peer->alive()) return peer;
+  notes << "PyTorch cannot be used (" << peer->problem() << ")" << how;
+  return nullptr;
+}
+
+void run_job(const Job& job, const std::vector<int>& thread_counts, const Options& options, Limits& limits, Peer* peer,
+             std::ostream& notes, std::vector<Result>& results) {
+  const Workload w = job.make();
+  const Effort effort = options.quick ? Effort{.rounds = 5, .slice_seconds = 0.008} : Effort{};
+  const bool compared = peer != nullptr && peer->alive() && !w.peer.kind.empty();
+  if (compared && !peer->prepare(w.peer, w.slots)) notes << "  PyTorch: " << peer->problem() << '\n';
+  // A thread count of its own makes torch.compile compile again: only the largest is worth the wait.
+  const int most = *std::max_element(thread_counts.begin(), thread_counts.end());
+  for (const int count : thread_counts)
+    for (const bool cold : job.cold) {
+      results.push_back(measure(w, cold, count, effort, !options.quick && count == most, limits, peer));
+      results.back().group = job.group;
+    }
+}
+
+}  // namespace
+
+std::vector<std::string> group_names() { return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"}; }
+
+Report run(const Options& options, std::ostream& notes) {
+  const std::vector<Job> jobs = chosen_jobs(options);
+  const std::vector<int> thread_counts = chosen_threads(options);
+  const int before = threads();
+  notes << "measuring this machine\n";
+  Report report{measure_machine(thread_counts, options.quick ? 0.03 : 0.1), "", {}};
+  if (!jobs.empty()) {
+    const auto peer = start_peer(options.python, notes);
+    if (peer) report.torch = peer->version();
+    Limits limits;
+    for (std::size_t i = 0; i < jobs.size(); ++i) {
+      notes << '[' << i + 1 << '/' << jobs.size() << "] " << jobs[i].name << ' ' << shape_text(jobs[i].shape, "x") << std::endl;
+      run_job(jobs[i], thread_counts, options, limits, peer.get(), notes, report.results);
+    }
+  }
+  set_threads(before);
+  return report;
+}
+
+}  // namespace addnorm::bench

@@ -1,0 +1,37 @@
+// The bench as a whole: which groups, what to print.
+#pragma once
+
+#include <iosfwd>
+#include <string>
+#include <vector>
+
+#include "bench/measure.h"
+
+namespace addnorm::bench {
+
+struct Options {
+  std::vector<std::string> groups;  ///< of group_names(); empty: all
+  std::vector<int> threads;         ///< empty: 1 and, where there are several cores, 2
+  std::vector<std::string> shapes;  ///< "2048x384"; empty: all
+  std::string python;               ///< interpreter with PyTorch; empty: none known
+  bool json = false;
+  bool quick = false;               ///< fewer rounds, no torch.compile: for a first look
+};
+
+/// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"
+std::vector<std::string> group_names();
+
+struct Report {
+  Machine machine;
+  std::string torch;  ///< its version; empty: not there
+  std::vector<Result> results;
+};
+
+/// Measures. Progress, and what could not be compared, go to `notes`. Throws UsageError for unknown groups and shapes.
+Report run(const Options& options, std::ostream& notes);
+
+std::string shape_text(const std::vector<std::size_t>& shape, const char* between);
+void print_table(const Report& report, std::ostream& out);
+void print_json(const Report& report, std::ostream& out);  ///< documented in bench/README.md
+
+}  // namespace addnorm::bench

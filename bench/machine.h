@@ -1,0 +1,73 @@
+// What this machine can do at most: loops that only move memory, or only multiply and add in registers.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "bench/buffers.h"
+
+namespace addnorm::bench {
+
+enum class Traffic { copy, two_read_two_write };  ///< y = x; or s = x + f and y = x - f, the traffic of Add & Norm
+enum class StoreKind { regular, streaming };
+
+constexpr std::size_t arrays_of(Traffic traffic) { return traffic == Traffic::copy ? 2 : 4; }
+
+/// A loop that moves arrays of `floats` each and computes next to nothing, on threads() threads.
+/// arrays: x, y for a copy; x, f, s, y otherwise; 64-byte aligned.
+void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::size_t floats);
+
+/// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
+double multiply_add(std::size_t rounds);
+
+enum class Level { l2, l3, dram };
+
+struct CacheSizes {
+  std::size_t l2_per_core = 0;
+  std::size_t l3 = 0;
+};
+CacheSizes cache_sizes();
+
+/// Bytes at which a level is measured: well inside the cache (the L2 caches of all threads together), or far beyond all.
+std::size_t working_set(Level level, int threads);
+
+/// The memory loop over `bytes` in all its arrays together, ready to be run again and again beside the kernels it is the limit of.
+class MemoryLimit {
+ public:
+  MemoryLimit(Traffic traffic, std::size_t bytes);
+  void run(StoreKind stores) const { move_memory(traffic_, stores, arrays_.data(), floats_); }
+  double bytes() const { return static_cast<double>(arrays_.size() * floats_ * sizeof(float)); }
+
+ private:
+  Traffic traffic_;
+  std::size_t floats_;
+  std::unique_ptr<Buffers> memory_;
+  std::vector<float*> arrays_;
+};
+
+struct BandwidthLimit {
+  Traffic traffic;
+  Level level;
+  StoreKind stores;
+  int threads;
+  double bytes_per_second;
+};
+struct FmaLimit {
+  int threads;
+  double flops_per_second;
+};
+struct Machine {
+  CacheSizes caches;
+  std::vector<BandwidthLimit> bandwidth;
+  std::vector<FmaLimit> fma;
+};
+
+/// Measures everything, best of many short runs; about `seconds` per figure.
+Machine measure_machine(const std::vector<int>& thread_counts, double seconds);
+
+const char* name_of(Level level);
+const char* name_of(Traffic traffic);
+const char* name_of(StoreKind stores);
+
+}  // namespace addnorm::bench

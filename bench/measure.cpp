@@ -1,0 +1,107 @@
+#include "bench/measure.h"
+
+#include "addnorm/core/parallel.h"
+#include "bench/slice.h"
+
+namespace addnorm::bench {
+namespace {
+
+/// One of those who take turns.
+struct Contender {
+  std::function<std::optional<double>()> slice;  ///< seconds per call
+  std::vector<double> seconds;                   ///< one per round
+  bool failed = false;
+};
+
+Contender in_process(const Workload& w, Call call, bool cold, double seconds) {
+  auto next = std::make_shared<std::size_t>(0);
+  return {[=, slots = w.slots] {
+            return std::optional(median(time_calls(seconds, cold ? 2 : 3, [&] { call(cold ? (*next)++ % slots : 0); })));
+          },
+          {}};
+}
+
+Contender in_peer(Peer& peer, std::string variant, bool cold, int threads, double seconds) {
+  return {[=, &peer] {
+            if (threads > 1) wait_until_idle(0);
+            const auto result = peer.slice(variant, cold, threads, seconds);
+            if (threads > 1 && peer.alive()) wait_until_idle(peer.pid());
+            return result;
+          },
+          {}};
+}
+
+std::optional<Result::Rival> compared(const Contender& rival, const Contender& ours) {
+  if (rival.failed || rival.seconds.empty()) return std::nullopt;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.seconds.size(); ++i) ratios.push_back(rival.seconds[i] / ours.seconds[i]);
+  return Result::Rival{median(rival.seconds), median(ratios)};
+}
+
+}  // namespace
+
+Limits::Entry& Limits::entry(Traffic traffic, std::size_t bytes, int threads) {
+  const auto key = std::tuple(traffic, bytes, threads);
+  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
+  Entry made{MemoryLimit(traffic, bytes), StoreKind::regular};
+  const double regular = median(time_calls(0.03, 2, [&] { made.loop.run(StoreKind::regular); }));
+  const double streaming = median(time_calls(0.03, 2, [&] { made.loop.run(StoreKind::streaming); }));
+  if (streaming < regular) made.stores = StoreKind::streaming;
+  return entries_.emplace(key, std::move(made)).first->second;
+}
+
+double Limits::seconds(const Workload& w, bool cold, int threads, double slice_seconds) {
+  if (w.limit == Limit::fma) {
+    constexpr std::size_t kRounds = 20'000;  // a fifth of a millisecond or so
+    double flops = 0;
+    const double each = median(time_calls(slice_seconds / 3, 2, [&] { flops = multiply_add(kRounds); }));
+    return w.work * each / flops;
+  }
+  const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
+  const std::size_t bytes = cold ? working_set(Level::dram, threads) : w.working_set;
+  const Entry& e = entry(traffic, bytes, threads);
+  return w.work * median(time_calls(slice_seconds, 1, [&] { e.loop.run(e.stores); })) / e.loop.bytes();
+}
+
+Result measure(const Workload& w, bool cold, int threads, const Effort& effort, bool compile, Limits& limits, Peer* peer) {
+  set_threads(threads);
+  const double seconds = effort.slice_seconds;
+  Contender limit{[&] { return std::optional(limits.seconds(w, cold, threads, seconds)); }, {}};
+  Contender ours = in_process(w, w.ours, cold, seconds);
+  Contender onednn, torch, compiled;
+  std::vector<Contender*> turns = {&limit, &ours};
+  if (w.onednn) {
+    onednn = in_process(w, w.onednn(), cold, seconds);
+    turns.push_back(&onednn);
+  }
+  if (peer != nullptr && peer->alive() && !w.peer.kind.empty()) {
+    torch = in_peer(*peer, "eager", cold, threads, seconds);
+    turns.push_back(&torch);
+    if (w.compiled && compile && peer->warm("compile", threads)) {
+      compiled = in_peer(*peer, "compile", cold, threads, seconds);
+      turns.push_back(&compiled);
+    }
+    peer->warm("eager", threads);
+  }
+  for (int round = 0; round < effort.rounds; ++round)
+    for (Contender* who : turns) {
+      const auto result = who->failed ? std::nullopt : who->slice();
+      who->failed = !result || !(*result > 0);
+      if (!who->failed) who->seconds.push_back(*result);
+    }
+  Result r;
+  r.name = w.name;
+  r.shape = w.shape;
+  r.cold = cold;
+  r.threads = threads;
+  r.limit = w.limit;
+  r.work = w.work;
+  r.seconds = median(ours.seconds);
+  r.share_of_limit = compared(limit, ours)->ratio;
+  r.torch = compared(torch, ours);
+  r.compile = compared(compiled, ours);
+  r.onednn = compared(onednn, ours);
+  return r;
+}
+
+}  // namespace addnorm::bench

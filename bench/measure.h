@@ -1,0 +1,53 @@
+// Measuring a workload: its limit, ourselves and the peers by turns, many short slices within the same seconds.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "bench/workload.h"
+
+namespace addnorm::bench {
+
+/// Medians over the rounds. A ratio is the median of the rounds' ratios: both sides of each come from the same moment.
+struct Result {
+  std::string group, name;
+  std::vector<std::size_t> shape;
+  bool cold = false;
+  int threads = 1;
+  Limit limit = Limit::fma;
+  double work = 0;
+  double seconds = 0;
+  double share_of_limit = 0;
+  struct Rival {
+    double seconds, ratio;  ///< ratio: its time / ours
+  };
+  std::optional<Rival> torch, compile, onednn;
+};
+
+struct Effort {
+  int rounds = 9;
+  double slice_seconds = 0.015;
+};
+
+/// Limits at the size of a workload, kept for the next workload of that size.
+class Limits {
+ public:
+  /// Seconds the limit loop takes for `work` bytes or operations, measured now.
+  double seconds(const Workload& w, bool cold, int threads, double slice_seconds);
+
+ private:
+  struct Entry {
+    MemoryLimit loop;
+    StoreKind stores;  ///< the faster ones
+  };
+  Entry& entry(Traffic traffic, std::size_t bytes, int threads);
+  std::map<std::tuple<Traffic, std::size_t, int>, Entry> entries_;
+};
+
+/// peer may be null. torch.compile is measured where the workload has it and `compile` is set.
+Result measure(const Workload& w, bool cold, int threads, const Effort& effort, bool compile, Limits& limits, Peer* peer);
+
+}  // namespace addnorm::bench

@@ -1,0 +1,163 @@
+#include "bench/peer.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "bench/slice.h"
+#include "bench/torch_peer.h"
+
+extern char** environ;  // NOLINT: POSIX has it no other way
+
+namespace addnorm::bench {
+namespace {
+
+using nlohmann::json;
+
+/// Large blocks come from the heap and stay there: otherwise each result above 32 MiB is mapped and unmapped, and PyTorch
+/// spends most of its time in page faults. Huge pages as for our own arrays.
+constexpr std::array<std::string_view, 4> kMallocSettings = {
+    "MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=17179869184", "MALLOC_TOP_PAD_=268435456",
+    "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+
+/// This process's environment with those settings in place of its own. Pointers into `settings` and environ.
+std::vector<char*> peer_environment(std::array<std::string, kMallocSettings.size()>& settings) {
+  std::vector<char*> result;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    bool replaced = false;
+    for (const std::string_view s : kMallocSettings)
+      replaced = replaced || std::strncmp(*entry, s.data(), s.find('=') + 1) == 0;
+    if (!replaced) result.push_back(*entry);
+  }
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    settings[i] = kMallocSettings[i];
+    result.push_back(settings[i].data());
+  }
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+struct Peer::Answer {
+  json fields;
+};
+
+Peer::Peer(const std::string& python) {
+  start(python);
+  if (!alive()) return;
+  const auto hello = read_line(120);
+  const json fields = hello ? json::parse(*hello, nullptr, false) : json();
+  if (fields.is_object() && fields.contains("torch")) {
+    version_ = fields["torch"].get<std::string>();
+    return;
+  }
+  problem_ = fields.is_object() ? fields.value("error", "no answer") : "no answer from " + python;
+  stop();
+}
+
+Peer::~Peer() { stop(); }
+
+void Peer::start(const std::string& python) {
+  std::array<int, 2> in{}, out{};
+  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
+    problem_ = std::strerror(errno);
+    return;
+  }
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
+  std::array<std::string, 3> arguments = {python, "-c", torch_peer_source()};
+  std::array<char*, 4> argv = {arguments[0].data(), arguments[1].data(), arguments[2].data(), nullptr};
+  std::array<std::string, kMallocSettings.size()> settings;
+  const std::vector<char*> environment = peer_environment(settings);
+  const int failed = posix_spawnp(&pid_, python.c_str(), &actions, nullptr, argv.data(), environment.data());
+  posix_spawn_file_actions_destroy(&actions);
+  close(in[0]);
+  close(out[1]);
+  to_ = in[1];
+  from_ = out[0];
+  signal(SIGPIPE, SIG_IGN);  // a peer that dies is noticed by the failed write
+  if (failed != 0) {
+    problem_ = python + ": " + std::strerror(failed);
+    pid_ = -1;
+    stop();
+  }
+}
+
+void Peer::stop() {
+  if (to_ >= 0) close(to_);  // end of input ends the script
+  if (from_ >= 0) close(from_);
+  to_ = from_ = -1;
+  if (pid_ > 0) {
+    for (int i = 0; i < 100 && waitpid(pid_, nullptr, WNOHANG) == 0; ++i) usleep(20'000);
+    if (kill(pid_, SIGKILL) == 0) waitpid(pid_, nullptr, 0);
+  }
+  pid_ = -1;
+}
+
+std::optional<std::string> Peer::read_line(double patience) {
+  const double end = now() + patience;
+  while (true) {
+    if (const auto at = unread_.find('\n'); at != std::string::npos) {
+      std::string line = unread_.substr(0, at);
+      unread_.erase(0, at + 1);
+      return line;
+    }
+    pollfd ready{from_, POLLIN, 0};
+    const double left = end - now();
+    if (left <= 0 || poll(&ready, 1, static_cast<int>(left * 1e3) + 1) <= 0) return std::nullopt;
+    std::array<char, 4096> part;
+    const ssize_t got = read(from_, part.data(), part.size());
+    if (got <= 0) return std::nullopt;
+    unread_.append(part.data(), static_cast<std::size_t>(got));
+  }
+}
+
+std::optional<Peer::Answer> Peer::ask(const std::string& line, double patience) {
+  if (!alive()) return std::nullopt;
+  const std::string message = line + "\n";
+  const bool sent = write(to_, message.data(), message.size()) == static_cast<ssize_t>(message.size());
+  const auto reply = sent ? read_line(patience) : std::nullopt;
+  if (!reply) {
+    problem_ = "the PyTorch process ended or hung";
+    if (pid_ > 0) kill(pid_, SIGKILL);
+    stop();
+    return std::nullopt;
+  }
+  Answer answer{json::parse(*reply, nullptr, false)};
+  if (!answer.fields.is_object() || answer.fields.contains("error")) {
+    problem_ = answer.fields.is_object() ? answer.fields["error"].get<std::string>() : *reply;
+    return std::nullopt;
+  }
+  return answer;
+}
+
+bool Peer::prepare(const PeerWork& work, std::size_t slots) {
+  const json request = {{"do", "prepare"}, {"kind", work.kind}, {"sizes", work.sizes}, {"slots", slots}};
+  return ask(request.dump(), 60).has_value();
+}
+
+bool Peer::warm(const std::string& variant, int threads) {
+  const json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};
+  return ask(request.dump(), 180).has_value();
+}
+
+std::optional<double> Peer::slice(const std::string& variant, bool cold, int threads, double seconds) {
+  const json request = {{"do", "slice"}, {"variant", variant}, {"cold", cold}, {"threads", threads}, {"seconds", seconds}};
+  const auto answer = ask(request.dump(), 60);
+  return answer ? std::optional(answer->fields.value("seconds", 0.0)) : std::nullopt;
+}
+
+}  // namespace addnorm::bench

@@ -1,0 +1,136 @@
+#include <hwy/targets.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <fstream>
+#include <iomanip>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <sstream>
+
+#include "addnorm/core/version.h"
+#include "bench/bench.h"
+#include "bench/onednn_norm.h"
+
+namespace addnorm::bench {
+namespace {
+
+using nlohmann::ordered_json;
+
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  return "unknown";
+}
+
+std::string simd_name() {
+  const auto targets = hwy::SupportedTargets();
+  return hwy::TargetName(targets & -targets);  // the best one is the lowest bit
+}
+
+std::string fixed(double value, int digits) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(digits) << value;
+  return out.str();
+}
+
+std::string duration(double seconds) {
+  return seconds < 1e-3 ? fixed(seconds * 1e6, 0) + " us" : fixed(seconds * 1e3, 2) + " ms";
+}
+
+std::string rival(const std::optional<Result::Rival>& r) { return r ? fixed(r->ratio, 2) : "-"; }
+
+void print_machine(const Report& report, std::ostream& out) {
+  const Machine& m = report.machine;
+  out << processor() << ", " << sysconf(_SC_NPROCESSORS_ONLN) << " cores, " << simd_name() << "; L2 "
+      << (m.caches.l2_per_core >> 10) << " KiB per core, L3 " << (m.caches.l3 >> 20) << " MiB\n";
+  for (const FmaLimit& f : m.fma)
+    out << "  FMA peak, " << f.threads << (f.threads == 1 ? " thread:  " : " threads: ") << fixed(f.flops_per_second / 1e9, 0)
+        << " GFLOP/s\n";
+  out << "  memory, GB/s        threads    L2 regular  streaming    L3 regular  streaming  DRAM regular  streaming\n";
+  for (std::size_t i = 0; i + 6 <= m.bandwidth.size(); i += 6) {
+    out << "  " << std::left << std::setw(20) << name_of(m.bandwidth[i].traffic) << std::right << std::setw(7)
+        << m.bandwidth[i].threads;
+    for (std::size_t j = i; j < i + 6; ++j)
+      out << std::setw(m.bandwidth[j].stores == StoreKind::regular ? 14 : 11) << fixed(m.bandwidth[j].bytes_per_second / 1e9, 1);
+    out << '\n';
+  }
+}
+
+void print_result(const Result& r, std::ostream& out) {
+  out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << (r.cold ? "cold" : "hot") << std::right
+      << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1)
+      << std::setw(9) << fixed(100 * r.share_of_limit, 0) + " %" << std::setw(9) << rival(r.torch) << std::setw(10)
+      << rival(r.compile) << std::setw(10) << rival(r.onednn) << '\n';
+}
+
+ordered_json machine_json(const Report& report) {
+  const Machine& m = report.machine;
+  ordered_json j = {{"processor", processor()},
+                    {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+                    {"simd", simd_name()},
+                    {"l2_bytes_per_core", m.caches.l2_per_core},
+                    {"l3_bytes", m.caches.l3},
+                    {"addnorm", version()},
+                    {"onednn", onednn_version()}};
+  if (!report.torch.empty()) j["torch"] = report.torch;
+  for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});
+  for (const BandwidthLimit& b : m.bandwidth)
+    j["bandwidth"].push_back({{"traffic", b.traffic == Traffic::copy ? "copy" : "2r2w"},
+                              {"level", name_of(b.level)},
+                              {"stores", name_of(b.stores)},
+                              {"threads", b.threads},
+                              {"bytes_per_second", b.bytes_per_second}});
+  return j;
+}
+
+void add_rival(ordered_json& j, const std::string& name, const std::optional<Result::Rival>& r) {
+  if (!r || !std::isfinite(r->ratio)) return;
+  j[name + "_seconds"] = r->seconds;
+  j["ratio_to_" + name] = r->ratio;
+}
+
+ordered_json result_json(const Result& r) {
+  ordered_json j = {{"name", r.name}, {"shape", r.shape}, {"cache", r.cold ? "cold" : "hot"}, {"threads", r.threads}};
+  j["seconds"] = r.seconds;
+  j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
+  j["limit"] = r.limit == Limit::fma ? "fma" : r.limit == Limit::copy ? "copy" : "2r2w";
+  j["share_of_limit"] = r.share_of_limit;
+  add_rival(j, "torch", r.torch);
+  add_rival(j, "compile", r.compile);
+  add_rival(j, "onednn", r.onednn);
+  return j;
+}
+
+}  // namespace
+
+std::string shape_text(const std::vector<std::size_t>& shape, const char* between) {
+  std::ostringstream out;
+  for (std::size_t i = 0; i < shape.size(); ++i) out << (i == 0 ? "" : between) << shape[i];
+  return out.str();
+}
+
+void print_table(const Report& report, std::ostream& out) {
+  print_machine(report, out);
+  if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
+  std::string name;
+  for (const Result& r : report.results) {
+    if (r.name != name) {
+      name = r.name;
+      out << '\n'
+          << std::left << std::setw(30) << name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
+          << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(9)
+          << "x torch" << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
+    }
+    print_result(r, out);
+  }
+}
+
+void print_json(const Report& report, std::ostream& out) {
+  ordered_json results = ordered_json::array();
+  for (const Result& r : report.results) results.push_back(result_json(r));
+  out << ordered_json{{"machine", machine_json(report)}, {"results", results}}.dump(1) << '\n';
+}
+
+}  // namespace addnorm::bench

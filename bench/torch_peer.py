@@ -1,0 +1,177 @@
+"""The PyTorch side of `addnorm bench`: a child process that measures one slice at a time when asked.
+
+One JSON object per line on stdin, one answer per line on stdout:
+  {"do": "prepare", "kind": "add_layer_norm forward", "sizes": [2048, 384], "slots": 22}  -> {"ok": true}
+  {"do": "warm", "variant": "compile", "threads": 2}                                      -> {"ok": true}
+  {"do": "slice", "variant": "eager", "cold": true, "threads": 2, "seconds": 0.02}        -> {"seconds": 3.1e-4}
+Anything that fails answers {"error": "..."} and leaves the process alive.
+
+A workload has `slots` copies of its inputs. Cold runs walk through them, hot runs stay on the first. The results of the
+last pass over a slot are kept until that slot comes again and are freed just before, so malloc hands the same memory back:
+outputs are as cold (or as hot) as inputs, and no page is mapped while the clock runs.
+"""
+import json
+import os
+import statistics
+import sys
+import time
+
+answers = os.fdopen(os.dup(1), "w", buffering=1)
+os.dup2(2, 1)  # whatever libraries print must not reach the protocol
+
+
+def answer(**fields):
+    answers.write(json.dumps(fields) + "\n")
+
+
+try:
+    import torch
+    import torch.nn.functional as F
+except Exception as problem:
+    answer(error=f"{type(problem).__name__}: {problem}")
+    sys.exit(1)
+
+
+def filled(*shape):
+    """Random numbers without the cost of drawing each of them: a block of draws, repeated."""
+    out = torch.empty(shape)
+    flat, block = out.view(-1), torch.randn(1 << 16)
+    for begin in range(0, flat.numel(), block.numel()):
+        part = flat[begin:begin + block.numel()]
+        part.copy_(block[:part.numel()])
+    return out
+
+
+class AddNorm:
+    """s = x + f, y = norm(s): both results are kept, as the next layer and backward need them."""
+
+    def __init__(self, rows, width, slots, norm, add, backward):
+        self.d, self.norm, self.add = [width], norm, add
+        self.gamma, self.beta = filled(width), filled(width)
+        with torch.no_grad():
+            if backward:
+                self.slots = [self.backward_inputs(rows, width) for _ in range(slots)]
+                step = {"layer": self.layer_backward, "rms": self.rms_backward}[norm]
+            else:
+                self.slots = [(filled(rows, width), filled(rows, width) if add else None) for _ in range(slots)]
+                step = self.forward
+        self.variants = {"eager": step}
+        if norm == "layer" and add:
+            self.variants["compile"] = torch.compile(step, dynamic=False)
+
+    def forward(self, x, f):
+        s = x + f if self.add else x
+        if self.norm == "rms":
+            return s, F.rms_norm(s, self.d, self.gamma, 1e-5)
+        return s, F.layer_norm(s, self.d, self.gamma, self.beta, 1e-5)
+
+    def backward_inputs(self, rows, width):
+        s, dy, dsum = filled(rows, width), filled(rows, width), filled(rows, width) if self.add else None
+        if self.norm == "layer":
+            _, mean, rstd = torch.native_layer_norm(s, self.d, self.gamma, self.beta, 1e-5)
+            return dy, dsum, s, mean, rstd
+        with torch.enable_grad():
+            s.requires_grad_()
+            gamma = self.gamma.detach().requires_grad_()
+            return dy, dsum, s, gamma, F.rms_norm(s, self.d, gamma, 1e-5)
+
+    def layer_backward(self, dy, dsum, s, mean, rstd):
+        dx, dgamma, dbeta = torch.ops.aten.native_layer_norm_backward(
+            dy, s, self.d, mean, rstd, self.gamma, self.beta, [True, True, True])
+        return dx.add_(dsum) if self.add else dx, dgamma, dbeta  # x and f share dx, so one add is all there is
+
+    def rms_backward(self, dy, dsum, s, gamma, y):
+        dx, dgamma = torch.autograd.grad(y, (s, gamma), dy, retain_graph=True)
+        return dx.add_(dsum) if self.add else dx, dgamma
+
+
+class Product:
+    """torch.mm with out=, leading dimensions as given: forward X W, dx = dY W^T, dw = X^T dY."""
+
+    def __init__(self, kind, tokens, n_in, n_out, x_ld, w_ld, y_ld, slots):
+        x = filled(tokens, x_ld)[:, :n_in]
+        w = filled(n_in, w_ld)[:, :n_out]
+        y = filled(tokens, y_ld)[:, :n_out]
+        a, b, c = {"forward": (x, w, y), "dx": (y, w.t(), x), "dw": (x.t(), y, w)}[kind]
+        self.slots = [(a, b, c.clone(memory_format=torch.preserve_format) if False else c)] * slots
+        self.variants = {"eager": lambda a, b, c: torch.mm(a, b, out=c)}
+
+
+class Attention:
+    """Causal scaled_dot_product_attention, forward and backward. Separate contiguous q, k, v: its fastest layout."""
+
+    def __init__(self, batch, heads, length, d_head, slots):
+        def make():
+            return filled(batch, heads, length, d_head).requires_grad_()
+        self.slots = [(make(), make(), make(), filled(batch, heads, length, d_head)) for _ in range(slots)]
+        self.variants = {"eager": self.step}
+
+    def step(self, q, k, v, dout):
+        with torch.enable_grad():
+            out = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+            return out, torch.autograd.grad(out, (q, k, v), dout)
+
+
+def prepare(kind, sizes, slots):
+    name, way = kind.split(" ")
+    if name in ("add_layer_norm", "layer_norm", "add_rms_norm"):
+        return AddNorm(*sizes, slots, "rms" if "rms" in name else "layer", name.startswith("add"), way == "backward")
+    if name == "gemm":
+        return Product(way, *sizes, slots)
+    if name == "attention":
+        return Attention(*sizes, slots)
+    raise ValueError(f"unknown workload {kind!r}")
+
+
+class Runner:
+    def __init__(self, workload):
+        self.workload, self.kept, self.next = workload, [None] * len(workload.slots), 0
+
+    def step(self, variant, cold):
+        slot = self.next % len(self.kept) if cold else 0
+        self.next += 1
+        self.kept[slot] = None
+        self.kept[slot] = self.workload.variants[variant](*self.workload.slots[slot])
+
+    def warm(self, variant, passes=1):
+        for _ in range(passes * len(self.kept) + 3):
+            self.step(variant, True)
+
+    def slice(self, variant, cold, seconds):
+        """Median seconds per call. The first calls wake the threads and fill the caches; they do not count."""
+        clock = time.perf_counter
+        for _ in range(2 if cold else 3):
+            self.step(variant, cold)
+        times, begin = [], clock()
+        while len(times) < 3 or clock() - begin < seconds:
+            start = clock()
+            self.step(variant, cold)
+            times.append(clock() - start)
+        return statistics.median(times)
+
+
+def main():
+    runner = None
+    answer(ok=True, torch=torch.__version__, python=sys.version.split()[0])
+    for line in sys.stdin:
+        try:
+            ask = json.loads(line)
+            if "threads" in ask and ask["threads"] != torch.get_num_threads():
+                torch.set_num_threads(ask["threads"])
+            if ask["do"] == "prepare":
+                runner = None  # the old workload's memory goes first
+                runner = Runner(prepare(ask["kind"], ask["sizes"], ask["slots"]))
+                answer(ok=True)
+            elif ask["do"] == "warm":
+                runner.warm(ask["variant"])
+                answer(ok=True)
+            elif ask["do"] == "slice":
+                answer(seconds=runner.slice(ask["variant"], ask["cold"], ask["seconds"]))
+            else:
+                answer(error=f"unknown request {ask['do']!r}")
+        except Exception as problem:
+            answer(error=f"{type(problem).__name__}: {problem}"[:500])
+
+
+with torch.no_grad():
+    main()

@@ -1,0 +1,50 @@
+// What is measured: one kernel at one shape, with its memory, its bytes or operations, and its peers.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bench/machine.h"
+#include "bench/peer.h"
+
+namespace addnorm::bench {
+
+/// What bounds a kernel: memory traffic of one of two kinds, or multiply-adds.
+enum class Limit { copy, two_read_two_write, fma };
+
+using Call = std::function<void(std::size_t slot)>;
+
+/// Holds `slots` copies of its arrays: cold runs walk through them, so that inputs and outputs have left every cache when
+/// their turn comes again; hot runs stay on the first.
+struct Workload {
+  std::string name;  ///< "add_layer_norm forward"
+  std::vector<std::size_t> shape;
+  Limit limit = Limit::fma;
+  double work = 0;               ///< bytes that must move, or floating-point operations
+  std::size_t working_set = 0;   ///< bytes of one slot
+  std::size_t slots = 1;
+  Call ours;
+  std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
+  PeerWork peer;
+  bool compiled = false;         ///< the peer also has a torch.compile form of it
+};
+
+/// A workload that is made when its turn comes: all of them together would not fit into memory.
+struct Job {
+  std::string group;
+  std::string name;
+  std::vector<std::size_t> shape;
+  std::vector<bool> cold;  ///< which caches to measure: false hot, true cold
+  std::function<Workload()> make;
+};
+
+std::vector<Job> norm_jobs();
+std::vector<Job> gemm_jobs();
+std::vector<Job> attention_jobs();
+
+/// Slots that make up a pool several times larger than the last-level cache.
+std::size_t cold_slots(std::size_t slot_bytes);
+
+}  // namespace addnorm::bench
