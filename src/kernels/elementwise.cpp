@@ -26,6 +26,9 @@ HWY_INLINE void transform(const float* a, const float* b, size_t n, float* y, Op
 void add_block(const float* a, const float* b, size_t n, float* y) {
   transform(a, b, n, y, [](auto u, auto v) HWY_ATTR { return hn::Add(u, v); });
 }
+void subtract_block(const float* a, const float* b, size_t n, float* y) {
+  transform(a, b, n, y, [](auto u, auto v) HWY_ATTR { return hn::Sub(u, v); });
+}
 void multiply_block(const float* a, const float* b, size_t n, float* y) {
   transform(a, b, n, y, [](auto u, auto v) HWY_ATTR { return hn::Mul(u, v); });
 }
@@ -41,6 +44,7 @@ HWY_AFTER_NAMESPACE();
 namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(add_block);
+HWY_EXPORT(subtract_block);
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(scale_block);
 constexpr std::size_t kBlock = 32768;  // elements: 128 KiB per array, long against the cost of a fork
@@ -49,6 +53,11 @@ constexpr std::size_t kBlock = 32768;  // elements: 128 KiB per array, long agai
 void add(const float* a, const float* b, std::size_t n, float* y) {
   parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(add_block)(a + begin, b + begin, end - begin, y + begin);
+  });
+}
+void subtract(const float* a, const float* b, std::size_t n, float* y) {
+  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(subtract_block)(a + begin, b + begin, end - begin, y + begin);
   });
 }
 void multiply(const float* a, const float* b, std::size_t n, float* y) {

@@ -18,6 +18,9 @@ TEST_P(Elementwise, EqualsTheReferenceBitForBitAtEveryTailLength) {
     kernels::add(a.data(), b.data(), n, got.data());
     kernels::reference::add(a.data(), b.data(), n, want.data());
     EXPECT_SAME_BITS(got, want);
+    kernels::subtract(a.data(), b.data(), n, got.data());
+    kernels::reference::subtract(a.data(), b.data(), n, want.data());
+    EXPECT_SAME_BITS(got, want);
     kernels::multiply(a.data(), b.data(), n, got.data());
     kernels::reference::multiply(a.data(), b.data(), n, want.data());
     EXPECT_SAME_BITS(got, want);

@@ -4,6 +4,9 @@
 
 #include <cstdint>
 #include <span>
+#include <cstddef>
+#include <span>
+#include <vector>
 
 #include "addnorm/autograd/var.h"
 #include "addnorm/core/rng.h"
@@ -11,8 +14,9 @@
 
 namespace addnorm {
 
-/// a + b and a * b, element by element; equal shapes.
+/// a + b, a - b and a * b, element by element; equal shapes.
 Var add(const Var& a, const Var& b);
+Var sub(const Var& a, const Var& b);
 Var mul(const Var& a, const Var& b);
 
 /// Options of a norm over the last axis.
@@ -124,5 +128,54 @@ Var add_bias(const Var& x, const Var& bias);
 /// divided by 1 - p. Rows are all axes but the last; first_row is the global index of row 0. 0 <= p < 1; p = 0 gives x itself.
 /// Nothing is kept: backward draws the same words again.
 Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row = 0);
+// Products with what is smaller than x. Gradients of s and v are summed in double over fixed blocks.
+
+Var scale(const Var& x, double factor);          ///< factor * x
+Var mul_scalar(const Var& x, const Var& s);      ///< s * x, s a Var with one element (ReZero, SkipInit)
+Var mul_row(const Var& x, const Var& v);         ///< every row of x [..., n] times v [n], element by element (LayerScale)
+
+// Shape. An axis is counted from the front (0, 1, ...) or from the back (-1, -2, ...).
+
+Var reshape(const Var& x, const Shape& shape);   ///< as many elements; shares the buffer of x
+Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis);  ///< parts agree in every other axis
+/// Copies of the parts along an axis; sizes add up to it.
+std::vector<Var> split(const Var& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis);
+
+/// All elements, summed in double over fixed blocks, to a scalar (rank 0).
+Var sum(const Var& x);
+Var mean(const Var& x);
+
+/// sum over k of weights[k] * xs[k]; the xs have one shape, weights [number of xs]. One pass over memory, backward too: how
+/// DLCL and DenseFormer mix earlier layers. The gradient of the weights is summed in double over fixed blocks.
+Var weighted_sum(const std::vector<Var>& xs, const Var& weights);
+
+// Norms. Lengths and statistics are computed in double.
+
+/// Each row scaled to length 1: x / max(||x||, eps), over the last axis. Where ||x|| < eps it is x / eps, and the gradient
+/// is that of a linear function. A row of zeros stays zero, with eps = 0 too.
+Var l2_norm(const Var& x, float eps = 1e-12f);
+
+/// ScaleNorm (Nguyen and Salazar 2019): g * x / max(||x||, eps), g one learned number, usually started at sqrt(width).
+/// With gain_is_one_plus_g the stored g stands for 1 + g.
+Var scale_norm(const Var& x, const Var& g, float eps = 1e-5f, bool gain_is_one_plus_g = false);
+
+struct BatchNormOptions {
+  float eps = 1e-5f;
+  float momentum = 0.1f;                ///< share of the new batch in the running statistics
+  bool train = true;                    ///< false: normalise with the running statistics
+  bool replay = false;                  ///< this forward pass was computed before (recompute): leave the running statistics alone
+  bool gain_is_one_plus_gamma = false;  ///< gain stored as w with gain = 1 + w
+};
+
+/// Batch normalisation of x [..., n] per feature, over all rows:  y = (x - mean) / sqrt(var + eps) * gamma + beta.
+///
+/// gamma, beta [n], each may be undefined (1 and 0). Training takes mean and biased variance of the batch and moves
+/// running_mean, running_var [n] in place towards it, the variance there divided by count - 1 (with one row it stays).
+/// padding marks rows (all axes but the last) that do not count with a value other than 0; empty: all count. Such a row takes
+/// no part in the statistics and is itself normalised with those of the others, and gradients say exactly that.
+/// One row that counts gives beta. When no row counts, training uses the running statistics, like eval.
+/// Differentiable in x, gamma, beta; keeps x and three float64 values per feature.
+Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_mean, Tensor& running_var,
+               const BatchNormOptions& options = {}, std::span<const unsigned char> padding = {});
 
 }  // namespace addnorm

@@ -31,8 +31,12 @@ class NumericsError : public Error {
   using Error::Error;
 };
 
+template <class T>
+concept Streamable = requires(std::ostream& out, const T& part) { out << part; };
+
 /// All parts streamed into one string: concat("width is ", 7, ", not ", 8).
-template <class... Parts>
+/// Constrained because the op that joins tensors along an axis has the same name (autograd/ops.h).
+template <Streamable... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;
   (out << ... << parts);

@@ -11,6 +11,11 @@ void add(const T* a, const T* b, std::size_t n, T* y) {
 }
 
 template <class T>
+void subtract(const T* a, const T* b, std::size_t n, T* y) {
+  for (std::size_t i = 0; i < n; ++i) y[i] = a[i] - b[i];
+}
+
+template <class T>
 void multiply(const T* a, const T* b, std::size_t n, T* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = a[i] * b[i];
 }

@@ -1,0 +1,29 @@
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "kernels/elementwise.h"
+
+namespace addnorm {
+
+Var sub(const Var& a, const Var& b) {
+  require(a.shape() == b.shape(), "sub: a is ", a.shape(), ", b is ", b.shape());
+  require(a.dtype() == b.dtype(), "sub: a is ", a.dtype(), ", b is ", b.dtype());
+
+  Tensor y(a.shape(), a.dtype());
+  dispatch(a.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::subtract(a.data<T>(), b.data<T>(), y.elements(), y.data<T>());
+  });
+
+  return record("sub", {a, b}, std::move(y), [](const Tensor& dy, Grads& grads) {
+    grads.give(0, dy);
+    if (!grads.wanted(1)) return;
+    Tensor db(dy.shape(), dy.dtype());
+    dispatch(dy.dtype(), [&](auto zero) {
+      using T = decltype(zero);
+      kernels::scale(dy.data<T>(), T{-1}, dy.elements(), db.data<T>());
+    });
+    grads.give(1, std::move(db));
+  });
+}
+
+}  // namespace addnorm
