@@ -42,6 +42,8 @@ Tolerance log_softmax_gradient_tolerance(std::size_t n);
 Tolerance steps_tolerance(std::size_t steps);
 /// Sums in double in another order.
 constexpr Tolerance double_sum_tolerance() { return {0, 1e-13}; }
+/// A sum of float32 values in double against the same sum in another order: up to 1e5 terms of size about 1 that cancel.
+constexpr Tolerance signed_double_sum_tolerance() { return {1e-11, 1e-11}; }
 /// reliability.md 2.5: float32 gradients against the double reference.
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 

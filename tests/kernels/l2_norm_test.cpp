@@ -1,0 +1,113 @@
+#include "kernels/l2_norm.h"
+
+#include <cmath>
+#include <limits>
+
+#include "support/every_target.h"
+#include "support/guarded.h"
+#include "support/near.h"
+#include "support/threads.h"
+
+namespace addnorm {
+namespace {
+
+using test::Guarded;
+using test::normal_values;
+
+class L2Norm : public test::EveryTarget {};
+ADDNORM_EVERY_TARGET(L2Norm);
+
+std::vector<double> widened(const std::vector<float>& values) { return {values.begin(), values.end()}; }
+
+struct Result {
+  std::vector<float> y, dx;
+  std::vector<double> norm, row_dg;
+};
+
+Result run(const std::vector<float>& x, const std::vector<float>& dy, std::size_t rows, std::size_t width, double g, double eps) {
+  Result out{std::vector<float>(x.size()), std::vector<float>(x.size()), std::vector<double>(rows), std::vector<double>(rows)};
+  kernels::l2_norm(x.data(), rows, width, g, eps, out.y.data(), out.norm.data());
+  kernels::l2_norm_grad(dy.data(), x.data(), out.norm.data(), rows, width, g, eps, out.dx.data(), out.row_dg.data());
+  return out;
+}
+
+TEST_P(L2Norm, MatchesTheReferenceInDoubleAtEveryTailLength) {
+  for (std::size_t width = 0; width < 70; ++width) {
+    SCOPED_TRACE(width);
+    const std::size_t rows = 3;
+    const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
+    const Guarded<float> gx(x), gdy(dy);
+    Guarded<float> y(x.size()), dx(x.size());
+    std::vector<double> norm(rows), row_dg(rows);
+    kernels::l2_norm(gx.data(), rows, width, 1.5, 1e-5, y.data(), norm.data());
+    kernels::l2_norm_grad(gdy.data(), gx.data(), norm.data(), rows, width, 1.5, 1e-5, dx.data(), row_dg.data());
+
+    std::vector<double> want_y(x.size()), want_dx(x.size()), want_norm(rows), want_dg(rows);
+    const auto x64 = widened(x), dy64 = widened(dy);
+    kernels::reference::l2_norm(x64.data(), rows, width, 1.5, 1e-5, want_y.data(), want_norm.data());
+    kernels::reference::l2_norm_grad(dy64.data(), x64.data(), want_norm.data(), rows, width, 1.5, 1e-5, want_dx.data(), want_dg.data());
+    EXPECT_NEAR_ALL(y, want_y, test::elementwise_tolerance());
+    EXPECT_NEAR_ALL(dx, want_dx, test::elementwise_tolerance());
+    EXPECT_NEAR_ALL(row_dg, want_dg, test::signed_double_sum_tolerance());
+  }
+}
+
+TEST_P(L2Norm, GivesLengthOneForDenormalAndForHugeRows) {
+  for (const float size : {1e-40f, 3e-39f, 1e-20f, 1e19f, 3e38f}) {
+    SCOPED_TRACE(size);
+    const std::vector<float> x(512, size), dy = normal_values(512, 3);
+    const auto [y, dx, norm, row_dg] = run(x, dy, 1, 512, 1, 0);
+    EXPECT_NEAR_ALL(y, std::vector<double>(512, 1 / std::sqrt(512.0)), test::elementwise_tolerance());
+  }
+}
+
+TEST_P(L2Norm, KeepsARowOfZerosAlsoWithoutEps) {
+  const std::vector<float> x(7, 0.0f), dy = normal_values(7, 3);
+  const auto [y, dx, norm, row_dg] = run(x, dy, 1, 7, 2, 0);
+  EXPECT_SAME_BITS(y, x);
+  EXPECT_NEAR_ALL(dx, x, test::exact());
+}
+
+TEST_P(L2Norm, IsLinearBelowEps) {
+  const auto x = normal_values(9, 1, 0, 1e-4), dy = normal_values(9, 2);
+  const auto [y, dx, norm, row_dg] = run(x, dy, 1, 9, 3, 0.5);
+  std::vector<double> want_y, want_dx;
+  for (std::size_t i = 0; i < 9; ++i) {
+    want_y.push_back(6.0 * static_cast<double>(x[i]));
+    want_dx.push_back(6.0 * static_cast<double>(dy[i]));
+  }
+  EXPECT_NEAR_ALL(y, want_y, test::elementwise_tolerance());
+  EXPECT_NEAR_ALL(dx, want_dx, test::elementwise_tolerance());
+}
+
+TEST_P(L2Norm, LetsANaNSpoilItsRowOnly) {
+  const std::size_t rows = 4, width = 21;
+  auto x = normal_values(rows * width, 1);
+  const auto dy = normal_values(rows * width, 2);
+  const Result clean = run(x, dy, rows, width, 1, 1e-5);
+  x[2 * width + 20] = std::numeric_limits<float>::quiet_NaN();
+  const Result spoilt = run(x, dy, rows, width, 1, 1e-5);
+  for (std::size_t i = 0; i < rows * width; ++i) {
+    if (i / width == 2) {
+      EXPECT_TRUE(std::isnan(spoilt.y[i]) && std::isnan(spoilt.dx[i]));
+    } else {
+      EXPECT_EQ(spoilt.y[i], clean.y[i]);
+      EXPECT_EQ(spoilt.dx[i], clean.dx[i]);
+    }
+  }
+}
+
+TEST_P(L2Norm, HasTheSameBitsForAnyNumberOfThreads) {
+  const std::size_t rows = 1000, width = 129;
+  const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
+  const Result want = run(x, dy, rows, width, 1.25, 1e-5);
+  test::with_every_thread_count([&] {
+    const Result got = run(x, dy, rows, width, 1.25, 1e-5);
+    EXPECT_SAME_BITS(got.y, want.y);
+    EXPECT_SAME_BITS(got.dx, want.dx);
+    EXPECT_EQ(got.row_dg, want.row_dg);
+  });
+}
+
+}  // namespace
+}  // namespace addnorm
