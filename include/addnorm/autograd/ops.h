@@ -2,9 +2,8 @@
 // kernels, several threads) and in float64 (the reference loops; for gradient checks). Inputs share one dtype.
 #pragma once
 
-#include <cstdint>
-#include <span>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -60,6 +59,7 @@ struct SumAndNormed {
 /// (and x, f only for a learned a, b).
 SumAndNormed add_layer_norm(const Var& x, const Var& f, const Var& gamma, const Var& beta, const AddNormOptions& options = {});
 SumAndNormed add_rms_norm(const Var& x, const Var& f, const Var& gamma, const AddNormOptions& options = {});
+
 /// Activations, element by element, any shape. All keep x for backward. Within 4 ulp of exact over the whole range, tails
 /// for x << 0 included; NaN stays NaN; gelu and silu of -infinity are 0; the slope of relu at 0 is 0.
 ///
@@ -128,6 +128,7 @@ Var add_bias(const Var& x, const Var& bias);
 /// divided by 1 - p. Rows are all axes but the last; first_row is the global index of row 0. 0 <= p < 1; p = 0 gives x itself.
 /// Nothing is kept: backward draws the same words again.
 Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row = 0);
+
 // Products with what is smaller than x. Gradients of s and v are summed in double over fixed blocks.
 
 Var scale(const Var& x, double factor);          ///< factor * x
