@@ -93,7 +93,7 @@ def judge(root, path, relative, layer, header):
         if not (root / "include" / header).is_file():
             return f"{header} does not exist"
         return judge_ours(layer, header.split("/")[1], header)
-    if header.startswith("bench/") and (root / header).is_file():
+    if header.startswith("bench/"):
         return judge_ours(layer, "bench", header)
     if (root / "src" / header).is_file():
         if inside(relative, "include"):
