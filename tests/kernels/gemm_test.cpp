@@ -6,8 +6,10 @@
 #include <cmath>
 #include <ctime>
 #include <limits>
+#include <optional>
 #include <thread>
 
+#include "kernels/activations.h"
 #include "support/every_target.h"
 #include "support/near.h"
 #include "support/threads.h"
@@ -15,6 +17,7 @@
 namespace addnorm {
 namespace {
 
+using kernels::Activation;
 using kernels::Gemm;
 using kernels::Update;
 
@@ -33,6 +36,7 @@ struct Problem {
   Update update = Update::overwrite;
   bool bias = false;
   float alpha = 1;
+  std::optional<Activation> activation{};
 };
 
 std::ostream& operator<<(std::ostream& out, const Problem& p) {
@@ -74,7 +78,7 @@ class Product {
   kernels::GemmArgs<T> args(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, std::vector<T>& c) const {
     return {.m = p_.m, .n = p_.n, .k = p_.k, .a = a.data(), .lda = lda_, .transpose_a = p_.transpose_a, .b = b.data(),
             .ldb = ldb_, .transpose_b = p_.transpose_b, .alpha = static_cast<T>(p_.alpha), .update = p_.update,
-            .bias = p_.bias ? bias.data() : nullptr, .c = c.data(), .ldc = ldc_};
+            .bias = p_.bias ? bias.data() : nullptr, .activation = p_.activation, .c = c.data(), .ldc = ldc_};
   }
 
   Problem p_;
@@ -93,12 +97,6 @@ std::vector<Problem> problems() {
   return all;
 }
 
-/// The double loops take products over k terms of size 1: sqrt(k) larger than one term, as the tolerance assumes.
-test::Tolerance product_tolerance(std::size_t k) {
-  const test::Tolerance t = test::reduction_tolerance(k);
-  return {t.atol * std::sqrt(static_cast<double>(k) + 1) / 4, t.rtol};
-}
-
 class GemmOnEveryTarget : public test::EveryTarget {};
 ADDNORM_EVERY_TARGET(GemmOnEveryTarget);
 
@@ -106,7 +104,7 @@ TEST_P(GemmOnEveryTarget, EqualsTheDoubleReferenceInAllFourForms) {
   for (const Problem& p : problems()) {
     SCOPED_TRACE(testing::Message() << p);
     const Product product(p);
-    EXPECT_NEAR_ALL(std::span<const float>(product.run()), product.want(), product_tolerance(p.k));
+    EXPECT_NEAR_ALL(std::span<const float>(product.run()), product.want(), test::product_tolerance(p.k));
   }
 }
 
@@ -118,29 +116,51 @@ TEST_P(GemmOnEveryTarget, AddsBiasAndScalesAndUpdatesC) {
       p.alpha = -0.5f;
       SCOPED_TRACE(testing::Message() << p);
       const Product product(p);
-      EXPECT_NEAR_ALL(std::span<const float>(product.run()), product.want(), product_tolerance(p.k));
+      EXPECT_NEAR_ALL(std::span<const float>(product.run()), product.want(), test::product_tolerance(p.k));
+    }
+}
+
+TEST_P(GemmOnEveryTarget, AppliesTheActivationLastAndKeepsItsArgument) {
+  for (const std::size_t m : {1u, 20u, 70u})
+    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid,
+                                  Activation::tanh}) {
+      constexpr std::size_t kN = 33, kK = 19, kLdPre = 40;
+      SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
+      const auto a = values(m * kK, 1), b = values(kN * kK, 2), bias = values(kN, 3);
+      std::vector<float> plain(m * kN), c(m * kN), pre(m * kLdPre, -7.0f), want(m * kN);
+      Gemm g{.m = m, .n = kN, .k = kK, .a = a.data(), .b = b.data(), .transpose_b = true, .bias = bias.data(), .c = plain.data()};
+      kernels::gemm(g);
+      kernels::activate(kind, plain.data(), plain.size(), want.data());
+      g.activation = kind;
+      g.pre = pre.data();
+      g.ldpre = kLdPre;
+      g.c = c.data();
+      kernels::gemm(g);
+      EXPECT_SAME_BITS(c, want);
+      for (std::size_t i = 0; i < m; ++i) {
+        EXPECT_SAME_BITS(std::span(pre).subspan(i * kLdPre, kN), std::span(plain).subspan(i * kN, kN));
+        EXPECT_EQ(pre[i * kLdPre + kN], -7.0f);
+      }
     }
 }
 
 TEST(Gemm, GivesTheSameBitsForEveryNumberOfThreads) {
-  auto all = problems();
+  std::vector<Problem> all;
   for (const auto& [m, n, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{2048, 64, 256}, {400, 500, 300}, {64, 64, 1024},
-                                {384, 384, 777}, {1, 3000, 384}, {4, 1001, 77}, {20, 700, 900}, {333, 1025, 64}})
+                                {384, 384, 777}, {1, 3000, 384}, {4, 1001, 77}, {20, 700, 900}, {333, 1025, 64}, {49, 31, 400}})
     for (const bool transpose_a : {false, true})
-      for (const bool transpose_b : {false, true}) all.push_back({m, n, k, transpose_a, transpose_b});
-  for (Problem p : all)
-    for (const Update update : {Update::overwrite, Update::add}) {
-      p.update = update;
-      p.bias = true;
-      SCOPED_TRACE(testing::Message() << p);
-      const Product product(p);
-      std::vector<float> first;
-      test::with_every_thread_count([&] {
-        const auto c = product.run();
-        if (first.empty()) first = c;
-        EXPECT_SAME_BITS(c, first);
-      });
-    }
+      for (const bool transpose_b : {false, true})
+        all.push_back({m, n, k, transpose_a, transpose_b, 0, transpose_a ? Update::add : Update::overwrite, true});
+  for (const Problem& p : all) {
+    SCOPED_TRACE(testing::Message() << p);
+    const Product product(p);
+    std::vector<float> first;
+    test::with_every_thread_count([&] {
+      const auto c = product.run();
+      if (first.empty()) first = c;
+      EXPECT_SAME_BITS(c, first);
+    });
+  }
 }
 
 TEST(Gemm, AddIsOneAdditionOfTheRoundedProduct) {

@@ -44,6 +44,9 @@ Tolerance steps_tolerance(std::size_t steps);
 constexpr Tolerance double_sum_tolerance() { return {0, 1e-13}; }
 /// A sum of float32 values in double against the same sum in another order: up to 1e5 terms of size about 1 that cancel.
 constexpr Tolerance signed_double_sum_tolerance() { return {1e-11, 1e-11}; }
+/// A float32 dot product of n normal values, summed one after the other: partial sums grow like sqrt(n), their n roundings
+/// add up to a deviation of about n * 2^-26; eight of those, and four operations on the result.
+constexpr Tolerance product_tolerance(std::size_t n) { return {2 * static_cast<double>(n + 4) * 0x1p-24, 4 * 0x1p-24}; }
 /// reliability.md 2.5: float32 gradients against the double reference.
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 

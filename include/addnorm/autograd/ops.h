@@ -178,5 +178,18 @@ struct BatchNormOptions {
 /// Differentiable in x, gamma, beta; keeps x and three float64 values per feature.
 Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_mean, Tensor& running_var,
                const BatchNormOptions& options = {}, std::span<const unsigned char> padding = {});
+/// Matrix product: a [..., k] times b [k, n] -> [..., n]; all axes of a but the last are rows. Differentiable in both.
+Var matmul(const Var& a, const Var& b);
+
+/// What linear applies to its sum before it leaves the cache.
+enum class LinearActivation : unsigned char { none, relu, gelu, gelu_tanh, silu };
+
+/// Affine map, optionally with an activation in the same pass: y = f(x W^T + bias).
+///
+/// x [..., in], w [out, in] as checkpoints store it, bias [out] or Var() for none -> y [..., out]. The same bits as the
+/// activation op applied to the plain map, and for any number of threads; rounding of the sums is that of float32 over
+/// `in` terms. Differentiable in x, w, bias; dbias sums rows in fixed blocks. Keeps x and w, and with an activation its
+/// argument (not y). 2 rows * in * out operations forward, twice that backward.
+Var linear(const Var& x, const Var& w, const Var& bias = Var(), LinearActivation activation = LinearActivation::none);
 
 }  // namespace addnorm

@@ -4,29 +4,50 @@
 #define HWY_TARGET_INCLUDE "kernels/gemm/epilogue.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
+#include "kernels/activations-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
-template <class D>
+struct Identity {
+  template <class D, class V = hn::Vec<D>>
+  static HWY_INLINE V value(D, V x) {
+    return x;
+  }
+};
+
+template <class F, class D>
 HWY_INLINE void finish(D d, const EpilogueArgs& args, size_t row, size_t column) {
   float* c = args.c + row * args.ldc + column;
   auto v = hn::LoadU(d, args.product + row * args.ldp + column);
   if (args.add) v = hn::Add(hn::LoadU(d, c), v);
   if (args.bias != nullptr) v = hn::Add(v, hn::LoadU(d, args.bias + column));
-  hn::StoreU(v, d, c);
+  if (args.pre != nullptr) hn::StoreU(v, d, args.pre + row * args.ldpre + column);
+  hn::StoreU(F::value(d, v), d, c);
 }
 
-void epilogue(const EpilogueArgs& args) {
+template <class F>
+HWY_INLINE void finish_all(const EpilogueArgs& args) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(d);
   for (size_t row = 0; row < args.rows; ++row) {
     size_t column = 0;
-    for (; column + lanes <= args.columns; column += lanes) finish(d, args, row, column);
-    for (; column < args.columns; ++column) finish(one, args, row, column);
+    for (; column + lanes <= args.columns; column += lanes) finish<F>(d, args, row, column);
+    for (; column < args.columns; ++column) finish<F>(one, args, row, column);
+  }
+}
+
+void epilogue(const EpilogueArgs& args) {
+  if (!args.activation) return finish_all<Identity>(args);
+  switch (*args.activation) {
+    case Activation::gelu: return finish_all<Gelu>(args);
+    case Activation::gelu_tanh: return finish_all<GeluTanh>(args);
+    case Activation::relu: return finish_all<Relu>(args);
+    case Activation::silu: return finish_all<Silu>(args);
+    case Activation::sigmoid: return finish_all<Sigmoid>(args);
+    case Activation::tanh: return finish_all<Tanh>(args);
   }
 }
 

@@ -88,6 +88,16 @@ Operand packed(const Operand& from, std::size_t rows, std::size_t columns, float
   return {panel, ld, false};
 }
 
+/// Whatever remains to be done to the block of C at (i, j) when its product is complete.
+void finish(const Gemm& g, std::size_t i, std::size_t rows, std::size_t j, std::size_t columns, const float* product,
+            std::size_t ldp, bool add) {
+  if (!add && g.bias == nullptr && !g.activation && g.pre == nullptr) return;
+  gemm_epilogue({.rows = rows, .columns = columns, .product = product, .ldp = ldp, .add = add,
+                 .bias = g.bias == nullptr ? nullptr : g.bias + j, .activation = g.activation,
+                 .pre = g.pre == nullptr ? nullptr : g.pre + i * g.ldpre + j, .ldpre = g.ldpre,
+                 .c = g.c + i * g.ldc + j, .ldc = g.ldc});
+}
+
 /// Blocks that lie below each other in C, computed by one thread.
 class ColumnOfBlocks {
  public:
@@ -127,10 +137,7 @@ class ColumnOfBlocks {
     const std::size_t ldp = apart ? n_ + kPad : g_.ldc;
     multiply(a, panel, rows(block), n_, depth, g_.alpha, p > 0 || g_.update == Update::accumulate, product, ldp);
 
-    const bool last_chunk = p + depth == g_.k;
-    if (last_chunk && (apart || g_.bias != nullptr))
-      gemm_epilogue({.rows = rows(block), .columns = n_, .product = product, .ldp = ldp, .add = apart,
-                     .bias = g_.bias == nullptr ? nullptr : g_.bias + j_, .c = c, .ldc = g_.ldc});
+    if (p + depth == g_.k) finish(g_, row(block), rows(block), j_, n_, product, ldp, apart);
   }
 
   /// The copy of A^T is read n_ times. With few columns oneDNN is faster on A^T as it is, unless its rows fall into the
@@ -146,6 +153,7 @@ class ColumnOfBlocks {
     part.b = Operand{g_.b, g_.ldb, g_.transpose_b}.at(0, j_).data;
     part.c = g_.c + i * g_.ldc + j_;
     if (g_.bias != nullptr) part.bias = g_.bias + j_;
+    if (g_.pre != nullptr) part.pre = g_.pre + i * g_.ldpre + j_;
     reference::gemm(part);
   }
 
@@ -187,9 +195,7 @@ void gemm_few_rows(const Gemm& g) {
     float* c = g.c + begin;
     few_rows_block(g.a, g.lda, g.b + begin * g.ldb, g.ldb, g.m, end - begin, g.k, g.alpha, g.update != Update::overwrite, c,
                    g.ldc);
-    if (g.bias != nullptr)
-      gemm_epilogue({.rows = g.m, .columns = end - begin, .product = c, .ldp = g.ldc, .bias = g.bias + begin, .c = c,
-                     .ldc = g.ldc});
+    finish(g, 0, g.m, begin, end - begin, c, g.ldc, false);
   });
 }
 

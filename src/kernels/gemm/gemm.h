@@ -3,6 +3,7 @@
 //   gemm({.m = rows, .n = out, .k = in, .a = x, .b = w, .transpose_b = true, .bias = b, .c = y});   // y = x W^T + b
 //   gemm({.m = rows, .n = in, .k = out, .a = dy, .b = w, .c = dx});                                 // dx = dy W
 //   gemm({.m = out, .n = in, .k = rows, .a = dy, .transpose_a = true, .b = x, .c = dw});            // dw = dy^T x
+//   gemm({..., .bias = b, .activation = Activation::gelu, .pre = h, .c = y});                       // h = x W^T + b, y = gelu(h)
 //
 // A weight stored [out, in] needs the forms A B^T, A B, A^T B for these three; stored [in, out] it needs A B, A B^T, A^T B:
 // the same three forms, so the layout costs nothing and [out, in] is taken because checkpoints have it.

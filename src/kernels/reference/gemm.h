@@ -1,8 +1,10 @@
 // Specification of the matrix products.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
+#include <optional>
+
+#include "kernels/reference/activations.h"
 
 namespace addnorm::kernels {
 
@@ -26,7 +28,10 @@ struct GemmArgs {
   T alpha = 1;
   Update update = Update::overwrite;
   const T* bias = nullptr;  ///< [n], added to every row of the updated C; null: none
-  T* c = nullptr;           ///< [m, n]; must not overlap a, b or bias
+  std::optional<Activation> activation{};  ///< applied last: C = f(C + AB + bias)
+  T* pre = nullptr;  ///< [m, n]: what the activation was applied to, which its gradient needs; null: not wanted
+  std::size_t ldpre = 0;
+  T* c = nullptr;  ///< [m, n]. No output may overlap an input or the other output
   std::size_t ldc = 0;
 };
 
@@ -36,6 +41,7 @@ GemmArgs<T> with_leading_dimensions(GemmArgs<T> args) {
   if (args.lda == 0) args.lda = args.transpose_a ? args.m : args.k;
   if (args.ldb == 0) args.ldb = args.transpose_b ? args.k : args.n;
   if (args.ldc == 0) args.ldc = args.n;
+  if (args.ldpre == 0) args.ldpre = args.n;
   return args;
 }
 
@@ -57,6 +63,8 @@ void gemm(const GemmArgs<T>& args) {
       T& c = g.c[i * g.ldc + j];
       c = (g.update == Update::overwrite ? T{0} : c) + gemm_element(g, i, j);
       if (g.bias != nullptr) c += g.bias[j];
+      if (g.pre != nullptr) g.pre[i * g.ldpre + j] = c;
+      if (g.activation) c = activation(*g.activation, c);
     }
 }
 

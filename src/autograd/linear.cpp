@@ -1,0 +1,110 @@
+#include <optional>
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
+#include "kernels/activations.h"
+#include "kernels/column_sums.h"
+#include "kernels/gemm/gemm.h"
+
+namespace addnorm {
+namespace {
+
+using Kind = std::optional<kernels::Activation>;
+
+Kind kind_of(LinearActivation activation) {
+  switch (activation) {
+    case LinearActivation::none: return {};
+    case LinearActivation::relu: return kernels::Activation::relu;
+    case LinearActivation::gelu: return kernels::Activation::gelu;
+    case LinearActivation::gelu_tanh: return kernels::Activation::gelu_tanh;
+    case LinearActivation::silu: return kernels::Activation::silu;
+  }
+  throw UsageError(concat("linear: activation ", static_cast<int>(activation), " is none of LinearActivation"));
+}
+
+void check(const Var& x, const Var& w, const Var& bias) {
+  detail::require_defined("linear", "x", x);
+  detail::require_defined("linear", "w", w);
+  require(w.shape().rank() == 2, "linear: w is ", w.shape(), ", a matrix [out, in] is needed");
+  require(x.shape().rank() >= 1 && x.shape().back() == w.shape()[1], "linear: x is ", x.shape(), ", w is ", w.shape(),
+          ": the last axis of x must be w's second, w being [out, in]");
+  detail::require_same_dtype("linear", "x", x, "w", w);
+  if (!bias.defined()) return;
+  require(bias.shape() == Shape{w.shape()[0]}, "linear: bias is ", bias.shape(), ", w is ", w.shape(), ": bias must be [",
+          w.shape()[0], "]");
+  detail::require_same_dtype("linear", "x", x, "bias", bias);
+}
+
+/// dx = dh W
+Tensor input_gradient(const Tensor& dh, const Tensor& w, const Shape& shape) {
+  Tensor dx(shape, dh.dtype());
+  dispatch(dh.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::gemm(kernels::GemmArgs<T>{.m = as_rows(dh.shape()).rows, .n = w.shape()[1], .k = w.shape()[0], .a = dh.data<T>(),
+                                       .b = w.data<T>(), .c = dx.data<T>()});
+  });
+  return dx;
+}
+
+/// dW = dh^T x
+Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
+  Tensor dw(shape, dh.dtype());
+  dispatch(dh.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::gemm(kernels::GemmArgs<T>{.m = shape[0], .n = shape[1], .k = as_rows(dh.shape()).rows, .a = dh.data<T>(),
+                                       .transpose_a = true, .b = x.data<T>(), .c = dw.data<T>()});
+  });
+  return dw;
+}
+
+/// dbias = sum of dh over rows
+Tensor bias_gradient(const Tensor& dh) {
+  const auto [rows, width] = as_rows(dh.shape());
+  Tensor dbias({width}, dh.dtype()), scratch({kernels::column_sums_scratch(rows, width)}, dh.dtype());
+  dispatch(dh.dtype(), [&, rows = rows, width = width](auto zero) {
+    using T = decltype(zero);
+    kernels::column_sums(dh.data<T>(), rows, width, width, scratch.data<T>(), dbias.data<T>());
+  });
+  return dbias;
+}
+
+/// dh = dy * f'(h)
+Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, const Tensor& h) {
+  Tensor dh(dy.shape(), dy.dtype());
+  dispatch(dy.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::activate_grad(kind, dy.data<T>(), h.data<T>(), dh.elements(), dh.data<T>());
+  });
+  return dh;
+}
+
+}  // namespace
+
+Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activation) {
+  check(x, w, bias);
+  const Kind kind = kind_of(activation);
+  const std::size_t rows = as_rows(x.shape()).rows, out = w.shape()[0], in = w.shape()[1];
+
+  Tensor y(x.shape().with(x.shape().rank() - 1, out), x.dtype()), h;
+  const bool keeps_h = kind && grad_enabled() && (x.requires_grad() || w.requires_grad() || bias.requires_grad());
+  if (keeps_h) h = Tensor(y.shape(), y.dtype());
+  dispatch(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::gemm(kernels::GemmArgs<T>{.m = rows, .n = out, .k = in, .a = x.data<T>(), .b = w.data<T>(), .transpose_b = true,
+                                       .bias = bias.defined() ? bias.data<T>() : nullptr, .activation = kind,
+                                       .pre = keeps_h ? h.data<T>() : nullptr, .c = y.data<T>()});
+  });
+
+  std::vector<Var> inputs{x, w};
+  if (bias.defined()) inputs.push_back(bias);
+  return record("linear", std::move(inputs), std::move(y),
+                [x = x.value(), w = w.value(), h, kind, has_bias = bias.defined()](const Tensor& dy, Grads& grads) {
+    const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
+    if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
+    if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
+    if (has_bias && grads.wanted(2)) grads.give(2, bias_gradient(dh));
+  });
+}
+
+}  // namespace addnorm
