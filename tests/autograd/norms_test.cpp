@@ -34,6 +34,15 @@ TEST(Gradients, OfScaleNormAboveAndBelowEps) {
   }
 }
 
+TEST(Gradients, OfDyt) {
+  for (const bool one_plus : {false, true}) {
+    const auto both = [one_plus](const Vars& in) { return Vars{dyt(in[0], in[1], in[2], in[3], one_plus)}; };
+    EXPECT_GRADIENTS(both, input({2, 3, 5}, 1), input({1}, 2), input({5}, 3), input({5}, 4));
+  }
+  const auto none = [](const Vars& in) { return Vars{dyt(in[0], in[1], Var(), Var())}; };
+  EXPECT_GRADIENTS(none, input({3, 5}, 1), input({}, 2));
+}
+
 TEST(ScaleNorm, ScalesEveryRowToTheLearnedLength) {
   const Var x(normal_tensor({4, 17}, 1)), w(Tensor::of({1}, {2.5f}));
   for (const bool one_plus : {false, true}) {
@@ -142,6 +151,10 @@ TEST(Norms, RefuseWhatDoesNotFitAndNameIt) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { l2_norm(x, -1.0f); }, {"l2_norm", "eps is -1"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { scale_norm(x, w); }, {"scale_norm", "[2]", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { scale_norm(x, Var(Tensor({1})), NAN); }, {"scale_norm", "nan"}));
+  const Var half(Tensor::full({1}, 0.5));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { dyt(x, w, Var(), Var()); }, {"dyt", "alpha", "[2]"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { dyt(x, half, w, Var()); }, {"dyt", "gamma", "[2]", "[2, 3]"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { dyt(x, half, Var(), w); }, {"dyt", "beta", "[2]", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, w, Var(), running.mean, running.var); }, {"gamma", "[2]", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), w, running.mean, running.var); }, {"beta", "[2]", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), narrow.mean, running.var); }, {"running_mean", "[2]"}));

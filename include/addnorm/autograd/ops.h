@@ -160,6 +160,11 @@ Var l2_norm(const Var& x, float eps = 1e-12f);
 /// With gain_is_one_plus_g the stored g stands for 1 + g.
 Var scale_norm(const Var& x, const Var& g, float eps = 1e-5f, bool gain_is_one_plus_g = false);
 
+/// Dynamic Tanh (Zhu et al. 2025), which takes the place of a norm:  gamma * tanh(alpha * x) + beta.
+/// x [..., n], alpha one learned number (often started at 0.5), gamma and beta [n], each may be undefined (1 and 0). With
+/// gain_is_one_plus_gamma the stored gamma stands for 1 + gamma. Keeps x. Not scale-invariant: it saturates.
+Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool gain_is_one_plus_gamma = false);
+
 struct BatchNormOptions {
   float eps = 1e-5f;
   float momentum = 0.1f;                ///< share of the new batch in the running statistics

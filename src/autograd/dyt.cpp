@@ -1,0 +1,68 @@
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "kernels/dyt.h"
+
+namespace addnorm {
+namespace {
+
+/// The parameter, plus an offset; all `fallback` where there is none.
+Tensor vector_or(const Var& parameter, double fallback, double offset, std::size_t width, DType dtype) {
+  if (!parameter.defined()) return Tensor::full({width}, fallback, dtype);
+  if (offset == 0) return parameter.value();
+  Tensor shifted = parameter.value().clone();
+  dispatch(dtype, [&](auto zero) {
+    using T = decltype(zero);
+    for (T& value : shifted.values<T>()) value += static_cast<T>(offset);
+  });
+  return shifted;
+}
+
+void check_vector(const char* what, const Var& v, const Var& x, std::size_t width) {
+  if (!v.defined()) return;
+  require(v.shape() == Shape{width}, "dyt: ", what, " is ", v.shape(), ", x is ", x.shape(), ": ", Shape{width}, " is needed");
+  require(v.dtype() == x.dtype(), "dyt: ", what, " is ", v.dtype(), ", x is ", x.dtype());
+}
+
+void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, double alpha, const Shape& alpha_shape, Grads& grads) {
+  const auto [rows, width] = as_rows(x.shape());
+  Tensor dx(x.shape(), x.dtype()), sums({3, width}, x.dtype());
+  dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
+    using T = decltype(zero);
+    Tensor scratch({kernels::dyt_grad_scratch(rows, width)}, x.dtype());
+    kernels::dyt_grad(dy.data<T>(), x.data<T>(), gain.data<T>(), static_cast<T>(alpha), rows, width, scratch.data<T>(), dx.data<T>(),
+                      sums.data<T>());
+    double dalpha = 0;
+    for (const T part : sums.values<T>().last(width)) dalpha += static_cast<double>(part);
+    if (grads.wanted(1)) grads.give(1, Tensor::full(alpha_shape, dalpha, x.dtype()));
+    const std::span<const T> columns = sums.values<T>();
+    if (grads.wanted(2)) grads.give(2, Tensor::of({width}, columns.first(width)));
+    if (grads.wanted(3)) grads.give(3, Tensor::of({width}, columns.subspan(width, width)));
+  });
+  grads.give(0, std::move(dx));
+}
+
+}  // namespace
+
+Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool gain_is_one_plus_gamma) {
+  const auto [rows, width] = as_rows(x.shape());
+  require(alpha.value().elements() == 1, "dyt: alpha is ", alpha.shape(), "; it must have one element (x is ", x.shape(), ")");
+  require(alpha.dtype() == x.dtype(), "dyt: x is ", x.dtype(), ", alpha is ", alpha.dtype());
+  check_vector("gamma", gamma, x, width);
+  check_vector("beta", beta, x, width);
+
+  Tensor y(x.shape(), x.dtype());
+  const double a = alpha.value().item();
+  const Tensor gain = vector_or(gamma, 1, gain_is_one_plus_gamma ? 1 : 0, width, x.dtype());
+  const Tensor shift = vector_or(beta, 0, 0, width, x.dtype());
+  dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
+    using T = decltype(zero);
+    kernels::dyt(x.data<T>(), gain.data<T>(), shift.data<T>(), static_cast<T>(a), rows, width, y.data<T>());
+  });
+
+  return record("dyt", {x, alpha, gamma, beta}, std::move(y),
+                [x = x.value(), gain, a, alpha_shape = alpha.shape()](const Tensor& dy, Grads& grads) {
+    give_gradients(dy, x, gain, a, alpha_shape, grads);
+  });
+}
+
+}  // namespace addnorm
