@@ -72,8 +72,8 @@ int create(const std::filesystem::path& temporary, const std::filesystem::path& 
 std::filesystem::path checked_target(const std::filesystem::path& path) {
   require_plain_path(path);
   struct stat status {};
-  require(stat(path.c_str(), &status) != 0 || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode),
-          ", a file is to be written there");
+  const bool there = stat(path.c_str(), &status) == 0;
+  require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");
   require(path.has_filename(), path.native(), ": names a folder, the name of a file is needed");
   return path;
 }

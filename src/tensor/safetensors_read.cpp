@@ -100,6 +100,10 @@ struct SafetensorsReader::Impl {
 
   template <class T>
   void for_each_block(std::size_t i, auto&& body) const;
+  template <class T>
+  std::vector<T> room_for(std::size_t i, std::size_t count) const;
+  template <class T>
+  std::vector<std::int64_t> read_widened(std::size_t i) const;
   void read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const;
 
   InputFile file;
@@ -134,6 +138,24 @@ void SafetensorsReader::Impl::for_each_block(std::size_t i, auto&& body) const {
     file.read(position(i) + first * sizeof(T), block.data(), n * sizeof(T));
     body(std::span<const T>(block.data(), n), first);
   }
+}
+
+template <class T>
+std::vector<T> SafetensorsReader::Impl::room_for(std::size_t i, std::size_t count) const {
+  file.expect_same_size();
+  try {
+    return std::vector<T>(count);
+  } catch (const std::exception&) {  // bad_alloc or length_error
+    throw Error(concat(where, "tensor ", in_quotes(header.name(i)), ": out of memory: its ", count, " elements need ",
+                       count / 1024 * sizeof(T) / 1024, " MiB, and the system has no more"));
+  }
+}
+
+template <class T>
+std::vector<std::int64_t> SafetensorsReader::Impl::read_widened(std::size_t i) const {
+  auto out = room_for<std::int64_t>(i, bytes(i) / sizeof(T));
+  for_each_block<T>(i, [&](std::span<const T> values, std::size_t first) { std::ranges::copy(values, out.data() + first); });
+  return out;
 }
 
 void SafetensorsReader::Impl::read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const {
@@ -178,7 +200,7 @@ Tensor SafetensorsReader::read(std::string_view name) const try {
   const bool readable = type == "F32" || type == "F64" || type == "F16" || type == "BF16";
   if (!readable)
     throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": ", type, " is not supported as a tensor of floats; F32, ",
-                           "F64, F16, BF16 are, and I64 and BOOL have functions of their own"));
+                           "F64, F16, BF16 are; integers and BOOL have functions of their own"));
   impl_->file.expect_same_size();
   Tensor out(impl_->header.shape(i), type == "F64" ? DType::f64 : DType::f32);
   if (type == "F16")
@@ -198,18 +220,21 @@ Tensor SafetensorsReader::read(std::string_view name) const try {
 
 std::vector<std::int64_t> SafetensorsReader::read_i64(std::string_view name) const {
   const std::size_t i = impl_->index_of(name);
+  const std::string_view type = impl_->type(i);
+  if (type == "I32") return impl_->read_widened<std::int32_t>(i);
+  if (type == "I16") return impl_->read_widened<std::int16_t>(i);
+  if (type == "I8") return impl_->read_widened<std::int8_t>(i);
+  if (type == "U32") return impl_->read_widened<std::uint32_t>(i);
+  if (type == "U16") return impl_->read_widened<std::uint16_t>(i);
+  if (type == "U8") return impl_->read_widened<std::uint8_t>(i);
   impl_->expect_type(i, "I64", "read_i64");
-  impl_->file.expect_same_size();
-  std::vector<std::int64_t> out(impl_->bytes(i) / sizeof(std::int64_t));
-  impl_->file.read(impl_->position(i), out.data(), impl_->bytes(i));
-  return out;
+  return impl_->read_widened<std::int64_t>(i);
 }
 
 std::vector<std::uint8_t> SafetensorsReader::read_bool(std::string_view name) const {
   const std::size_t i = impl_->index_of(name);
   impl_->expect_type(i, "BOOL", "read_bool");
-  impl_->file.expect_same_size();
-  std::vector<std::uint8_t> out(impl_->bytes(i));
+  auto out = impl_->room_for<std::uint8_t>(i, impl_->bytes(i));
   impl_->file.read(impl_->position(i), out.data(), out.size());
   const auto bad = std::ranges::find_if(out, [](std::uint8_t v) { return v > 1; });
   if (bad != out.end())

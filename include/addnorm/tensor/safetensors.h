@@ -51,6 +51,7 @@ class SafetensorsReader {
 
   /// F32, F16 and BF16 as float32 (exact, NaN payloads and subnormals included), F64 as float64.
   Tensor read(std::string_view name) const;
+  /// I64, and the narrower integers I32, I16, I8, U32, U16, U8 widened; not U64, which may not fit.
   std::vector<std::int64_t> read_i64(std::string_view name) const;
   std::vector<std::uint8_t> read_bool(std::string_view name) const;  ///< 0 or 1 each
 
