@@ -83,7 +83,7 @@ std::optional<std::string_view> Header::find_metadata(std::string_view wanted) c
   const auto key = [&](const MetadataItem& item) { return table_.view(item.key); };
   const auto found = std::ranges::lower_bound(table_.metadata, wanted, {}, key);
   if (found == table_.metadata.end() || key(*found) != wanted) return std::nullopt;
-  return table_.view(found->value);
+  return table_.view(found->value());
 }
 
 }  // namespace addnorm::safetensors

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <optional>
 #include <span>
 #include <string>
@@ -43,8 +44,11 @@ struct Entry {
   std::uint8_t type = 0;  ///< index into kElementTypes
 };
 
+/// The value follows its key in the text pool.
 struct MetadataItem {
-  Text key, value;
+  Text key;
+  std::uint32_t value_size = 0;
+  Text value() const { return {key.begin + key.size, value_size}; }
 };
 
 /// What the JSON says, before it is known to make sense. `where` starts every message.
@@ -53,7 +57,7 @@ struct Table {
   std::string text;                  // all names, keys and values
   std::vector<std::uint64_t> sizes;  // all shapes
   std::vector<Entry> entries;
-  std::vector<MetadataItem> metadata;
+  std::deque<MetadataItem> metadata;  // there may be millions; a vector would hold them twice while it grows
 
   std::string_view view(Text piece) const { return std::string_view(text).substr(piece.begin, piece.size); }
 };
@@ -77,7 +81,7 @@ class Header {
 
   std::size_t metadata_size() const { return table_.metadata.size(); }
   std::string_view metadata_key(std::size_t i) const { return table_.view(table_.metadata[i].key); }  ///< sorted
-  std::string_view metadata_value(std::size_t i) const { return table_.view(table_.metadata[i].value); }
+  std::string_view metadata_value(std::size_t i) const { return table_.view(table_.metadata[i].value()); }
   std::optional<std::string_view> find_metadata(std::string_view key) const;
 
  private:

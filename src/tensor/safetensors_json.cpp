@@ -60,14 +60,14 @@ class Events {
   bool key(std::string& key) {
     if (at_ == At::root) return key == kMetadataKey ? start_metadata() : start_tensor(key);
     if (at_ == At::metadata) {
-      table_.metadata.push_back({.key = keep(key), .value = {}});
+      table_.metadata.push_back({.key = keep(key)});
       return go(At::text_value);
     }
     return start_field(key);
   }
   bool string(std::string& value) {
     if (at_ == At::text_value) {
-      table_.metadata.back().value = keep(value);
+      table_.metadata.back().value_size = keep(value).size;
       return go(At::metadata);
     }
     if (at_ != At::type_value) unexpected(concat("the string ", in_quotes(value)));
@@ -203,6 +203,7 @@ Table parse_table(std::string_view json, std::string where) {
   Table table;
   table.where = std::move(where);
   check_first_and_forbidden_bytes(json, table.where);
+  table.text.reserve(json.size());  // never more; pages that stay untouched cost nothing
   Events events(table);
   nlohmann::json::sax_parse(json.begin(), json.end(), &events);
   return table;

@@ -22,7 +22,8 @@ TemporaryFolder::~TemporaryFolder() {
 }
 
 void write_file(const std::filesystem::path& path, std::string_view bytes) {
-  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  std::filesystem::remove(path);  // writing over a file makes some file systems wait for the disk
+  std::ofstream out(path, std::ios::binary);
   out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
   ASSERT_TRUE(out.flush().good()) << path;
 }
