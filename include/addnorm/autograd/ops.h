@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <memory>
+#include <optional>
 #include <vector>
 
 #include "addnorm/autograd/var.h"
@@ -196,5 +198,35 @@ enum class LinearActivation : unsigned char { none, relu, gelu, gelu_tanh, silu 
 /// `in` terms. Differentiable in x, w, bias; dbias sums rows in fixed blocks. Keeps x and w, and with an activation its
 /// argument (not y). 2 rows * in * out operations forward, twice that backward.
 Var linear(const Var& x, const Var& w, const Var& bias = Var(), LinearActivation activation = LinearActivation::none);
+/// Which keys a query may see: nonzero = may. Row-major, one byte per element.
+struct AttentionMask {
+  Shape shape;
+  std::vector<std::uint8_t> values;
+};
+
+struct AttentionOptions {
+  std::size_t heads = 1;
+  std::size_t kv_heads = 0;      ///< heads of k and v, a divisor of heads (grouped-query attention); 0: as many as heads
+  std::optional<double> scale{};  ///< default 1 / sqrt(d_head)
+  double softcap = 0;            ///< scores become softcap * tanh(score / softcap) before masks; 0: they do not
+  bool causal = false;           ///< query i sees keys j <= i + causal_offset
+  std::optional<std::ptrdiff_t> causal_offset{};       ///< default Tk - Tq: the last query sees every key
+  std::vector<std::size_t> key_lengths{};              ///< [B]: keys from there on are padding, and never read
+  std::shared_ptr<const AttentionMask> key_mask{};     ///< [B or 1, Tk]
+  std::shared_ptr<const AttentionMask> mask{};         ///< [B or 1, heads or 1, Tq or 1, Tk]
+  Tensor bias{};                 ///< the same shape, added to the scores; -inf hides. A constant: it gets no gradient
+};
+
+/// Multi-head scaled-dot-product attention.
+///
+///   o_i = sum_j p_ij v_j,   p_i = softmax_j(scale * q_i . k_j + bias_ij) over the keys that query i may see
+///
+/// q [B, Tq, heads * d_head], k [B, Tk, kv_heads * d_head], v [B, Tk, kv_heads * d_value] -> [B, Tq, heads * d_value].
+/// A query that may see no key gets 0 and passes no gradient back. Memory grows with Tq + Tk, never with their product:
+/// backward computes p again from the log-sum-exp (one double per query and head), which is kept with q, k, v and o.
+/// Tiles that nobody may see are skipped. Keys hidden inside a tile take part with weight 0: they must be finite.
+Var attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& options);
+/// The same, read in place from one projection qkv [B, T, (heads + 2 * kv_heads) * d_head]: all heads of q, then of k, then of v.
+Var attention_packed(const Var& qkv, const AttentionOptions& options);
 
 }  // namespace addnorm
