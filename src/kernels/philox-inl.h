@@ -65,12 +65,15 @@ template <class DU>
 HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t row, std::size_t column) {
   const hn::RepartitionToWide<DU> d64;
   alignas(16) static constexpr std::uint32_t kMultipliers[4] = {0xD2511F53u, 0, 0xCD9E8D57u, 0};
-  alignas(16) const std::uint32_t first[4] = {static_cast<std::uint32_t>(column / 4), static_cast<std::uint32_t>(row),
-                                              static_cast<std::uint32_t>(row >> 32), 0};
   const auto multipliers = hn::LoadDup128(d, kMultipliers);
-  const auto lane = hn::Iota(d, 0);
-  const auto lane0 = hn::Eq(hn::And(lane, hn::Set(d, 3u)), hn::Zero(d));
-  auto counter = hn::Add(hn::LoadDup128(d, first), hn::IfThenElseZero(lane0, hn::ShiftRight<2>(lane)));
+  // Made of broadcasts: four scalar stores and one vector load would wait for each other, element after element.
+  const auto lane = hn::Iota(d, 0), word = hn::And(lane, hn::Set(d, 3u));
+  const auto at = [=](std::uint32_t index, hn::Vec<DU> value) HWY_ATTR {
+    return hn::IfThenElseZero(hn::Eq(word, hn::Set(d, index)), value);
+  };
+  const auto of_row = hn::Or(at(1, hn::Set(d, static_cast<std::uint32_t>(row))), at(2, hn::Set(d, static_cast<std::uint32_t>(row >> 32))));
+  const auto block = hn::Add(hn::Set(d, static_cast<std::uint32_t>(column / 4)), hn::ShiftRight<2>(lane));
+  auto counter = hn::Or(of_row, at(0, block));
   for (const auto& key : keys.round_keys) {
     const auto product = hn::BitCast(d, hn::MulEven(counter, multipliers));
     const auto moved = hn::BitCast(d, hn::ShiftRight<32>(hn::BitCast(d64, counter)));
