@@ -13,6 +13,7 @@ namespace {
 
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs = norm_jobs();
+  for (const auto& more : {gemm_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }
 
@@ -66,7 +67,9 @@ std::unique_ptr<Peer> start_peer(const std::string& python, std::ostream& notes)
 void run_job(const Job& job, const std::vector<int>& thread_counts, const Options& options, Limits& limits, Peer* peer,
              std::ostream& notes, std::vector<Result>& results) {
   const Workload w = job.make();
-  const Effort effort = options.quick ? Effort{.rounds = 5, .slice_seconds = 0.008} : Effort{};
+  Effort effort;
+  if (job.brief) effort.budget_seconds /= 2;
+  if (options.quick) effort = {.budget_seconds = 0, .slice_seconds = 0.008, .rounds = 5};
   const bool compared = peer != nullptr && peer->alive() && !w.peer.kind.empty();
   if (compared && !peer->prepare(w.peer, w.slots)) notes << "  PyTorch: " << peer->problem() << '\n';
   // A thread count of its own makes torch.compile compile again: only the largest is worth the wait.
@@ -76,6 +79,15 @@ void run_job(const Job& job, const std::vector<int>& thread_counts, const Option
       results.push_back(measure(w, cold, count, effort, !options.quick && count == most, limits, peer));
       results.back().group = job.group;
     }
+  if (compared && !peer->alive()) notes << "  " << peer->problem() << "; no ratios to it from here on\n";
+}
+
+/// A team of threads waits for its slowest: one core taken away now and then doubles every time with two threads.
+void warn_of_others(const Report& report, std::ostream& notes) {
+  const auto disturbed = std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.others > 0.1; });
+  if (disturbed > 0)
+    notes << "Other programs or other virtual machines used more than a tenth of a core during " << disturbed << " of "
+          << report.results.size() << " measurements (others_cores in --json): trust those figures less.\n";
 }
 
 }  // namespace
@@ -98,6 +110,7 @@ Report run(const Options& options, std::ostream& notes) {
     }
   }
   set_threads(before);
+  warn_of_others(report, notes);
   return report;
 }
 

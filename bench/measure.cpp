@@ -1,6 +1,7 @@
 #include "bench/measure.h"
 
 #include "addnorm/core/parallel.h"
+#include "bench/idle.h"
 #include "bench/slice.h"
 
 namespace addnorm::bench {
@@ -54,7 +55,7 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
   if (w.limit == Limit::fma) {
     constexpr std::size_t kRounds = 20'000;  // a fifth of a millisecond or so
     double flops = 0;
-    const double each = median(time_calls(slice_seconds / 3, 2, [&] { flops = multiply_add(kRounds); }));
+    const double each = median(time_calls(slice_seconds / 2, 2, [&] { flops = multiply_add(kRounds); }));
     return w.work * each / flops;
   }
   const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
@@ -83,7 +84,9 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
     }
     peer->warm("eager", threads);
   }
-  for (int round = 0; round < effort.rounds; ++round)
+  const OthersWatch others(peer != nullptr ? peer->pid() : 0);
+  const double begin = now();
+  for (int round = 0; round < effort.rounds || now() - begin < effort.budget_seconds; ++round)
     for (Contender* who : turns) {
       const auto result = who->failed ? std::nullopt : who->slice();
       who->failed = !result || !(*result > 0);
@@ -96,6 +99,7 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   r.threads = threads;
   r.limit = w.limit;
   r.work = w.work;
+  r.others = others.cores();
   r.seconds = median(ours.seconds);
   r.share_of_limit = compared(limit, ours)->ratio;
   r.torch = compared(torch, ours);

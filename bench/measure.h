@@ -21,15 +21,18 @@ struct Result {
   double work = 0;
   double seconds = 0;
   double share_of_limit = 0;
+  double others = 0;  ///< cores that other programs kept busy meanwhile
   struct Rival {
     double seconds, ratio;  ///< ratio: its time / ours
   };
   std::optional<Rival> torch, compile, onednn;
 };
 
+/// Rounds go on until the budget is spent, but there are at least `rounds` of them.
 struct Effort {
-  int rounds = 9;
-  double slice_seconds = 0.015;
+  double budget_seconds = 0.8;
+  double slice_seconds = 0.012;
+  int rounds = 5;
 };
 
 /// Limits at the size of a workload, kept for the next workload of that size.

@@ -130,7 +130,7 @@ std::vector<Job> norm_jobs() {
     for (const bool backward : {false, true})
       for (const Size& size : kSizes)
         jobs.push_back({kind.group, std::string(kind.name) + (backward ? " backward" : " forward"), {size[0], size[1]},
-                        {true, false}, [=] { return make_norm(kind, backward, size); }});
+                        {true, false}, !kind.add || kind.rms, [=] { return make_norm(kind, backward, size); }});
   return jobs;
 }
 

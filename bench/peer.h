@@ -50,8 +50,4 @@ class Peer {
   std::string unread_, version_, problem_;
 };
 
-/// Waits until no thread of that process runs any more (0: this process, apart from the caller). Worker threads of an
-/// OpenMP team spin for some milliseconds after their last loop and would take a core from whoever is measured next.
-void wait_until_idle(pid_t pid);
-
 }  // namespace addnorm::bench

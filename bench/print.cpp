@@ -1,9 +1,11 @@
 #include <hwy/targets.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <iomanip>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
@@ -39,6 +41,8 @@ std::string duration(double seconds) {
   return seconds < 1e-3 ? fixed(seconds * 1e6, 0) + " us" : fixed(seconds * 1e3, 2) + " ms";
 }
 
+const char* cache_name(const Result& r) { return r.cold ? "cold" : "hot"; }
+
 std::string rival(const std::optional<Result::Rival>& r) { return r ? fixed(r->ratio, 2) : "-"; }
 
 void print_machine(const Report& report, std::ostream& out) {
@@ -58,11 +62,49 @@ void print_machine(const Report& report, std::ostream& out) {
   }
 }
 
+/// The columns that rows and their means share.
+void print_ratios(double share, const std::string& torch, const std::string& compile, const std::string& onednn,
+                  std::ostream& out) {
+  out << std::setw(9) << fixed(100 * share, 0) + " %" << std::setw(9) << torch << std::setw(10) << compile << std::setw(10)
+      << onednn << '\n';
+}
+
 void print_result(const Result& r, std::ostream& out) {
-  out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << (r.cold ? "cold" : "hot") << std::right
-      << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1)
-      << std::setw(9) << fixed(100 * r.share_of_limit, 0) + " %" << std::setw(9) << rival(r.torch) << std::setw(10)
-      << rival(r.compile) << std::setw(10) << rival(r.onednn) << '\n';
+  out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << cache_name(r) << std::right
+      << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1);
+  print_ratios(r.share_of_limit, rival(r.torch), rival(r.compile), rival(r.onednn), out);
+}
+
+/// Geometric mean of one ratio over rows that all have it; "-" when one has not.
+std::string mean_rival(const std::vector<const Result*>& rows, std::optional<Result::Rival> Result::*which) {
+  double logs = 0;
+  for (const Result* r : rows) {
+    if (!(r->*which)) return "-";
+    logs += std::log((r->*which)->ratio);
+  }
+  return fixed(std::exp(logs / static_cast<double>(rows.size())), 2);
+}
+
+/// For each cache and thread count the geometric mean over the shapes.
+void print_means(const std::vector<const Result*>& rows, std::ostream& out) {
+  std::map<std::pair<std::string, int>, std::vector<const Result*>> alike;
+  for (const Result* r : rows) alike[{cache_name(*r), r->threads}].push_back(r);
+  for (const auto& [key, some] : alike) {
+    if (some.size() < 2) continue;
+    double logs = 0;
+    for (const Result* r : some) logs += std::log(r->share_of_limit);
+    out << "  " << std::left << std::setw(22) << "geometric mean" << std::setw(6) << key.first << std::right << std::setw(7)
+        << key.second << std::setw(21) << "";
+    print_ratios(std::exp(logs / static_cast<double>(some.size())), mean_rival(some, &Result::torch),
+                 mean_rival(some, &Result::compile), mean_rival(some, &Result::onednn), out);
+  }
+}
+
+void print_heading(const Result& r, std::ostream& out) {
+  out << '\n'
+      << std::left << std::setw(30) << r.name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
+      << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(9) << "x torch"
+      << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
 }
 
 ordered_json machine_json(const Report& report) {
@@ -92,7 +134,7 @@ void add_rival(ordered_json& j, const std::string& name, const std::optional<Res
 }
 
 ordered_json result_json(const Result& r) {
-  ordered_json j = {{"name", r.name}, {"shape", r.shape}, {"cache", r.cold ? "cold" : "hot"}, {"threads", r.threads}};
+  ordered_json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
   j["seconds"] = r.seconds;
   j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
   j["limit"] = r.limit == Limit::fma ? "fma" : r.limit == Limit::copy ? "copy" : "2r2w";
@@ -100,6 +142,7 @@ ordered_json result_json(const Result& r) {
   add_rival(j, "torch", r.torch);
   add_rival(j, "compile", r.compile);
   add_rival(j, "onednn", r.onednn);
+  j["others_cores"] = r.others;
   return j;
 }
 
@@ -114,16 +157,14 @@ std::string shape_text(const std::vector<std::size_t>& shape, const char* betwee
 void print_table(const Report& report, std::ostream& out) {
   print_machine(report, out);
   if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
-  std::string name;
-  for (const Result& r : report.results) {
-    if (r.name != name) {
-      name = r.name;
-      out << '\n'
-          << std::left << std::setw(30) << name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
-          << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(9)
-          << "x torch" << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
-    }
-    print_result(r, out);
+  for (auto begin = report.results.begin(); begin != report.results.end();) {
+    const auto end = std::find_if(begin, report.results.end(), [&](const Result& r) { return r.name != begin->name; });
+    std::vector<const Result*> rows;
+    for (auto r = begin; r != end; ++r) rows.push_back(&*r);
+    print_heading(*begin, out);
+    for (const Result* r : rows) print_result(*r, out);
+    print_means(rows, out);
+    begin = end;
   }
 }
 

@@ -20,15 +20,16 @@ inline double median(std::vector<double> values) {
   return *middle;
 }
 
-/// Calls body() for about `seconds` and returns the seconds per call of each, at least three.
-/// The first `warm` calls wake the threads and fill the caches; they do not count.
+/// Calls body() for about `seconds` and returns the seconds of each call, at least two.
+/// The first `warm` calls (fewer when they are long) wake the threads and fill the caches; they do not count.
 template <class Body>
 std::vector<double> time_calls(double seconds, int warm, Body&& body) {
-  for (int i = 0; i < warm; ++i) body();
+  double begin = now();
+  for (int i = 0; i < warm && now() - begin < seconds / 2; ++i) body();
   std::vector<double> times;
-  const double begin = now();
+  begin = now();
   double start = begin;
-  while (times.size() < 3 || start - begin < seconds) {
+  while (times.size() < 2 || start - begin < seconds) {
     start = now();
     body();
     times.push_back(now() - start);

@@ -86,15 +86,33 @@ class AddNorm:
 
 
 class Product:
-    """torch.mm with out=, leading dimensions as given: forward X W, dx = dY W^T, dw = X^T dY."""
+    """torch.mm with out=, weights [out, in] as torch.nn.Linear has them: y = x w^T, dx = dy w, dw = dy^T x.
 
-    def __init__(self, kind, tokens, n_in, n_out, x_ld, w_ld, y_ld, slots):
-        x = filled(tokens, x_ld)[:, :n_in]
-        w = filled(n_in, w_ld)[:, :n_out]
-        y = filled(tokens, y_ld)[:, :n_out]
-        a, b, c = {"forward": (x, w, y), "dx": (y, w.t(), x), "dw": (x.t(), y, w)}[kind]
-        self.slots = [(a, b, c.clone(memory_format=torch.preserve_format) if False else c)] * slots
+    Rows `padding` floats longer where their width is a multiple of 256, or not: warm() tries both and keeps the faster.
+    """
+
+    def __init__(self, way, tokens, n_in, n_out, padding):
+        self.ways = [self.operands(way, tokens, n_in, n_out, p) for p in sorted({0, padding})]
+        self.slots = self.ways[:1]
         self.variants = {"eager": lambda a, b, c: torch.mm(a, b, out=c)}
+
+    @staticmethod
+    def operands(way, tokens, n_in, n_out, padding):
+        def matrix(rows, width):
+            return filled(rows, width + (padding if width % 256 == 0 else 0))[:, :width]
+        x, w, y = matrix(tokens, n_in), matrix(n_out, n_in), matrix(tokens, n_out)
+        return {"forward": (x, w.t(), y), "dx": (y, w, x), "dw": (y.t(), x, w)}[way]
+
+    def settle(self):
+        if len(self.ways) == 1:
+            return
+        best = [min(self.seconds(way) for _ in range(4)) for way in self.ways]
+        self.slots = [self.ways[best.index(min(best))]]
+
+    def seconds(self, way):
+        start = time.perf_counter()
+        self.variants["eager"](*way)
+        return time.perf_counter() - start
 
 
 class Attention:
@@ -117,7 +135,7 @@ def prepare(kind, sizes, slots):
     if name in ("add_layer_norm", "layer_norm", "add_rms_norm"):
         return AddNorm(*sizes, slots, "rms" if "rms" in name else "layer", name.startswith("add"), way == "backward")
     if name == "gemm":
-        return Product(way, *sizes, slots)
+        return Product(way, *sizes)
     if name == "attention":
         return Attention(*sizes, slots)
     raise ValueError(f"unknown workload {kind!r}")
@@ -133,21 +151,25 @@ class Runner:
         self.kept[slot] = None
         self.kept[slot] = self.workload.variants[variant](*self.workload.slots[slot])
 
-    def warm(self, variant, passes=1):
-        for _ in range(passes * len(self.kept) + 3):
+    def warm(self, variant):
+        for _ in range(len(self.kept) + 3):
             self.step(variant, True)
+        if hasattr(self.workload, "settle"):
+            self.workload.settle()
 
     def slice(self, variant, cold, seconds):
         """Median seconds per call. The first calls wake the threads and fill the caches; they do not count."""
         clock = time.perf_counter
+        begin = clock()
         for _ in range(2 if cold else 3):
-            self.step(variant, cold)
+            if clock() - begin < seconds / 2:
+                self.step(variant, cold)
         times, begin = [], clock()
-        while len(times) < 3 or clock() - begin < seconds:
+        while len(times) < 2 or clock() - begin < seconds:
             start = clock()
             self.step(variant, cold)
             times.append(clock() - start)
-        return statistics.median(times)
+        return statistics.median_low(times)
 
 
 def main():

@@ -37,6 +37,7 @@ struct Job {
   std::string name;
   std::vector<std::size_t> shape;
   std::vector<bool> cold;  ///< which caches to measure: false hot, true cold
+  bool brief;              ///< no target depends on it: half the time will do
   std::function<Workload()> make;
 };
 

@@ -1,0 +1,140 @@
+// What can be said of the bench without measuring: names, peers that are not there, what is printed.
+#include "bench/bench.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <thread>
+
+#include "addnorm/core/error.h"
+#include "bench/idle.h"
+#include "bench/slice.h"
+
+namespace addnorm::bench {
+namespace {
+
+Result a_result(const std::string& name, std::vector<std::size_t> shape) {
+  Result r;
+  r.name = name;
+  r.shape = std::move(shape);
+  r.cold = true;
+  r.threads = 2;
+  r.limit = Limit::two_read_two_write;
+  r.work = 12e6;
+  r.seconds = 3e-4;
+  r.share_of_limit = 0.9;
+  return r;
+}
+
+std::string message_of(const Options& options) {
+  std::ostringstream notes;
+  try {
+    run(options, notes);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Bench, AnswersAnUnknownGroupWithTheNearestOneAndTheList) {
+  const std::string said = message_of({.groups = {"add-nrm"}, .threads = {}, .shapes = {}, .python = ""});
+  EXPECT_NE(said.find("did you mean add-norm"), std::string::npos) << said;
+  EXPECT_NE(said.find("attention"), std::string::npos) << said;
+}
+
+TEST(Bench, RefusesShapesThatTheChosenGroupsDoNotHave) {
+  const std::string said = message_of({.groups = {"add-norm"}, .threads = {}, .shapes = {"7x8"}, .python = ""});
+  EXPECT_NE(said.find("2048x384"), std::string::npos) << said;
+}
+
+TEST(Bench, RefusesAThreadCountBelowOne) {
+  EXPECT_NE(message_of({.groups = {"machine"}, .threads = {0}, .shapes = {}, .python = ""}), "");
+}
+
+TEST(Bench, JsonHasTheDocumentedFieldsAndLeavesOutWhatWasNotMeasured) {
+  Report report;
+  report.results = {a_result("add_layer_norm forward", {2048, 384}), a_result("add_layer_norm forward", {4096, 64})};
+  report.results[0].torch = Result::Rival{6e-4, 2.0};
+  std::ostringstream out;
+  print_json(report, out);
+  const auto rows = nlohmann::json::parse(out.str())["results"];
+  ASSERT_EQ(rows.size(), 2u);
+  EXPECT_EQ(rows[0]["name"], "add_layer_norm forward");
+  EXPECT_EQ(rows[0]["shape"], (std::vector<int>{2048, 384}));
+  EXPECT_EQ(rows[0]["cache"], "cold");
+  EXPECT_EQ(rows[0]["threads"], 2);
+  EXPECT_EQ(rows[0]["seconds"], 3e-4);
+  EXPECT_EQ(rows[0]["share_of_limit"], 0.9);
+  EXPECT_EQ(rows[0]["ratio_to_torch"], 2.0);
+  EXPECT_FALSE(rows[0].contains("ratio_to_compile"));
+  EXPECT_FALSE(rows[1].contains("ratio_to_torch"));
+}
+
+TEST(Bench, TableGivesGeometricMeansOnlyOfWhatEveryShapeHas) {
+  Report report;
+  report.results = {a_result("add_layer_norm forward", {2048, 384}), a_result("add_layer_norm forward", {4096, 64})};
+  for (Result& r : report.results) r.torch = Result::Rival{6e-4, 2.0};
+  report.results[0].torch->ratio = 8.0;
+  report.results[0].onednn = Result::Rival{6e-4, 3.25};
+  std::ostringstream out;
+  print_table(report, out);
+  const std::string text = out.str();
+  const std::string mean = text.substr(text.find("geometric mean"));
+  EXPECT_NE(mean.find("4.00"), std::string::npos) << text;
+  EXPECT_EQ(mean.find("3.25"), std::string::npos) << text;
+}
+
+TEST(Bench, EveryJobHasItsOwnNameAndShape) {
+  std::vector<std::string> seen;
+  for (const auto& jobs : {norm_jobs(), gemm_jobs()})
+    for (const Job& job : jobs) seen.push_back(job.name + " " + shape_text(job.shape, "x"));
+  std::sort(seen.begin(), seen.end());
+  EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
+}
+
+TEST(BenchPeer, ThatDoesNotExistSaysSoAndAnswersNothing) {
+  Peer peer("/nonexistent/python");
+  EXPECT_FALSE(peer.alive());
+  EXPECT_NE(peer.problem().find("/nonexistent/python"), std::string::npos) << peer.problem();
+  EXPECT_FALSE(peer.slice("eager", true, 1, 0.01).has_value());
+}
+
+TEST(BenchPeer, ThatIsNoPythonIsGivenUp) {
+  Peer peer("/bin/true");
+  EXPECT_FALSE(peer.alive());
+  EXPECT_FALSE(peer.problem().empty());
+}
+
+TEST(BenchSlice, MedianIsTheMiddleAndOfTwoTheLower) {
+  EXPECT_EQ(median({3, 1, 2}), 2);
+  EXPECT_EQ(median({4, 1}), 1);
+  EXPECT_EQ(median({}), 0);
+}
+
+TEST(BenchSlice, DoesNotCountWarmingUp) {
+  int calls = 0;
+  const auto times = time_calls(1e-3, 2, [&] { ++calls; });
+  EXPECT_GE(times.size(), 2u);
+  EXPECT_EQ(static_cast<std::size_t>(calls), times.size() + 2);
+}
+
+TEST(BenchIdle, WaitsForAThreadThatSpinsAndNotForOneThatSleeps) {
+  std::atomic<bool> stop{false};
+  const double begin = now();
+  std::thread spinner([&] {
+    while (now() - begin < 0.03) {
+    }
+    while (!stop) std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  });
+  wait_until_idle(0);
+  EXPECT_GE(now() - begin, 0.03);
+  stop = true;
+  spinner.join();
+}
+
+}  // namespace
+}  // namespace addnorm::bench
