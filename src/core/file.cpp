@@ -99,8 +99,8 @@ void InputFile::read(std::uint64_t offset, void* into, std::size_t bytes) const 
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) throw DataError(concat(path_.native(), ": reading at byte ", offset, " failed: ", reason(errno)));
     if (got == 0)
-      throw DataError(concat(path_.native(), ": ends at byte ", offset, ", ", bytes, " bytes more were there when it was opened; ",
-                             "it was cut while being read"));
+      throw DataError(concat(path_.native(), ": ends at byte ", offset, ", ", bytes,
+                             " bytes more were there when it was opened; ", "it was cut while being read"));
     next += got;
     offset += static_cast<std::uint64_t>(got);
     bytes -= static_cast<std::size_t>(got);

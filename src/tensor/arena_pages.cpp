@@ -16,8 +16,8 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
-constexpr std::size_t kAccessStep = std::size_t{16} << 20;        // made accessible at a time
-constexpr std::size_t kWideReservation = std::size_t{64} << 30;   // address space alone costs nothing
+constexpr std::size_t kAccessStep = std::size_t{16} << 20;       // made accessible at a time
+constexpr std::size_t kWideReservation = std::size_t{64} << 30;  // address space alone costs nothing
 constexpr std::size_t kLargestOffset = 64 * kCacheLine;
 
 char* align_up(char* p, std::size_t step) {

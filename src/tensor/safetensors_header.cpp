@@ -9,8 +9,7 @@
 
 namespace addnorm::safetensors {
 
-Header::Header(std::string_view json, std::uint64_t data_bytes, std::string where)
-    : table_(parse_table(json, std::move(where))) {
+Header::Header(std::string_view json, std::uint64_t data_bytes, std::string where) : table_(parse_table(json, std::move(where))) {
   // Order of the data; tensors of no bytes stay in the order of the header.
   std::ranges::sort(table_.entries, {}, [](const Entry& e) { return std::tuple(e.begin, e.end, e.name.begin); });
   index_names();
@@ -19,14 +18,14 @@ Header::Header(std::string_view json, std::uint64_t data_bytes, std::string wher
   check_coverage(data_bytes);
 }
 
-Shape Header::shape(std::size_t i) const {
-  return Shape(std::span(table_.sizes).subspan(entry(i).first_size, entry(i).rank));
-}
+Shape Header::shape(std::size_t i) const { return Shape(std::span(table_.sizes).subspan(entry(i).first_size, entry(i).rank)); }
 
 void Header::check_sizes(std::size_t i) const {
   const Entry& e = entry(i);
   const ElementType& type = kElementTypes[e.type];
-  const auto fail = [&](const auto&... parts) { throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": ", parts...)); };
+  const auto fail = [&](const auto&... parts) {
+    throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": ", parts...));
+  };
   std::optional<std::size_t> product = 1;  // overflow counts even when a later axis is 0
   for (std::size_t axis = 0; axis < e.rank && product; ++axis) product = checked_mul(*product, table_.sizes[e.first_size + axis]);
   if (!product) fail("its shape has more elements than 64 bits can count");
@@ -44,17 +43,17 @@ void Header::check_coverage(std::uint64_t data_bytes) const {
   for (std::size_t i = 0; i < size(); ++i) {
     const Entry& e = entry(i);
     if (e.begin != covered)
-      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data begins at ", e.begin, ", expected ", covered,
-                             e.begin < covered ? ": it overlaps " : ": there is a hole after ",
+      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data begins at ", e.begin, ", expected ",
+                             covered, e.begin < covered ? ": it overlaps " : ": there is a hole after ",
                              i == 0 ? "the header" : concat("tensor ", in_quotes(name(i - 1)))));
     if (e.end > data_bytes)
-      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data ends at ", e.end, ", the file holds ", data_bytes,
-                             " bytes of data; it is truncated"));
+      throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": its data ends at ", e.end, ", the file holds ",
+                             data_bytes, " bytes of data; it is truncated"));
     covered = e.end;
   }
   if (covered != data_bytes)
-    throw DataError(concat(table_.where, "the tensors end at byte ", covered, " of the data, the file holds ", data_bytes,
-                           ": ", data_bytes - covered, " bytes belong to no tensor"));
+    throw DataError(concat(table_.where, "the tensors end at byte ", covered, " of the data, the file holds ", data_bytes, ": ",
+                           data_bytes - covered, " bytes belong to no tensor"));
 }
 
 void Header::index_names() {
@@ -62,7 +61,8 @@ void Header::index_names() {
   std::iota(by_name_.begin(), by_name_.end(), std::uint32_t{0});
   std::ranges::sort(by_name_, {}, [&](std::uint32_t i) { return name(i); });
   const auto twice = std::ranges::adjacent_find(by_name_, {}, [&](std::uint32_t i) { return name(i); });
-  if (twice != by_name_.end()) throw DataError(concat(table_.where, "tensor ", in_quotes(name(*twice)), " is in the header twice"));
+  if (twice != by_name_.end())
+    throw DataError(concat(table_.where, "tensor ", in_quotes(name(*twice)), " is in the header twice"));
 }
 
 void Header::sort_metadata() {

@@ -36,10 +36,14 @@ class Events {
 
   bool start_object(std::size_t) {
     switch (at_) {
-      case At::document: return go(At::root);
-      case At::metadata_value: return go(At::metadata);
-      case At::tensor_value: return go(At::tensor);
-      default: unexpected("an object");
+      case At::document:
+        return go(At::root);
+      case At::metadata_value:
+        return go(At::metadata);
+      case At::tensor_value:
+        return go(At::tensor);
+      default:
+        unexpected("an object");
     }
   }
   bool end_object() {
@@ -48,9 +52,12 @@ class Events {
   }
   bool start_array(std::size_t) {
     switch (at_) {
-      case At::shape_value: return go(At::shape);
-      case At::offsets_value: return go(At::offsets);
-      default: unexpected("an array");
+      case At::shape_value:
+        return go(At::shape);
+      case At::offsets_value:
+        return go(At::offsets);
+      default:
+        unexpected("an array");
     }
   }
   bool end_array() {
@@ -99,8 +106,20 @@ class Events {
 
  private:
   // What the next event belongs to: a place inside something, or the value of a key that was just read.
-  enum class At { document, root, metadata_value, metadata, text_value, tensor_value, tensor, type_value, shape_value, shape,
-                  offsets_value, offsets };
+  enum class At {
+    document,
+    root,
+    metadata_value,
+    metadata,
+    text_value,
+    tensor_value,
+    tensor,
+    type_value,
+    shape_value,
+    shape,
+    offsets_value,
+    offsets
+  };
   enum Field : unsigned { kType = 1, kShape = 2, kOffsets = 4 };
 
   bool go(At next) {
@@ -166,17 +185,25 @@ class Events {
   }
   [[noreturn]] void unexpected(const std::string& got) const {
     switch (at_) {
-      case At::document: throw DataError(concat(table_.where, "the header is ", got, ", an object is needed"));
-      case At::metadata_value: throw DataError(concat(table_.where, "__metadata__ is ", got, ", an object of strings is needed"));
+      case At::document:
+        throw DataError(concat(table_.where, "the header is ", got, ", an object is needed"));
+      case At::metadata_value:
+        throw DataError(concat(table_.where, "__metadata__ is ", got, ", an object of strings is needed"));
       case At::text_value:
         throw DataError(concat(table_.where, "__metadata__ ", in_quotes(table_.view(table_.metadata.back().key)), " is ", got,
                                ", only strings are allowed"));
-      case At::tensor_value: fail("its entry is ", got, ", an object with dtype, shape, data_offsets is needed");
-      case At::type_value: fail("dtype is ", got, ", a string such as \"F32\" is needed");
-      case At::shape_value: fail("shape is ", got, ", an array is needed");
-      case At::shape: fail("shape contains ", got, ", whole numbers from 0 to 2^64-1 are needed");
-      case At::offsets_value: fail("data_offsets is ", got, ", [begin, end] is needed");
-      default: fail("data_offsets contains ", got, ", whole numbers from 0 to 2^64-1 are needed");
+      case At::tensor_value:
+        fail("its entry is ", got, ", an object with dtype, shape, data_offsets is needed");
+      case At::type_value:
+        fail("dtype is ", got, ", a string such as \"F32\" is needed");
+      case At::shape_value:
+        fail("shape is ", got, ", an array is needed");
+      case At::shape:
+        fail("shape contains ", got, ", whole numbers from 0 to 2^64-1 are needed");
+      case At::offsets_value:
+        fail("data_offsets is ", got, ", [begin, end] is needed");
+      default:
+        fail("data_offsets contains ", got, ", whole numbers from 0 to 2^64-1 are needed");
     }
   }
 

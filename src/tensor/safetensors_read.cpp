@@ -56,7 +56,8 @@ std::string recognised_format(const InputFile& file) {
 
 std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
   if (file.size() < kLengthBytes)
-    throw DataError(concat(where, "has ", file.size(), " bytes, a safetensors file has at least 8 and a header", recognised_format(file)));
+    throw DataError(
+        concat(where, "has ", file.size(), " bytes, a safetensors file has at least 8 and a header", recognised_format(file)));
   std::uint64_t length = 0;
   file.read(0, &length, kLengthBytes);
   if (length > safetensors::kMaxHeaderBytes)
@@ -238,7 +239,8 @@ std::vector<std::uint8_t> SafetensorsReader::read_bool(std::string_view name) co
   impl_->file.read(impl_->position(i), out.data(), out.size());
   const auto bad = std::ranges::find_if(out, [](std::uint8_t v) { return v > 1; });
   if (bad != out.end())
-    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": element ", bad - out.begin(), " is ", int{*bad}, ", BOOL is 0 or 1"));
+    throw DataError(
+        concat(impl_->where, "tensor ", in_quotes(name), ": element ", bad - out.begin(), " is ", int{*bad}, ", BOOL is 0 or 1"));
   return out;
 }
 
@@ -266,7 +268,8 @@ ValueCounts SafetensorsReader::count_values(std::string_view name) const {
   else if (type == "BF16")
     impl_->for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_bf16); });
   else
-    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": is ", type, "; values are counted in F32, F64, F16, BF16"));
+    throw DataError(
+        concat(impl_->where, "tensor ", in_quotes(name), ": is ", type, "; values are counted in F32, F64, F16, BF16"));
   return total;
 }
 

@@ -77,14 +77,21 @@ std::string SafetensorsWriter::Impl::header() const {
   if (!metadata.empty()) {
     out.append("\"").append(safetensors::kMetadataKey).append("\":{");
     for (const auto& [key, value] : metadata)
-      out.append(out.back() == '{' ? "" : ",").append(as_json(key, "a metadata key")).append(":").append(as_json(value, "metadata"));
+      out.append(out.back() == '{' ? "" : ",")
+          .append(as_json(key, "a metadata key"))
+          .append(":")
+          .append(as_json(value, "metadata"));
     out += '}';
   }
   std::size_t begin = 0;
   for (const Part* part : ordered()) {
     const auto end = checked_add(begin, part->bytes());
     require(end.has_value(), "safetensors: all tensors together have more bytes than 64 bits can count");
-    out.append(out.size() == 1 ? "" : ",").append(part->name).append(":{\"dtype\":\"").append(part->type).append("\",\"shape\":[");
+    out.append(out.size() == 1 ? "" : ",")
+        .append(part->name)
+        .append(":{\"dtype\":\"")
+        .append(part->type)
+        .append("\",\"shape\":[");
     for (std::size_t axis = 0; axis < part->shape.rank(); ++axis)
       out.append(axis == 0 ? "" : ",").append(std::to_string(part->shape[axis]));
     out.append(concat("],\"data_offsets\":[", begin, ",", *end, "]}"));
@@ -105,21 +112,36 @@ SafetensorsWriter::~SafetensorsWriter() = default;
 void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
   require(tensor.defined(), "safetensors: the tensor ", in_quotes(name), " is undefined");
   const bool f32 = tensor.dtype() == DType::f32;
-  impl_->add(name, {.name = {}, .type = f32 ? "F32" : "F64", .element_bytes = size_of(tensor.dtype()), .shape = tensor.shape(),
-                    .tensor = tensor, .copy = {}});
+  impl_->add(name, {.name = {},
+                    .type = f32 ? "F32" : "F64",
+                    .element_bytes = size_of(tensor.dtype()),
+                    .shape = tensor.shape(),
+                    .tensor = tensor,
+                    .copy = {}});
 }
 
 void SafetensorsWriter::add_i64(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
-  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ", shape);
-  impl_->add(name, {.name = {}, .type = "I64", .element_bytes = 8, .shape = shape, .tensor = {},
+  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
+          shape);
+  impl_->add(name, {.name = {},
+                    .type = "I64",
+                    .element_bytes = 8,
+                    .shape = shape,
+                    .tensor = {},
                     .copy = bytes_of(values.data(), values.size_bytes())});
 }
 
 void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span<const std::uint8_t> values) {
-  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ", shape);
+  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
+          shape);
   const auto bad = std::ranges::find_if(values, [](std::uint8_t v) { return v > 1; });
-  require(bad == values.end(), "safetensors: ", in_quotes(name), " has the value ", bad == values.end() ? 0 : int{*bad}, ", BOOL is 0 or 1");
-  impl_->add(name, {.name = {}, .type = "BOOL", .element_bytes = 1, .shape = shape, .tensor = {},
+  require(bad == values.end(), "safetensors: ", in_quotes(name), " has the value ", bad == values.end() ? 0 : int{*bad},
+          ", BOOL is 0 or 1");
+  impl_->add(name, {.name = {},
+                    .type = "BOOL",
+                    .element_bytes = 1,
+                    .shape = shape,
+                    .tensor = {},
                     .copy = bytes_of(values.data(), values.size_bytes())});
 }
 

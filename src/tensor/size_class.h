@@ -8,14 +8,14 @@ namespace addnorm {
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kClassesPerDoubling = 16;
-inline constexpr std::size_t kLinearLimit = kCacheLine * kClassesPerDoubling;         // up to here every multiple of 64
-inline constexpr std::size_t kLargestRequest = std::size_t{1} << 46;                  // more than x86 can address
+inline constexpr std::size_t kLinearLimit = kCacheLine * kClassesPerDoubling;  // up to here every multiple of 64
+inline constexpr std::size_t kLargestRequest = std::size_t{1} << 46;           // more than x86 can address
 inline constexpr std::size_t kSizeClasses = kClassesPerDoubling * (46 - 10 + 1);
 
 /// Index of the smallest class that holds `bytes` (<= kLargestRequest).
 constexpr std::size_t size_class_of(std::size_t bytes) {
   if (bytes <= kLinearLimit) return bytes == 0 ? 0 : (bytes - 1) / kCacheLine;
-  const auto doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;      // 2^doubling < bytes <= 2^(doubling+1)
+  const auto doubling = static_cast<std::size_t>(std::bit_width(bytes - 1)) - 1;  // 2^doubling < bytes <= 2^(doubling+1)
   const std::size_t step = (std::size_t{1} << doubling) / kClassesPerDoubling;
   return kClassesPerDoubling * (doubling - 9) + (bytes - 1) / step - kClassesPerDoubling;
 }

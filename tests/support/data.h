@@ -16,9 +16,9 @@ inline std::filesystem::path test_data() {
 
 /// In a test body: goes on only when test_data() holds `relative` ("torch", "onnx/INDEX.tsv"); otherwise the test is
 /// skipped, and the message says what to set.
-#define ADDNORM_NEEDS_DATA(relative)                                                                            \
-  if (!std::filesystem::exists(::addnorm::test::test_data() / (relative)))                                      \
-  GTEST_SKIP() << "skipped: " << ::addnorm::test::test_data() / (relative)                                      \
+#define ADDNORM_NEEDS_DATA(relative)                                       \
+  if (!std::filesystem::exists(::addnorm::test::test_data() / (relative))) \
+  GTEST_SKIP() << "skipped: " << ::addnorm::test::test_data() / (relative) \
                << " is absent; set ADDNORM_TEST_DATA to the folder with the test data"
 
 }  // namespace addnorm::test

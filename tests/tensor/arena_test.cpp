@@ -26,7 +26,9 @@ TEST(SizeClass, IsTheSmallestThatFitsAndWastesAtMostAnEighth) {
     const std::size_t index = size_class_of(bytes);
     ASSERT_LT(index, kSizeClasses);
     ASSERT_GE(size_of_class(index), bytes);
-    if (index > 0) { ASSERT_LT(size_of_class(index - 1), bytes) << "a smaller class holds " << bytes; }
+    if (index > 0) {
+      ASSERT_LT(size_of_class(index - 1), bytes) << "a smaller class holds " << bytes;
+    }
     ASSERT_EQ(stride_of_class(index) % 64, 0u);
     ASSERT_LE(stride_of_class(index) - bytes, std::max<std::size_t>(63, bytes / 8)) << bytes << " bytes";
   }
@@ -116,7 +118,9 @@ TEST(Arena, FromTheSecondStepOnMapsNoPageAndTakesNoPageFault) {
     EXPECT_EQ(arena_stats().bytes_mapped, warm.bytes_mapped);
     EXPECT_EQ(arena_stats().bytes_carved, warm.bytes_carved);
   }
-  if (!test::kSanitized) { EXPECT_EQ(fewest, 0); }
+  if (!test::kSanitized) {
+    EXPECT_EQ(fewest, 0);
+  }
 }
 
 std::size_t resident_bytes() {
@@ -141,7 +145,9 @@ TEST(Arena, TrimGivesFreeMemoryBackAndKeepsWhatIsInUse) {
   const std::size_t resident = resident_bytes();
   arena_trim();
   EXPECT_LE(arena_stats().bytes_carved + kBytes, before.bytes_carved);
-  if (!test::kSanitized) { EXPECT_LE(resident_bytes() + kBytes / 2, resident); }
+  if (!test::kSanitized) {
+    EXPECT_LE(resident_bytes() + kBytes / 2, resident);
+  }
   for (int i = 0; i < 16; ++i) EXPECT_EQ(kept[static_cast<std::size_t>(i)].values<float>()[99], static_cast<float>(i));
   const ArenaStats trimmed = arena_stats();
   const Tensor again = Tensor::full({kBytes / 16 / 4}, 3.0);  // taken from a hole

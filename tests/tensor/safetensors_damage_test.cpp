@@ -43,8 +43,8 @@ class SafetensorsDamage : public Safetensors {
 };
 
 std::string three_hundred_bytes() {
-  std::string json = R"({"__metadata__":{"k":"v"},"b":)" + entry("\"F32\"", "[2,3]", "[0,24]") + ",\"a\":" + entry("\"I64\"", "[1]", "[24,32]") +
-                     ",\"z\":" + entry("\"BF16\"", "[0]", "[32,32]") + "}";
+  std::string json = R"({"__metadata__":{"k":"v"},"b":)" + entry("\"F32\"", "[2,3]", "[0,24]") +
+                     ",\"a\":" + entry("\"I64\"", "[1]", "[24,32]") + ",\"z\":" + entry("\"BF16\"", "[0]", "[32,32]") + "}";
   json.resize(260, ' ');
   return framed(json, std::string(32, '\1'));
 }
@@ -64,7 +64,8 @@ TEST_F(SafetensorsDamage, S40_AnyFlippedBitOfTheHeaderIsRejectedOrHarmless) {
       std::string flipped = whole;
       flipped[i] = static_cast<char>(flipped[i] ^ (1 << bit));
       bool accepted = false;
-      ASSERT_TRUE(agrees(flipped, false, accepted)) << "byte " << i << " bit " << bit << ": " << (accepted ? "accepted" : "rejected");
+      ASSERT_TRUE(agrees(flipped, false, accepted))
+          << "byte " << i << " bit " << bit << ": " << (accepted ? "accepted" : "rejected");
       ++(accepted ? loaded : rejected);
     }
   EXPECT_GT(rejected, 1000);
@@ -113,9 +114,10 @@ TEST_F(SafetensorsDamage, S42_AFileThatIsCutDuringReadingIsAnError) {
 
 TEST_F(SafetensorsDamage, S43_ReadsBeyondFourGibibytesAndSaysWhenMemoryIsNotEnough) {
   const std::uint64_t big = std::uint64_t{5} << 40;  // no machine of today holds it
-  const std::string json = concat("{\"big\":", entry("\"F32\"", concat("[", big / 4, "]"), concat("[0,", big, "]")), ",\"big int\":",
-                                  entry("\"I64\"", concat("[", big / 8, "]"), concat("[", big, ",", 2 * big, "]")), ",\"end\":",
-                                  entry("\"F32\"", "[2]", concat("[", 2 * big, ",", 2 * big + 8, "]")), "}");
+  const std::string json =
+      concat("{\"big\":", entry("\"F32\"", concat("[", big / 4, "]"), concat("[0,", big, "]")),
+             ",\"big int\":", entry("\"I64\"", concat("[", big / 8, "]"), concat("[", big, ",", 2 * big, "]")),
+             ",\"end\":", entry("\"F32\"", "[2]", concat("[", 2 * big, ",", 2 * big + 8, "]")), "}");
   write_file(file(), framed(json));
   const auto start = static_cast<off_t>(8 + json.size() + 2 * big);
   const float values[] = {1.5f, -2.5f};
@@ -128,7 +130,8 @@ TEST_F(SafetensorsDamage, S43_ReadsBeyondFourGibibytesAndSaysWhenMemoryIsNotEnou
   EXPECT_SAME_BITS(reader.read("end").values<float>(), std::span<const float>(values));
   EXPECT_TRUE(throws_saying<Error>([&] { reader.read("big"); }, {file().native(), "'big'", "out of memory", "MiB"}));
   if (!kSanitized) {
-    EXPECT_TRUE(throws_saying<Error>([&] { reader.read_i64("big int"); }, {file().native(), "'big int'", "out of memory", "MiB"}));
+    EXPECT_TRUE(
+        throws_saying<Error>([&] { reader.read_i64("big int"); }, {file().native(), "'big int'", "out of memory", "MiB"}));
   }
 }
 
@@ -163,7 +166,8 @@ class Mutator {
       const char* name;
       std::size_t bits;
     };
-    static constexpr Type kTypes[] = {{"F32", 32}, {"F64", 64}, {"I64", 64}, {"BOOL", 8}, {"F16", 16}, {"BF16", 16}, {"F4", 4}, {"U8", 8}};
+    static constexpr Type kTypes[] = {{"F32", 32}, {"F64", 64},  {"I64", 64}, {"BOOL", 8},
+                                      {"F16", 16}, {"BF16", 16}, {"F4", 4},   {"U8", 8}};
     const Type& type = kTypes[below(std::size(kTypes))];
     std::string shape;
     std::size_t elements = 1;
@@ -174,7 +178,8 @@ class Mutator {
       shape += concat(axis ? "," : "", space(), size);
     }
     const std::size_t end = offset + elements * type.bits / 8;
-    const std::string fields[] = {concat("\"dtype\":\"", type.name, "\""), concat("\"shape\":[", shape, "]"), concat("\"data_offsets\":[", offset, ",", space(), end, "]")};
+    const std::string fields[] = {concat("\"dtype\":\"", type.name, "\""), concat("\"shape\":[", shape, "]"),
+                                  concat("\"data_offsets\":[", offset, ",", space(), end, "]")};
     offset = end;
     const std::size_t first = below(3);
     return concat("\"t", i, "\":{", fields[first], ",", space(), fields[(first + 1) % 3], ",", fields[(first + 2) % 3], "}");
@@ -182,24 +187,40 @@ class Mutator {
 
   void mutate(std::string& json, std::string& data, std::string& length) {
     switch (below(9)) {
-      case 0: return change_number(json, length);
-      case 1: return replace_word(json, length);
-      case 2: return insert_fragment(json, length);
-      case 3: return repeat_piece(json, length);
-      case 4: json.erase(below(json.size() + 1), 1 + below(3)); return length.clear();
-      case 5: if (!json.empty()) json[below(json.size())] = static_cast<char>(below(256)); return;
-      case 6: data.append(1 + below(4), '\0'); return;
-      case 7: data.resize(data.size() - std::min(data.size(), below(5))); return;
-      default: length = length_bytes(json.size() + below(5) - 2); return;
+      case 0:
+        return change_number(json, length);
+      case 1:
+        return replace_word(json, length);
+      case 2:
+        return insert_fragment(json, length);
+      case 3:
+        return repeat_piece(json, length);
+      case 4:
+        json.erase(below(json.size() + 1), 1 + below(3));
+        return length.clear();
+      case 5:
+        if (!json.empty()) json[below(json.size())] = static_cast<char>(below(256));
+        return;
+      case 6:
+        data.append(1 + below(4), '\0');
+        return;
+      case 7:
+        data.resize(data.size() - std::min(data.size(), below(5)));
+        return;
+      default:
+        length = length_bytes(json.size() + below(5) - 2);
+        return;
     }
   }
 
   void change_number(std::string& json, std::string& length) {
-    static const char* const kNumbers[] = {"0", "1", "2", "4", "8", "16", "18446744073709551615", "18446744073709551616", "9223372036854775808",
-                                           "-1", "1.0", "1e2", "01", "\"1\"", "null", "4611686018427387905"};
+    static const char* const kNumbers[] = {
+        "0",  "1",   "2",   "4",  "8",     "16",   "18446744073709551615", "18446744073709551616", "9223372036854775808",
+        "-1", "1.0", "1e2", "01", "\"1\"", "null", "4611686018427387905"};
     std::vector<std::size_t> digits;
     for (std::size_t i = 0; i < json.size(); ++i)
-      if (json[i] >= '0' && json[i] <= '9' && (i == 0 || std::string_view("[, ").find(json[i - 1]) != std::string_view::npos)) digits.push_back(i);
+      if (json[i] >= '0' && json[i] <= '9' && (i == 0 || std::string_view("[, ").find(json[i - 1]) != std::string_view::npos))
+        digits.push_back(i);
     if (digits.empty()) return;
     const std::size_t at = digits[below(digits.size())];
     json.replace(at, json.find_first_of(",] }", at) - at, kNumbers[below(std::size(kNumbers))]);
@@ -207,7 +228,8 @@ class Mutator {
   }
 
   void replace_word(std::string& json, std::string& length) {
-    static const char* const kWords[] = {"dtype", "shape", "data_offsets", "F32", "F64", "I64", "BOOL", "U8", "t0", "t1", "t2", "__metadata__", "F6_E3M2", "\\u0074\\u0030"};
+    static const char* const kWords[] = {"dtype", "shape", "data_offsets", "F32", "F64",          "I64",     "BOOL",
+                                         "U8",    "t0",    "t1",           "t2",  "__metadata__", "F6_E3M2", "\\u0074\\u0030"};
     const std::string from = kWords[below(std::size(kWords))];
     const auto at = json.find(from);
     if (at == std::string::npos) return;
@@ -216,8 +238,30 @@ class Mutator {
   }
 
   void insert_fragment(std::string& json, std::string& length) {
-    static const std::string kFragments[] = {" ", "\n", "\t", std::string("\0", 1), "\xef\xbb\xbf", "\"", "\\u0000", "\\ud800", "\\n", "\xc3\xa9", "\xff", "{", "}",
-                                             "[", "]", ",", ":", "//", ",\"x\":1", ",\"t0\":{}", "\"__metadata__\":{},", "\x7f", "\xf0\x9f\x98\x80", "\\/"};
+    static const std::string kFragments[] = {" ",
+                                             "\n",
+                                             "\t",
+                                             std::string("\0", 1),
+                                             "\xef\xbb\xbf",
+                                             "\"",
+                                             "\\u0000",
+                                             "\\ud800",
+                                             "\\n",
+                                             "\xc3\xa9",
+                                             "\xff",
+                                             "{",
+                                             "}",
+                                             "[",
+                                             "]",
+                                             ",",
+                                             ":",
+                                             "//",
+                                             ",\"x\":1",
+                                             ",\"t0\":{}",
+                                             "\"__metadata__\":{},",
+                                             "\x7f",
+                                             "\xf0\x9f\x98\x80",
+                                             "\\/"};
     json.insert(below(json.size() + 1), kFragments[below(std::size(kFragments))]);
     length.clear();
   }
@@ -245,7 +289,8 @@ TEST_F(SafetensorsDamage, AgreesWithTheOracleOnRandomlyDamagedFiles) {
   for (std::uint32_t seed = 0; seed < 4000; ++seed) {
     const std::string bytes = Mutator(seed).file();
     bool accepted = false;
-    ASSERT_TRUE(agrees(bytes, seed % 16 == 0, accepted)) << "seed " << seed << (accepted ? " was accepted: " : " was rejected: ") << bytes;
+    ASSERT_TRUE(agrees(bytes, seed % 16 == 0, accepted))
+        << "seed " << seed << (accepted ? " was accepted: " : " was rejected: ") << bytes;
     ++(accepted ? accepted_files : rejected_files);
   }
   EXPECT_GT(accepted_files, 800);  // a mutator that breaks everything, or nothing, would prove little

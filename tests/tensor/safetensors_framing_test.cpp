@@ -54,7 +54,8 @@ TEST_F(Safetensors, S11_NamesOtherFormats) {
   EXPECT_TRUE(rejects("<!DOCTYPE html><html><body>Sign in</body></html>", {"HTML"}));
   EXPECT_TRUE(rejects("<html>", {"HTML"}));
   EXPECT_TRUE(rejects(std::string("PK\x03\x04\x00\x00\x08\x08\x00\x00 archive/data.pkl", 26), {"zip", "torch.load"}));
-  EXPECT_TRUE(rejects(std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15), {"pickle", "safetensors.torch"}));
+  EXPECT_TRUE(
+      rejects(std::string("\x80\x02\x8a\x0a\x6c\xfc\x9c\x46\xf9\x20\x6a\xa8\x50\x19.", 15), {"pickle", "safetensors.torch"}));
   EXPECT_TRUE(rejects(std::string("\x80\x04\x95\x10\x00\x00\x00\x00\x00\x00\x00}.", 13), {"pickle"}));
   EXPECT_TRUE(rejects(std::string("GGUF\x03\x00\x00\x00\x10\x00\x00\x00\x00\x00\x00\x00", 16), {"GGUF"}));
   EXPECT_TRUE(rejects(R"({"model_type": "gpt2"})", {"JSON text"}));
@@ -84,9 +85,13 @@ TEST_F(Safetensors, S12_RejectsAFileItMayNotRead) {
   write_file(file(), kOne);
   std::filesystem::permissions(file(), std::filesystem::perms::none);
   const bool root = geteuid() == 0;
-  if (root) { ASSERT_EQ(seteuid(65534), 0); }
+  if (root) {
+    ASSERT_EQ(seteuid(65534), 0);
+  }
   const auto result = throws_saying<DataError>([&] { SafetensorsReader r(file()); }, {file().native(), "Permission denied"});
-  if (root) { ASSERT_EQ(seteuid(0), 0); }
+  if (root) {
+    ASSERT_EQ(seteuid(0), 0);
+  }
   EXPECT_TRUE(result);
 }
 

@@ -39,8 +39,8 @@ TEST_F(Safetensors, S15_RejectsDeepNesting) {
 }
 
 TEST_F(Safetensors, S16_RejectsInvalidUtf8AndLoneSurrogates) {
-  for (const std::string& bad : std::vector<std::string>{"\xff", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80", "\\ud800", "\\udc00",
-                                "\\ud800\\u0041", "\\u12", "\\x41"})
+  for (const std::string& bad : std::vector<std::string>{"\xff", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80",
+                                                         "\\ud800", "\\udc00", "\\ud800\\u0041", "\\u12", "\\x41"})
     EXPECT_TRUE(rejects(framed(header({{"a" + bad, f32(0, 4)}}), "abcd"), {"not JSON"})) << bad;
   EXPECT_TRUE(rejects(framed("\xff{}")));
   EXPECT_TRUE(accepts(framed(header({{"\\ud83d\\ude00 \xe2\x82\xac", f32(0, 4)}}), "abcd"), 1));
@@ -70,12 +70,14 @@ TEST_F(Safetensors, S19_RejectsATensorGivenTwiceWithTheSameRange) {
 
 TEST_F(Safetensors, S20_RejectsATensorGivenTwiceWithAnotherRange) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(4, 8)}, {"a", f32(8, 12)}}), "abcdefghijkl"), {"'a'", "twice"}));
-  EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"a", entry("\"I64\"", "[1]", "[4,12]")}}), "abcdefghijkl"), {"'a'", "twice"}));
+  EXPECT_TRUE(
+      rejects(framed(header({{"a", f32(0, 4)}, {"a", entry("\"I64\"", "[1]", "[4,12]")}}), "abcdefghijkl"), {"'a'", "twice"}));
 }
 
 TEST_F(Safetensors, S21_RejectsAFieldGivenTwice) {
   for (const char* twice : {R"("shape":[1])", R"("dtype":"F32")", R"("data_offsets":[0,4])"})
-    EXPECT_TRUE(rejects(framed(concat(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],)", twice, "}}"), "abcd"), {"'a'", "twice"}));
+    EXPECT_TRUE(rejects(framed(concat(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],)", twice, "}}"), "abcd"),
+                        {"'a'", "twice"}));
 }
 
 TEST_F(Safetensors, S22_RejectsMetadataGivenTwice) {
@@ -84,10 +86,12 @@ TEST_F(Safetensors, S22_RejectsMetadataGivenTwice) {
 }
 
 TEST_F(Safetensors, S23_TakesOnlyStringsAsMetadata) {
-  for (const char* bad : {"null", "1", "\"x\"", "[]", R"({"k":1})", R"({"k":null})", R"({"k":{}})", R"({"k":["v"]})", R"({"k":true})"})
+  for (const char* bad :
+       {"null", "1", "\"x\"", "[]", R"({"k":1})", R"({"k":null})", R"({"k":{}})", R"({"k":["v"]})", R"({"k":true})"})
     EXPECT_TRUE(rejects(framed(header({{"__metadata__", bad}})), {"__metadata__"})) << bad;
   EXPECT_TRUE(accepts(framed(header({{"__metadata__", "{}"}})), 0));
-  const SafetensorsReader reader = open(framed(header({{"__metadata__", R"({"format":"pt","a":"line\nbreak"})"}, {"w", f32(0, 4)}}), "abcd"));
+  const SafetensorsReader reader =
+      open(framed(header({{"__metadata__", R"({"format":"pt","a":"line\nbreak"})"}, {"w", f32(0, 4)}}), "abcd"));
   EXPECT_EQ(reader.metadata("format"), "pt");
   EXPECT_EQ(reader.metadata("a"), "line\nbreak");
   EXPECT_EQ(reader.metadata("b"), std::nullopt);
@@ -96,11 +100,13 @@ TEST_F(Safetensors, S23_TakesOnlyStringsAsMetadata) {
 
 TEST_F(Safetensors, S24_RejectsWhatIsAlmostJson) {
   const std::string good = header({{"a", f32(0, 4)}});
-  for (const std::string& bad : std::vector<std::string>{"{\"a\":" + f32(0, 4) + ",}", "{/* */\"a\":" + f32(0, 4) + "}", "\xef\xbb\xbf" + good, good + "x", good + "}",
-                                good + "{}", good + std::string("\0", 1), good + std::string("\0{}", 3), good + "//", "{'a':1}",
-                                good + "\v", "\f" + good})
+  for (const std::string& bad :
+       std::vector<std::string>{"{\"a\":" + f32(0, 4) + ",}", "{/* */\"a\":" + f32(0, 4) + "}", "\xef\xbb\xbf" + good, good + "x",
+                                good + "}", good + "{}", good + std::string("\0", 1), good + std::string("\0{}", 3), good + "//",
+                                "{'a':1}", good + "\v", "\f" + good})
     EXPECT_TRUE(rejects(framed(bad, "abcd"))) << bad;
-  for (const char* literal : {"NaN", "Infinity", "-Infinity", "nan", "0x1", "01", "+1", "1.", ".5"}) EXPECT_TRUE(rejects(one(kF32, concat("[", literal, "]"))));
+  for (const char* literal : {"NaN", "Infinity", "-Infinity", "nan", "0x1", "01", "+1", "1.", ".5"})
+    EXPECT_TRUE(rejects(one(kF32, concat("[", literal, "]"))));
   EXPECT_TRUE(accepts(framed(good + " \t\r\n ", "abcd"), 1));
   EXPECT_TRUE(accepts(framed(" \t\r\n " + good, "abcd"), 1));
 }
@@ -116,7 +122,8 @@ TEST_F(Safetensors, S26_RejectsMissingAndUnknownFields) {
   EXPECT_TRUE(rejects(tensor(R"("dtype":"F32","data_offsets":[0,4])"), {"'a'", "shape is missing"}));
   EXPECT_TRUE(rejects(tensor(R"("dtype":"F32","shape":[1])"), {"'a'", "data_offsets is missing"}));
   EXPECT_TRUE(rejects(tensor(""), {"'a'", "missing"}));
-  EXPECT_TRUE(rejects(tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"stride":[1])"), {"'a'", "unknown field 'stride'"}));
+  EXPECT_TRUE(
+      rejects(tensor(R"("dtype":"F32","shape":[1],"data_offsets":[0,4],"stride":[1])"), {"'a'", "unknown field 'stride'"}));
   EXPECT_TRUE(rejects(framed(R"({"a":null})"), {"'a'", "null"}));
 }
 
@@ -131,9 +138,24 @@ TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
     const char* name;
     std::size_t bytes;  // of eight elements
   };
-  for (const Official& type : {Official{"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8}, {"I8", 8}, {"F8_E5M2", 8}, {"F8_E4M3", 8},
-                               {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16}, {"U16", 16}, {"I32", 32}, {"U32", 32},
-                               {"C64", 64}, {"U64", 64}, {"I64", 64}, {"BOOL", 8}}) {
+  for (const Official& type : {Official{"F4", 4},
+                               {"F6_E2M3", 6},
+                               {"F6_E3M2", 6},
+                               {"U8", 8},
+                               {"I8", 8},
+                               {"F8_E5M2", 8},
+                               {"F8_E4M3", 8},
+                               {"F8_E8M0", 8},
+                               {"F8_E4M3FNUZ", 8},
+                               {"F8_E5M2FNUZ", 8},
+                               {"I16", 16},
+                               {"U16", 16},
+                               {"I32", 32},
+                               {"U32", 32},
+                               {"C64", 64},
+                               {"U64", 64},
+                               {"I64", 64},
+                               {"BOOL", 8}}) {
     const SafetensorsReader reader = open(one(concat('"', type.name, '"'), "[8]", type.bytes));
     EXPECT_EQ(reader.info("a").dtype, type.name);
     EXPECT_TRUE(throws_saying<DataError>([&] { reader.read("a"); }, {"'a'", type.name, "not supported"}));
@@ -145,8 +167,8 @@ TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
 }
 
 TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {
-  for (const char* bad : {"1", "null", "\"[1]\"", "{}", "[-1]", "[1.5]", "[1e0]", "[1e3]", "[\"4\"]", "[18446744073709551616]", "[null]",
-                          "[true]", "[[1]]", "[-0]", "[1.0]"})
+  for (const char* bad : {"1", "null", "\"[1]\"", "{}", "[-1]", "[1.5]", "[1e0]", "[1e3]", "[\"4\"]", "[18446744073709551616]",
+                          "[null]", "[true]", "[[1]]", "[-0]", "[1.0]"})
     EXPECT_TRUE(rejects(one(kF32, bad), {"'a'", "shape"})) << bad;
   EXPECT_TRUE(rejects(one(kF32, "[9007199254740993]"), {"'a'", "36028797018963972"}));  // 2^53 + 1, exactly
   EXPECT_TRUE(rejects(one(kF32, "[1" + repeated(",1", 999) + "]"), {"'a'", "more than 8 axes"}));
@@ -155,17 +177,18 @@ TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {
 }
 
 TEST_F(Safetensors, S29_RejectsShapesWhoseProductWraps) {
-  for (const char* bad : {"[2,18446744073709551614]", "[2,9223372036854775807]", "[4194305,4194305,211106198978564]", "[4294967296,4294967296]",
-                          "[4611686018427387905]", "[18446744073709551615,2,0]"})
+  for (const char* bad : {"[2,18446744073709551614]", "[2,9223372036854775807]", "[4194305,4194305,211106198978564]",
+                          "[4294967296,4294967296]", "[4611686018427387905]", "[18446744073709551615,2,0]"})
     EXPECT_TRUE(rejects(one(kF32, bad), {"'a'", "64 bits"})) << bad;
   EXPECT_TRUE(accepts(one(kF32, "[0,18446744073709551615]", 0), 1));
   EXPECT_TRUE(rejects(one(kF32, "[0,18446744073709551615]", 4), {"'a'"}));
 }
 
 TEST_F(Safetensors, S30_RejectsBadOffsets) {
-  for (const char* bad : {"[0]", "[]", "[0,4,8]", "[4,0]", "[-4,0]", "[0.0,4.0]", "[0,4.0]", "[\"0\",\"4\"]", "4", "null", "{}", "[[0,4]]",
-                          "[0,8]", "[0,18446744073709551615]", "[18446744073709551612,0]", "[18446744073709551612,18446744073709551615]",
-                          "[18446744073709551611,18446744073709551615]", "[0,18446744073709551616]"})
+  for (const char* bad :
+       {"[0]", "[]", "[0,4,8]", "[4,0]", "[-4,0]", "[0.0,4.0]", "[0,4.0]", "[\"0\",\"4\"]", "4", "null", "{}", "[[0,4]]", "[0,8]",
+        "[0,18446744073709551615]", "[18446744073709551612,0]", "[18446744073709551612,18446744073709551615]",
+        "[18446744073709551611,18446744073709551615]", "[0,18446744073709551616]"})
     EXPECT_TRUE(rejects(with_offsets(bad), {"'a'"})) << bad;
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 8)}}), "abcd"), {"'a'", "ends at 8", "4 bytes of data"}));
 }
@@ -178,16 +201,19 @@ TEST_F(Safetensors, S31_RejectsRangesThatDisagreeWithTheShape) {
 }
 
 TEST_F(Safetensors, S32_RejectsGapsAndTrailingBytes) {
-  EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(5, 9)}}), std::string(9, 'x')), {"'b'", "begins at 5, expected 4", "hole"}));
+  EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(5, 9)}}), std::string(9, 'x')),
+                      {"'b'", "begins at 5, expected 4", "hole"}));
   EXPECT_TRUE(rejects(framed(header({{"a", f32(1, 5)}}), std::string(5, 'x')), {"'a'", "begins at 1, expected 0"}));
-  for (const std::string& extra : {std::string("x"), std::string(4096, '\0'), std::string("\x80\x04\x95."), std::string("PK\x03\x04....")})
+  for (const std::string& extra :
+       {std::string("x"), std::string(4096, '\0'), std::string("\x80\x04\x95."), std::string("PK\x03\x04....")})
     EXPECT_TRUE(rejects(one(kF32, "[1]") + extra, {concat(extra.size(), " bytes belong to no tensor")}));
 }
 
 TEST_F(Safetensors, S33_RejectsOverlaps) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(3, 7)}}), std::string(7, 'x')), {"'b'", "overlaps tensor 'a'"}));
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(0, 4)}}), std::string(4, 'x')), {"overlaps"}));
-  EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 12)}, {"b", f32(4, 8)}}), std::string(12, 'x')), {"'b'", "overlaps tensor 'a'"}));
+  EXPECT_TRUE(
+      rejects(framed(header({{"a", f32(0, 12)}, {"b", f32(4, 8)}}), std::string(12, 'x')), {"'b'", "overlaps tensor 'a'"}));
 }
 
 TEST_F(Safetensors, S34_AcceptsEmptyTensorsBetweenOthersOnly) {
@@ -226,10 +252,11 @@ TEST_F(Safetensors, S37_AcceptsAHeaderInAnotherOrderThanTheData) {
 
 TEST_F(Safetensors, S38_ReadsDataThatIsNotAligned) {
   for (std::size_t pad = 0; pad < 8; ++pad) {
-    const SafetensorsReader reader =
-        open(framed(header({{"a", entry("\"BOOL\"", "[1]", "[0,1]")}, {"b", entry("\"F64\"", "[1]", "[1,9]")}, {"c", entry("\"F16\"", "[1]", "[9,11]")}}) +
-                        std::string(pad, ' '),
-                    std::string("\x01\0\0\0\0\0\0\xf8\x3f\x00\x3e", 11)));
+    const SafetensorsReader reader = open(framed(header({{"a", entry("\"BOOL\"", "[1]", "[0,1]")},
+                                                         {"b", entry("\"F64\"", "[1]", "[1,9]")},
+                                                         {"c", entry("\"F16\"", "[1]", "[9,11]")}}) +
+                                                     std::string(pad, ' '),
+                                                 std::string("\x01\0\0\0\0\0\0\xf8\x3f\x00\x3e", 11)));
     EXPECT_EQ(reader.read_bool("a"), std::vector<std::uint8_t>{1});
     EXPECT_EQ(reader.read("b").item(), 1.5);
     EXPECT_EQ(reader.read("c").item(), 1.5);
@@ -240,7 +267,8 @@ TEST_F(Safetensors, SaysWhichNameIsMeantWhenATensorIsNotThere) {
   const SafetensorsReader reader = open(framed(header({{"blocks.0.weight", f32(0, 4)}}), "abcd"));
   EXPECT_TRUE(reader.contains("blocks.0.weight"));
   EXPECT_FALSE(reader.contains("blocks.0"));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { reader.read("blocks.0.wieght"); }, {"'blocks.0.wieght'", "did you mean 'blocks.0.weight'"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { reader.read("blocks.0.wieght"); },
+                                        {"'blocks.0.wieght'", "did you mean 'blocks.0.weight'"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { reader.name(1); }, {"there are 1"}));
 }
 

@@ -1,5 +1,5 @@
-// reliability.md 1.3, S-13, S-14 and the large parts of S-23 and S-44: headers near the limit of 100 MB, each in a child process whose
-// peak memory is measured.
+// reliability.md 1.3, S-13, S-14 and the large parts of S-23 and S-44: headers near the limit of 100 MB, each in a child process
+// whose peak memory is measured.
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -70,8 +70,8 @@ class SafetensorsLarge : public testing::Test {
 
 TEST_F(SafetensorsLarge, S13_AMillionTensorsInAHeaderOf99MegabytesTakeAtMostThreeTimesItsSize) {
   const std::size_t length = write_header(1'000'000, 4'000'000, [](std::size_t i, std::FILE* out) {
-    std::fprintf(out, "%s\"layers.%07zu.attention.out.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%zu,%zu]}", i ? "," : "",
-                 (i * 7919) % 1'000'000, i * 4, i * 4 + 4);
+    std::fprintf(out, "%s\"layers.%07zu.attention.out.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%zu,%zu]}",
+                 i ? "," : "", (i * 7919) % 1'000'000, i * 4, i * 4 + 4);
   });
   ASSERT_GT(length, 97'000'000u);
   ASSERT_LE(length, 100'000'000u);

@@ -51,9 +51,10 @@ class Reader {
  private:
   Claim tensor() {
     static const std::map<std::string, unsigned> kBits = {
-        {"BOOL", 8}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6}, {"U8", 8}, {"I8", 8}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},
-        {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16}, {"U16", 16}, {"F16", 16}, {"BF16", 16}, {"I32", 32}, {"U32", 32},
-        {"F32", 32}, {"C64", 64}, {"F64", 64}, {"I64", 64}, {"U64", 64}};
+        {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6}, {"F6_E3M2", 6},     {"U8", 8},          {"I8", 8},
+        {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}, {"I16", 16},
+        {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
+        {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
     Claim claim;
     std::vector<std::string> fields;
     members([&](const std::string& field) {
@@ -133,14 +134,18 @@ class Reader {
       const auto byte = static_cast<unsigned char>(c);
       if (c == '"') return out;
       if (byte < 32) throw Bad{};
-      if (c == '\\') escape(out);
-      else if (byte < 128) out += c;
-      else multi_byte(byte, out);
+      if (c == '\\')
+        escape(out);
+      else if (byte < 128)
+        out += c;
+      else
+        multi_byte(byte, out);
     }
   }
 
   void escape(std::string& out) {
-    static const std::map<char, char> kShort = {{'"', '"'}, {'\\', '\\'}, {'/', '/'}, {'b', '\b'}, {'f', '\f'}, {'n', '\n'}, {'r', '\r'}, {'t', '\t'}};
+    static const std::map<char, char> kShort = {{'"', '"'},  {'\\', '\\'}, {'/', '/'},  {'b', '\b'},
+                                                {'f', '\f'}, {'n', '\n'},  {'r', '\r'}, {'t', '\t'}};
     const char c = next();
     if (c != 'u') {
       if (!kShort.contains(c)) throw Bad{};
@@ -242,7 +247,8 @@ void check_cover(const std::map<std::string, Claim>& claims, std::uint64_t data)
   }
   if (used != full || stops.back() != data) throw Bad{};
   for (const auto& [name, claim] : claims)
-    if (claim.offsets[0] == claim.offsets[1] && std::find(stops.begin(), stops.end(), claim.offsets[0]) == stops.end()) throw Bad{};
+    if (claim.offsets[0] == claim.offsets[1] && std::find(stops.begin(), stops.end(), claim.offsets[0]) == stops.end())
+      throw Bad{};
 }
 
 }  // namespace

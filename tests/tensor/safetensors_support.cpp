@@ -41,9 +41,7 @@ std::string length_bytes(std::uint64_t length) {
   return out;
 }
 
-std::string framed(std::string_view json, std::string_view data) {
-  return length_bytes(json.size()).append(json).append(data);
-}
+std::string framed(std::string_view json, std::string_view data) { return length_bytes(json.size()).append(json).append(data); }
 
 std::string entry(std::string_view dtype, std::string_view shape, std::string_view offsets) {
   return concat(R"({"dtype":)", dtype, R"(,"shape":)", shape, R"(,"data_offsets":)", offsets, "}");
@@ -62,14 +60,18 @@ std::size_t peak_resident_bytes() {
 }
 
 void Safetensors::TearDownTestSuite() {
-  if (!kSanitized) { EXPECT_LE(peak_resident_bytes(), 256'000'000u); }
+  if (!kSanitized) {
+    EXPECT_LE(peak_resident_bytes(), 256'000'000u);
+  }
 }
 
 SafetensorsReader Safetensors::open(std::string_view bytes) const {
   write_file(file(), bytes);
   const double start = thread_cpu_seconds();
   SafetensorsReader reader(file());
-  if (!kSanitized) { EXPECT_LE(thread_cpu_seconds() - start, 1.0); }
+  if (!kSanitized) {
+    EXPECT_LE(thread_cpu_seconds() - start, 1.0);
+  }
   return reader;
 }
 

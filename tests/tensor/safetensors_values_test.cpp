@@ -51,8 +51,10 @@ TEST_F(SafetensorsValues, LongHalvesAreReadInBlocks) {
   constexpr std::size_t kCount = 300'001;  // more than one block, and not a whole number of them
   std::string data(2 * kCount, '\0');
   for (std::size_t i = 0; i < kCount; ++i) data[2 * i + 1] = static_cast<char>(0x3c + i % 4);  // 1, 1.25.. in steps
-  const Tensor t = open(framed("{\"h\":" + entry("\"F16\"", concat("[", kCount, "]"), concat("[0,", 2 * kCount, "]")) + "}", data)).read("h");
-  for (std::size_t i = 0; i < kCount; ++i) ASSERT_EQ(t.values<float>()[i], from_f16(static_cast<std::uint16_t>((0x3c + i % 4) << 8)));
+  const Tensor t =
+      open(framed("{\"h\":" + entry("\"F16\"", concat("[", kCount, "]"), concat("[0,", 2 * kCount, "]")) + "}", data)).read("h");
+  for (std::size_t i = 0; i < kCount; ++i)
+    ASSERT_EQ(t.values<float>()[i], from_f16(static_cast<std::uint16_t>((0x3c + i % 4) << 8)));
 }
 
 TEST_F(SafetensorsValues, S41_CountsWhatIsNotFiniteAndLoadsIt) {
@@ -73,7 +75,9 @@ TEST_F(SafetensorsValues, S41_CountsWhatIsNotFiniteAndLoadsIt) {
   EXPECT_TRUE(reader.count_values("good").all_finite());
   EXPECT_EQ(reader.count_values("wide").infinite, 1u);
   EXPECT_SAME_BITS(reader.read("bad").values<float>(), Tensor::of({6}, {nan, inf, -inf, 1e-40f, 0.0f, -nan}).values<float>());
-  const SafetensorsReader halves = open(framed("{\"f\":" + entry("\"F16\"", "[65536]", "[0,131072]") + ",\"b\":" + entry("\"BF16\"", "[65536]", "[131072,262144]") + "}", all_halves() + all_halves()));
+  const SafetensorsReader halves = open(framed(
+      "{\"f\":" + entry("\"F16\"", "[65536]", "[0,131072]") + ",\"b\":" + entry("\"BF16\"", "[65536]", "[131072,262144]") + "}",
+      all_halves() + all_halves()));
   EXPECT_EQ(halves.count_values("f").nan, 2u * 1023);
   EXPECT_EQ(halves.count_values("f").infinite, 2u);
   EXPECT_EQ(halves.count_values("f").subnormal, 0u);  // float32 holds them as normal numbers
@@ -87,7 +91,13 @@ TEST_F(SafetensorsValues, NarrowIntegersAreWidenedWithTheirSign) {
     std::size_t bytes;
     std::int64_t first;  // of the bytes ff..ff, then 01 00..
   };
-  for (const Case& c : {Case{"I64", 8, -1}, {"I32", 4, -1}, {"I16", 2, -1}, {"I8", 1, -1}, {"U32", 4, 4294967295}, {"U16", 2, 65535}, {"U8", 1, 255}}) {
+  for (const Case& c : {Case{"I64", 8, -1},
+                        {"I32", 4, -1},
+                        {"I16", 2, -1},
+                        {"I8", 1, -1},
+                        {"U32", 4, 4294967295},
+                        {"U16", 2, 65535},
+                        {"U8", 1, 255}}) {
     const std::string data = std::string(c.bytes, '\xff') + "\1" + std::string(c.bytes - 1, '\0');
     const std::string json = concat("{\"i\":", entry(concat('"', c.type, '"'), "[2]", concat("[0,", 2 * c.bytes, "]")), "}");
     EXPECT_EQ(open(framed(json, data)).read_i64("i"), (std::vector<std::int64_t>{c.first, 1})) << c.type;
@@ -114,9 +124,12 @@ TEST_F(SafetensorsValues, EveryRealFileOpensAndReads) {
       for (std::size_t i = 0; i < reader.size(); ++i) {
         const std::string name(reader.name(i));
         const SafetensorsInfo info = reader.info(name);
-        if (info.dtype == "I64" || info.dtype == "I32") EXPECT_EQ(reader.read_i64(name).size(), info.shape.elements());
-        else if (info.dtype == "BOOL") EXPECT_EQ(reader.read_bool(name).size(), info.shape.elements());
-        else EXPECT_EQ(reader.read(name).shape(), info.shape);
+        if (info.dtype == "I64" || info.dtype == "I32")
+          EXPECT_EQ(reader.read_i64(name).size(), info.shape.elements());
+        else if (info.dtype == "BOOL")
+          EXPECT_EQ(reader.read_bool(name).size(), info.shape.elements());
+        else
+          EXPECT_EQ(reader.read(name).shape(), info.shape);
       }
     }
   EXPECT_GE(files, 19u);

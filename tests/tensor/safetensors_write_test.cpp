@@ -33,9 +33,12 @@ void copy_all(const SafetensorsReader& reader, SafetensorsWriter& writer) {
   for (std::size_t i = 0; i < reader.size(); ++i) {
     const std::string name(reader.name(i));
     const SafetensorsInfo info = reader.info(name);
-    if (info.dtype == "I64") writer.add_i64(name, info.shape, reader.read_i64(name));
-    else if (info.dtype == "BOOL") writer.add_bool(name, info.shape, reader.read_bool(name));
-    else writer.add(name, reader.read(name));
+    if (info.dtype == "I64")
+      writer.add_i64(name, info.shape, reader.read_i64(name));
+    else if (info.dtype == "BOOL")
+      writer.add_bool(name, info.shape, reader.read_bool(name));
+    else
+      writer.add(name, reader.read(name));
   }
 }
 
@@ -95,7 +98,8 @@ TEST_F(SafetensorsWrite, S44_RefusesBadNames) {
 TEST_F(SafetensorsWrite, S44_RefusesValuesThatDoNotFitTheShape) {
   SafetensorsWriter writer;
   EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add("u", Tensor()); }, {"'u'", "undefined"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add_i64("i", {3}, std::vector<std::int64_t>{1}); }, {"'i'", "1 values", "[3]"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { writer.add_i64("i", {3}, std::vector<std::int64_t>{1}); }, {"'i'", "1 values", "[3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add_bool("b", {1}, std::vector<std::uint8_t>{2}); }, {"'b'", "2"}));
 }
 
@@ -167,7 +171,8 @@ TEST_F(SafetensorsWrite, ThePythonLibraryReadsItAndWritesTheSame) {
              "with safe_open(sys.argv[1], framework='np') as f:\n"
              "  save_file({k: f.get_tensor(k) for k in f.keys()}, sys.argv[2], metadata=f.metadata())\n");
   const auto theirs = folder_.path() / "theirs";
-  const std::string command = concat("'", python, "' '", (folder_.path() / "copy.py").native(), "' '", file().native(), "' '", theirs.native(), "'");
+  const std::string command =
+      concat("'", python, "' '", (folder_.path() / "copy.py").native(), "' '", file().native(), "' '", theirs.native(), "'");
   ASSERT_EQ(std::system(command.c_str()), 0) << command;
   const SafetensorsReader ours_again(file()), reader(theirs);
   ASSERT_EQ(reader.size(), ours_again.size());
@@ -176,9 +181,12 @@ TEST_F(SafetensorsWrite, ThePythonLibraryReadsItAndWritesTheSame) {
     const std::string name(reader.name(i));
     ASSERT_EQ(reader.info(name).dtype, ours_again.info(name).dtype) << name;
     ASSERT_EQ(reader.info(name).shape, ours_again.info(name).shape) << name;
-    if (reader.info(name).dtype == "I64") EXPECT_EQ(reader.read_i64(name), ours_again.read_i64(name));
-    else if (reader.info(name).dtype == "BOOL") EXPECT_EQ(reader.read_bool(name), ours_again.read_bool(name));
-    else EXPECT_NEAR_ALL(reader.read(name), ours_again.read(name), exact());
+    if (reader.info(name).dtype == "I64")
+      EXPECT_EQ(reader.read_i64(name), ours_again.read_i64(name));
+    else if (reader.info(name).dtype == "BOOL")
+      EXPECT_EQ(reader.read_bool(name), ours_again.read_bool(name));
+    else
+      EXPECT_NEAR_ALL(reader.read(name), ours_again.read(name), exact());
   }
 }
 

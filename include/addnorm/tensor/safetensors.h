@@ -41,8 +41,8 @@ class SafetensorsReader {
   SafetensorsReader& operator=(SafetensorsReader&&) noexcept;
   ~SafetensorsReader();
 
-  std::size_t size() const;                   ///< number of tensors
-  std::string_view name(std::size_t i) const; ///< of tensor i in the order of the data; valid as long as the reader
+  std::size_t size() const;                    ///< number of tensors
+  std::string_view name(std::size_t i) const;  ///< of tensor i in the order of the data; valid as long as the reader
   bool contains(std::string_view name) const;
   SafetensorsInfo info(std::string_view name) const;
 
