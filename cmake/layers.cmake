@@ -18,6 +18,4 @@ function(addnorm_layer name)
   addnorm_warnings(${target})
 endfunction()
 
-# x86 targets built: the baseline, SSE4, AVX2, AVX-512. The two dropped add nothing to float arithmetic but build time.
-# Kernels and the tests that run every target must agree on it.
-set(ADDNORM_SIMD_DEFINITIONS "HWY_DISABLED_TARGETS=(HWY_SSSE3|HWY_AVX3_DL)")
+include(simd)
