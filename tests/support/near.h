@@ -47,6 +47,10 @@ constexpr Tolerance signed_double_sum_tolerance() { return {1e-11, 1e-11}; }
 /// A float32 dot product of n normal values, summed one after the other: partial sums grow like sqrt(n), their n roundings
 /// add up to a deviation of about n * 2^-26; eight of those, and four operations on the result.
 constexpr Tolerance product_tolerance(std::size_t n) { return {2 * static_cast<double>(n + 4) * 0x1p-24, 4 * 0x1p-24}; }
+/// 4 units in the last place of max(|y|, 1): design.md's bar for norms.
+constexpr Tolerance norm_tolerance() { return {4.8e-7, 4.8e-7}; }
+/// The bar for single operators against the ONNX backend tests, computed there in float32 by NumPy. (Theirs is 1e-3.)
+constexpr Tolerance onnx_tolerance() { return {1e-6, 1e-5}; }
 /// reliability.md 2.5: float32 gradients against the double reference.
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 
