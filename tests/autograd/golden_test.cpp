@@ -126,7 +126,9 @@ TEST(Golden, FiftyStepsOfAdamW) {
       kernels::adam(gradients.data<float>() + (step - 1) * p.elements(), settings, p.elements(), p.data<float>(), m.data<float>(),
                     v.data<float>());
       const std::string name = concat("p", step);
-      if (g.contains(name)) EXPECT_NEAR_ALL(p, g[name], test::steps_tolerance(step)) << name;
+      if (g.contains(name)) {
+        EXPECT_NEAR_ALL(p, g[name], test::steps_tolerance(step)) << name;
+      }
     }
   }
 }

@@ -17,13 +17,13 @@ inline Outputs layer_normalization(const Case& c) {
   const std::size_t width = product(x.shape(), axis, x.shape().rank()), rows = x.elements() / width;
   const auto eps = static_cast<float>(c.real("epsilon", 1e-5));
   const Tensor gamma = c.in(1).tensor().reshape({width}), beta = c.in(2).tensor().reshape({width});
-  const Var y = layer_norm(Var(x.reshape({rows, width})), Var(gamma), Var(beta), {.eps = eps});
 
   Shape kept = x.shape();
   for (std::size_t i = axis; i < kept.rank(); ++i) kept = kept.with(i, 1);
-  Tensor mean(kept, DType::f64), rstd(kept);
-  add_layer_norm({.rows = rows, .width = width, .x = x.data<float>(), .eps = eps, .mean = mean.data<double>(), .rstd = rstd.data<float>()});
-  return {y.value().reshape(x.shape()), mean, rstd};
+  Tensor y(x.shape()), mean(kept, DType::f64), rstd(kept);
+  add_layer_norm({.rows = rows, .width = width, .x = x.data<float>(), .gamma = gamma.data<float>(), .beta = beta.data<float>(),
+                  .eps = eps, .y = y.data<float>(), .mean = mean.data<double>(), .rstd = rstd.data<float>()});
+  return {y, mean, rstd};
 }
 
 inline Outputs rms_normalization(const Case& c) {
