@@ -44,6 +44,27 @@ HWY_INLINE void store(hn::Vec<D> v, D d, float* p) {
   }
 }
 
+/// A sum in double that takes float vectors.
+class DoubleSum {
+ public:
+  HWY_INLINE DoubleSum() : low_(hn::Zero(dd_)), high_(hn::Zero(dd_)) {}
+  HWY_INLINE void add(hn::Vec<hn::ScalableTag<float>> v) {
+#if HWY_TARGET == HWY_SCALAR
+    low_ = hn::Add(low_, hn::PromoteTo(dd_, v));
+#else
+    const hn::Half<hn::ScalableTag<float>> half;
+    low_ = hn::Add(low_, hn::PromoteTo(dd_, hn::LowerHalf(half, v)));
+    high_ = hn::Add(high_, hn::PromoteTo(dd_, hn::UpperHalf(half, v)));
+#endif
+  }
+  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(dd_, hn::Add(low_, high_))); }
+
+ private:
+  hn::ScalableTag<double> dd_;
+  hn::Vec<hn::ScalableTag<double>> low_;
+  hn::Vec<hn::ScalableTag<double>> high_;
+};
+
 /// A double mean as two floats whose sum has about 48 bits. x - high is exact or rounded once, relative to itself; so
 /// (x - high) - low carries no error of a rounded mean, which at |mean| / std = 1e6 would be 2 % of the result.
 struct SplitMean {

@@ -31,6 +31,10 @@ struct Row {
     const auto s = hn::LoadU(d, sum + i);
     return hn::Mul(kLayer ? mean.centre(d, s) : s, hn::Set(d, rstd));
   }
+  HWY_INLINE void prefetch_first(size_t i) const {
+    hwy::Prefetch(dy + i);
+    hwy::Prefetch(sum + i);
+  }
   template <class D>
   HWY_INLINE hn::Vec<D> g(D d, size_t i) const {
     return affine.scale(d, hn::LoadU(d, dy + i), i);
@@ -42,37 +46,43 @@ struct Averages {
   float gx;  // mean of dy * gain * xhat
 };
 
-/// Row averages in double, and this row's share of dgamma and dbeta (null where not wanted).
+/// Row averages, added up in float over at most kChunk vectors and in double beyond, and this row's share of dgamma and
+/// dbeta (null where not wanted).
 template <bool kLayer, bool kFull>
-HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, size_t n, float* dgamma, float* dbeta) {
-  const hn::ScalableTag<double> dd;
-  const hn::Rebind<float, decltype(dd)> df;
+HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, float* HWY_RESTRICT dgamma,
+                             float* HWY_RESTRICT dbeta) {
+  constexpr size_t kChunk = 8;
+  const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
-  const size_t lanes = hn::Lanes(dd);
-  auto g0 = hn::Zero(dd), g1 = g0, gx0 = g0, gx1 = g0;
-  const auto step = [&](auto tag, size_t i) HWY_ATTR {
+  const size_t lanes = hn::Lanes(d);
+  const auto step = [&](auto tag, size_t i, auto& sum_g, auto& sum_gx) HWY_ATTR {
     const auto dy = hn::LoadU(tag, row.dy + i);
     const auto xhat = row.xhat(tag, i);
     if (kFull || dgamma) hn::StoreU(hn::MulAdd(dy, xhat, hn::LoadU(tag, dgamma + i)), tag, dgamma + i);
     if (kFull || dbeta) hn::StoreU(hn::Add(dy, hn::LoadU(tag, dbeta + i)), tag, dbeta + i);
     const auto g = row.affine.scale(tag, dy, i);
-    return std::pair(g, hn::Mul(g, xhat));
+    if constexpr (kLayer) sum_g = hn::Add(sum_g, g);
+    sum_gx = hn::MulAdd(g, xhat, sum_gx);
   };
-  const auto vector_step = [&](size_t i, auto& sum_g, auto& sum_gx) HWY_ATTR {
-    const auto [g, gx] = step(df, i);
-    if constexpr (kLayer) sum_g = hn::Add(sum_g, hn::PromoteTo(dd, g));
-    sum_gx = hn::Add(sum_gx, hn::PromoteTo(dd, gx));
-  };
+  DoubleSum all_g, all_gx;
   size_t i = 0;
-  for (; i + 2 * lanes <= n; i += 2 * lanes) {
-    vector_step(i, g0, gx0);
-    vector_step(i + lanes, g1, gx1);
+  while (i + lanes <= n) {
+    auto g0 = hn::Zero(d), g1 = g0, gx0 = g0, gx1 = g0;
+    const size_t end = HWY_MIN(n, i + 2 * kChunk * lanes);
+    for (; i + 2 * lanes <= end; i += 2 * lanes) {
+      ahead.prefetch_first(i);
+      step(d, i, g0, gx0);
+      step(d, i + lanes, g1, gx1);
+    }
+    for (; i + lanes <= end; i += lanes) step(d, i, g0, gx0);
+    if constexpr (kLayer) all_g.add(hn::Add(g0, g1));
+    all_gx.add(hn::Add(gx0, gx1));
   }
-  for (; i + lanes <= n; i += lanes) vector_step(i, g0, gx0);
-  double sum_g = hn::GetLane(hn::SumOfLanes(dd, hn::Add(g0, g1)));
-  double sum_gx = hn::GetLane(hn::SumOfLanes(dd, hn::Add(gx0, gx1)));
+  double sum_g = all_g.total();
+  double sum_gx = all_gx.total();
   for (; i < n; ++i) {
-    const auto [g, gx] = step(one, i);
+    auto g = hn::Zero(one), gx = hn::Zero(one);
+    step(one, i, g, gx);
     sum_g += static_cast<double>(hn::GetLane(g));
     sum_gx += static_cast<double>(hn::GetLane(gx));
   }
@@ -96,8 +106,6 @@ HWY_INLINE void row_total(const Row<kLayer, kFull>& row, const Row<kLayer, kFull
   };
   size_t i = 0;
   for (; i + kLineFloats <= n; i += kLineFloats) {
-    hwy::Prefetch(ahead.dy + i);
-    hwy::Prefetch(ahead.sum + i);
     if (kFull || row.dsum) hwy::Prefetch(ahead.dsum + i);
     for (size_t j = 0; j < kLineFloats; j += lanes) step(d, i + j);
   }
@@ -168,9 +176,10 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
       row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, total);
     } else {
       const Row<kLayer, kFull> row = row_at(r);
-      Averages mean = row_sums(row, n.width, partial.dgamma, partial.dbeta);
+      const Row<kLayer, kFull> next = row_at(r + ahead < end ? r + ahead : r);
+      Averages mean = row_sums(row, next, n.width, partial.dgamma, partial.dbeta);
       if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
-      row_total<kLayer, kStream>(row, row_at(r + ahead < end ? r + ahead : r), n.width, mean, total);
+      row_total<kLayer, kStream>(row, next, n.width, mean, total);
     }
     if (spread) spread_row(n, keys, r, total, partial.da, partial.db);
   }

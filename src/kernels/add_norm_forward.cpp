@@ -21,7 +21,8 @@ struct OneTerm {
   HWY_INLINE hn::Vec<D> at(D d, size_t i) const {
     return hn::LoadU(d, x + i);
   }
-  HWY_INLINE void prefetch(size_t i) const { hwy::Prefetch(x + i); }
+  HWY_INLINE void prefetch_first(size_t, size_t) const {}
+  HWY_INLINE void prefetch_second(size_t i) const { hwy::Prefetch(x + i); }
 };
 struct TwoTerms {
   const float* x;
@@ -30,10 +31,10 @@ struct TwoTerms {
   HWY_INLINE hn::Vec<D> at(D d, size_t i) const {
     return hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, f + i));
   }
-  HWY_INLINE void prefetch(size_t i) const {
-    hwy::Prefetch(x + i);
-    hwy::Prefetch(f + i);
+  HWY_INLINE void prefetch_first(size_t i, size_t count) const {
+    for (size_t j = 0; j < count; j += kLineFloats) hwy::Prefetch(x + i + j);
   }
+  HWY_INLINE void prefetch_second(size_t i) const { hwy::Prefetch(f + i); }
 };
 
 struct Moments {
@@ -43,47 +44,85 @@ struct Moments {
 
 /// One pass in double, shifted by the row's first element K: with c = s - K exact in double,
 ///   mean = K + sum(c) / n,   var = (sum(c^2) - sum(c)^2 / n) / n.
-/// |K - mean| <= std * sqrt(n - 1), so the subtraction loses at most a factor n of double's 2^-53.
+/// |K - mean| <= std * sqrt(n - 1), so the subtraction loses at most a factor n of double's 2^-53. For any row at all.
 template <bool kLayer, class Sum>
-HWY_INLINE Moments row_moments(const Sum& s, size_t n) {
+HWY_NOINLINE Moments careful_moments(const Sum s, size_t n) {
   const hn::ScalableTag<double> dd;
   const hn::Rebind<float, decltype(dd)> df;
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(dd);
   const double shift = kLayer ? static_cast<double>(hn::GetLane(s.at(one, 0))) : 0.0;
-  const auto k = hn::Set(dd, shift);
+  auto sums = hn::Zero(dd);
+  auto squares = hn::Zero(dd);
+  size_t i = 0;
+  for (; i + lanes <= n; i += lanes) {
+    const auto c = hn::Sub(hn::PromoteTo(dd, s.at(df, i)), hn::Set(dd, shift));
+    sums = hn::Add(sums, c);
+    squares = hn::MulAdd(c, c, squares);
+  }
+  double sum = hn::GetLane(hn::SumOfLanes(dd, sums));
+  double square = hn::GetLane(hn::SumOfLanes(dd, squares));
+  for (; i < n; ++i) {
+    const double c = static_cast<double>(hn::GetLane(s.at(one, i))) - shift;
+    sum += c;
+    square += c * c;
+  }
+  const auto count = static_cast<double>(n);
+  if constexpr (!kLayer) return {0.0, square / count};
+  // Rounding may leave a tiny negative variance; NaN stays NaN.
+  const double variance = (square - sum * (sum / count)) / count;
+  return {shift + sum / count, variance < 0.0 ? 0.0 : variance};
+}
 
-  auto sum0 = hn::Zero(dd), sum1 = sum0, sum2 = sum0, sum3 = sum0;
-  auto sq0 = sum0, sq1 = sum0, sq2 = sum0, sq3 = sum0;
-  const auto step = [&](size_t i, auto& sum, auto& sq) HWY_ATTR {
-    auto c = hn::PromoteTo(dd, s.at(df, i));
+/// The same with c = s - K in float, added up in float over at most kChunk vectors per accumulator and in double beyond:
+/// a third of the work. Rows for which float is not enough take careful_moments: where K lies more than two deviations
+/// off the mean (cancellation would magnify the float errors more than fivefold), or squares leave float's safe range.
+template <bool kLayer, class Sum>
+HWY_INLINE Moments row_moments(const Sum& s, const Sum& ahead, size_t n) {
+  constexpr size_t kChunk = 8;
+  const hn::ScalableTag<float> d;
+  const hn::CappedTag<float, 1> one;
+  const size_t lanes = hn::Lanes(d);
+  const float shift = kLayer ? hn::GetLane(s.at(one, 0)) : 0.0f;
+  const auto k = hn::Set(d, shift);
+  DoubleSum sums, squares;
+  const auto step = [&](size_t i, auto& sum, auto& square) HWY_ATTR {
+    auto c = s.at(d, i);
     if constexpr (kLayer) {
       c = hn::Sub(c, k);
       sum = hn::Add(sum, c);
     }
-    sq = hn::MulAdd(c, c, sq);
+    square = hn::MulAdd(c, c, square);
   };
   size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    step(i, sum0, sq0);
-    step(i + lanes, sum1, sq1);
-    step(i + 2 * lanes, sum2, sq2);
-    step(i + 3 * lanes, sum3, sq3);
+  while (i + lanes <= n) {
+    auto s0 = hn::Zero(d), s1 = s0, s2 = s0, s3 = s0, q0 = s0, q1 = s0, q2 = s0, q3 = s0;
+    const size_t end = HWY_MIN(n, i + 4 * kChunk * lanes);
+    for (; i + 4 * lanes <= end; i += 4 * lanes) {
+      ahead.prefetch_first(i, 4 * lanes);
+      step(i, s0, q0);
+      step(i + lanes, s1, q1);
+      step(i + 2 * lanes, s2, q2);
+      step(i + 3 * lanes, s3, q3);
+    }
+    for (; i + lanes <= end; i += lanes) step(i, s0, q0);
+    if constexpr (kLayer) sums.add(hn::Add(hn::Add(s0, s1), hn::Add(s2, s3)));
+    squares.add(hn::Add(hn::Add(q0, q1), hn::Add(q2, q3)));
   }
-  for (; i + lanes <= n; i += lanes) step(i, sum0, sq0);
-  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(hn::Add(sum0, sum1), hn::Add(sum2, sum3))));
-  double sq = hn::GetLane(hn::SumOfLanes(dd, hn::Add(hn::Add(sq0, sq1), hn::Add(sq2, sq3))));
+  double sum = sums.total();
+  double square = squares.total();
   for (; i < n; ++i) {
-    const double c = static_cast<double>(hn::GetLane(s.at(one, i))) - shift;
-    sum += c;
-    sq += c * c;
+    const double c = static_cast<double>(hn::GetLane(s.at(one, i)) - shift);
+    if constexpr (kLayer) sum += c;
+    square += c * c;
   }
-  const auto count = static_cast<double>(n);
-  if constexpr (!kLayer) return {0.0, sq / count};
-  const double offset = sum / count;
-  // Rounding may leave a tiny negative variance; NaN stays NaN.
-  const double variance = (sq - offset * sum) / count;
-  return {shift + offset, variance < 0.0 ? 0.0 : variance};
+  const double per = 1.0 / static_cast<double>(n);
+  const double offset = sum * per;  // 0 for RMS
+  const double second = square * per - offset * offset;
+  const bool safe = square > 1e-28 && square < 1e28 && offset * offset <= 4.0 * second;
+  if (!safe) [[unlikely]]
+    return careful_moments<kLayer>(s, n);
+  return {static_cast<double>(shift) + offset, second};
 }
 
 /// What a row writes; null where not wanted.
@@ -110,7 +149,7 @@ HWY_INLINE void normalise_row(const Sum& s, const Sum& ahead, size_t n, const Af
   };
   size_t i = 0;
   for (; i + kLineFloats <= n; i += kLineFloats) {
-    ahead.prefetch(i);
+    ahead.prefetch_second(i);
     for (size_t j = 0; j < kLineFloats; j += lanes) step(d, i + j);
   }
   for (; i + lanes <= n; i += lanes) step(d, i);
@@ -140,14 +179,14 @@ HWY_INLINE void normalise_rows(const AddNorm& n, size_t begin, size_t end, bool 
   const size_t ahead = rows_ahead(n.width);
   for (size_t r = begin; r < end; ++r) {
     const auto s = row_sum(r);
-    const Moments m = row_moments<kLayer>(s, n.width);
+    const auto next = row_sum(r + ahead < end ? r + ahead : r);
+    const Moments m = row_moments<kLayer>(s, next, n.width);
     const double rstd = reference::reciprocal_root(m.second, static_cast<double>(n.eps),
                                                    kLayer ? EpsPlace::inside_root : n.eps_place);
     const RowOutputs out{write_sum ? n.sum + r * sum_stride : nullptr, n.y ? n.y + r * y_stride : nullptr};
     if (near_float_limits(m.mean, rstd)) {
       normalise_row_in_double(s, n.width, affine, m.mean, rstd, out);
     } else {
-      const auto next = row_sum(r + ahead < end ? r + ahead : r);
       normalise_row<kLayer, kStream, kFull>(s, next, n.width, affine, SplitMean(m.mean), static_cast<float>(rstd), out);
     }
     if (n.mean) n.mean[r] = m.mean;
