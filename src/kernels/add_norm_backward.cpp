@@ -86,8 +86,8 @@ HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, const Row<kLayer, kF
     sum_g += static_cast<double>(hn::GetLane(g));
     sum_gx += static_cast<double>(hn::GetLane(gx));
   }
-  const auto count = static_cast<double>(n);
-  return {kLayer ? static_cast<float>(sum_g / count) : 0.0f, static_cast<float>(sum_gx / count)};
+  const double per = 1.0 / static_cast<double>(n);
+  return {kLayer ? static_cast<float>(sum_g * per) : 0.0f, static_cast<float>(sum_gx * per)};
 }
 
 /// total = rstd * (g - mean(g) - xhat * mean(g * xhat)) + dsum, to `out`.
@@ -176,7 +176,7 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
       row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, total);
     } else {
       const Row<kLayer, kFull> row = row_at(r);
-      const Row<kLayer, kFull> next = row_at(r + ahead < end ? r + ahead : r);
+      const Row<kLayer, kFull> next = row_at(r + ahead < n.rows ? r + ahead : r);
       Averages mean = row_sums(row, next, n.width, partial.dgamma, partial.dbeta);
       if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
       row_total<kLayer, kStream>(row, next, n.width, mean, total);

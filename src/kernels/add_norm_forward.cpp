@@ -75,8 +75,8 @@ HWY_NOINLINE Moments careful_moments(const Sum s, size_t n) {
 }
 
 /// The same with c = s - K in float, added up in float over at most kChunk vectors per accumulator and in double beyond:
-/// a third of the work. Rows for which float is not enough take careful_moments: where K lies more than two deviations
-/// off the mean (cancellation would magnify the float errors more than fivefold), or squares leave float's safe range.
+/// a third of the work. Rows for which float is not enough take careful_moments: where K lies more than three deviations
+/// off the mean (cancellation would magnify the float errors more than tenfold), or squares leave float's safe range.
 template <bool kLayer, class Sum>
 HWY_INLINE Moments row_moments(const Sum& s, const Sum& ahead, size_t n) {
   constexpr size_t kChunk = 8;
@@ -119,7 +119,7 @@ HWY_INLINE Moments row_moments(const Sum& s, const Sum& ahead, size_t n) {
   const double per = 1.0 / static_cast<double>(n);
   const double offset = sum * per;  // 0 for RMS
   const double second = square * per - offset * offset;
-  const bool safe = square > 1e-28 && square < 1e28 && offset * offset <= 4.0 * second;
+  const bool safe = square > 1e-28 && square < 1e28 && offset * offset <= 9.0 * second;
   if (!safe) [[unlikely]]
     return careful_moments<kLayer>(s, n);
   return {static_cast<double>(shift) + offset, second};
@@ -179,7 +179,7 @@ HWY_INLINE void normalise_rows(const AddNorm& n, size_t begin, size_t end, bool 
   const size_t ahead = rows_ahead(n.width);
   for (size_t r = begin; r < end; ++r) {
     const auto s = row_sum(r);
-    const auto next = row_sum(r + ahead < end ? r + ahead : r);
+    const auto next = row_sum(r + ahead < n.rows ? r + ahead : r);
     const Moments m = row_moments<kLayer>(s, next, n.width);
     const double rstd = reference::reciprocal_root(m.second, static_cast<double>(n.eps),
                                                    kLayer ? EpsPlace::inside_root : n.eps_place);
@@ -232,7 +232,7 @@ HWY_INLINE void block_of_kind(const AddNorm& n, size_t begin, size_t end) {
     const size_t stride = reference::stride_or(n.sum ? n.sum_stride : n.y_stride, n.width);
     for (size_t r = begin; r < end; ++r) {
       combine_row(n, keys, r, base + r * stride);
-      normalise_rows<kLayer, false, false>(n, r, r + 1, false, [&](size_t row) HWY_ATTR { return OneTerm{base + row * stride}; });
+      normalise_rows<kLayer, false, false>(n, r, r + 1, false, [&](size_t) HWY_ATTR { return OneTerm{base + r * stride}; });
     }
   }
 }
