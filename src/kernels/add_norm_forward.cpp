@@ -74,16 +74,27 @@ HWY_NOINLINE Moments careful_moments(const Sum s, size_t n) {
   return {shift + sum / count, variance < 0.0 ? 0.0 : variance};
 }
 
+/// A value near the row's mean, half a deviation off as a rule: the average of its first four elements. Exact for equal
+/// elements; what overflows here is caught below.
+template <class Sum>
+HWY_INLINE float value_near_mean(const Sum& s, size_t n) {
+  const hn::CappedTag<float, 4> four;
+  const hn::CappedTag<float, 1> one;
+  if (n < hn::Lanes(four)) return hn::GetLane(s.at(one, 0));
+  return hn::GetLane(hn::SumOfLanes(four, s.at(four, 0))) / static_cast<float>(hn::Lanes(four));
+}
+
 /// The same with c = s - K in float, added up in float over at most kChunk vectors per accumulator and in double beyond:
-/// a third of the work. Rows for which float is not enough take careful_moments: where K lies more than three deviations
-/// off the mean (cancellation would magnify the float errors more than tenfold), or squares leave float's safe range.
+/// a third of the work. Rows for which float is not enough take careful_moments: where K lies more than two deviations
+/// off the mean (cancellation would magnify the float errors more than fivefold), or squares leave float's safe range.
 template <bool kLayer, class Sum>
 HWY_INLINE Moments row_moments(const Sum& s, const Sum& ahead, size_t n) {
   constexpr size_t kChunk = 8;
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(d);
-  const float shift = kLayer ? hn::GetLane(s.at(one, 0)) : 0.0f;
+  if (HWY_TARGET == HWY_SCALAR) return careful_moments<kLayer>(s, n);  // one lane: float chunks would be long ones
+  const float shift = kLayer ? value_near_mean(s, n) : 0.0f;
   const auto k = hn::Set(d, shift);
   DoubleSum sums, squares;
   const auto step = [&](size_t i, auto& sum, auto& square) HWY_ATTR {
@@ -119,7 +130,7 @@ HWY_INLINE Moments row_moments(const Sum& s, const Sum& ahead, size_t n) {
   const double per = 1.0 / static_cast<double>(n);
   const double offset = sum * per;  // 0 for RMS
   const double second = square * per - offset * offset;
-  const bool safe = square > 1e-28 && square < 1e28 && offset * offset <= 9.0 * second;
+  const bool safe = square > 1e-28 && square < 1e28 && offset * offset <= 4.0 * second;
   if (!safe) [[unlikely]]
     return careful_moments<kLayer>(s, n);
   return {static_cast<double>(shift) + offset, second};
