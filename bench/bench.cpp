@@ -13,7 +13,7 @@ namespace {
 
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs = norm_jobs();
-  for (const auto& more : {gemm_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
+  for (const auto& more : {gemm_jobs(), attention_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }
 

@@ -90,7 +90,7 @@ TEST(Bench, TableGivesGeometricMeansOnlyOfWhatEveryShapeHas) {
 
 TEST(Bench, EveryJobHasItsOwnNameAndShape) {
   std::vector<std::string> seen;
-  for (const auto& jobs : {norm_jobs(), gemm_jobs()})
+  for (const auto& jobs : {norm_jobs(), gemm_jobs(), attention_jobs()})
     for (const Job& job : jobs) seen.push_back(job.name + " " + shape_text(job.shape, "x"));
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
