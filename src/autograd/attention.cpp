@@ -38,8 +38,8 @@ std::size_t kv_heads_of(const char* name, const AttentionOptions& options) {
 /// last axis / heads.
 std::size_t head_width(const char* name, const char* operand, const Shape& shape, std::size_t heads) {
   require(shape.rank() == 3, name, ": ", operand, " is ", shape, ", expected [batch, tokens, width]");
-  require(shape[2] != 0 && shape[2] % heads == 0, name, ": ", operand, " is ", shape, ", its last axis is not a multiple of ", heads,
-          " heads");
+  require(shape[2] != 0 && shape[2] % heads == 0, name, ": ", operand, " is ", shape, ", its last axis is not a multiple of ",
+          heads, " heads");
   return shape[2] / heads;
 }
 
@@ -59,7 +59,8 @@ void check_mask(const char* name, const char* what, const AttentionMask& mask, c
 void check_options(const char* name, const Problem& p, DType dtype) {
   const AttentionOptions& options = p.options;
   const Shape scores{p.batch, p.heads, p.queries, p.keys};
-  require(!options.scale || std::isfinite(*options.scale), name, ": scale is ", options.scale.value_or(0), ", expected a finite number");
+  require(!options.scale || std::isfinite(*options.scale), name, ": scale is ", options.scale.value_or(0),
+          ", expected a finite number");
   require(std::isfinite(options.softcap) && options.softcap >= 0, name, ": softcap is ", options.softcap,
           ", expected 0 (none) or a positive number");
   require(options.key_lengths.empty() || options.key_lengths.size() == p.batch, name, ": ", options.key_lengths.size(),
@@ -81,7 +82,8 @@ kernels::MaskView<T> mask_view(const T* data, const Shape& shape) {
 }
 
 template <class T>
-kernels::BasicAttentionArgs<T> arguments(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v, Tensor& o, Tensor& lse) {
+kernels::BasicAttentionArgs<T> arguments(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v, Tensor& o,
+                                         Tensor& lse) {
   const AttentionOptions& options = p.options;
   kernels::BasicAttentionArgs<T> a;
   a.batch = p.batch, a.heads = p.heads, a.kv_heads = p.kv_heads, a.queries = p.queries, a.keys = p.keys;
@@ -129,8 +131,8 @@ Result compute(const Problem& p, const Tensor& q, const Tensor& k, const Tensor&
 }
 
 /// Gradients into the Tensors that are defined; they lie there as q, k and v do in theirs.
-void compute_gradients(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v, Result kept, const Tensor& d_o, Tensor dq,
-                       Tensor dk, Tensor dv) {
+void compute_gradients(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v, Result kept, const Tensor& d_o,
+                       Tensor dq, Tensor dk, Tensor dv) {
   dispatch(q.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::BasicAttentionGradArgs<T> g;
@@ -159,27 +161,37 @@ Var attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& 
   const std::size_t batch = q.shape()[0], queries = q.shape()[1], keys = v.shape()[1];
   require(v.shape()[0] == batch, "attention: q is ", q.shape(), ", v is ", v.shape(), ": another batch");
   require(k.shape() == Shape{batch, keys, kv_heads * d_head}, "attention: k is ", k.shape(), ", expected ",
-          Shape{batch, keys, kv_heads * d_head}, " for q ", q.shape(), ", v ", v.shape(), " and ", options.heads, "/", kv_heads, " heads");
+          Shape{batch, keys, kv_heads * d_head}, " for q ", q.shape(), ", v ", v.shape(), " and ", options.heads, "/", kv_heads,
+          " heads");
   const auto rows = [](std::size_t tokens, std::size_t heads, std::size_t width) {
     return Place{0, tokens * heads * width, heads * width, width};
   };
-  const Problem problem{batch, options.heads, kv_heads, queries, keys, d_head, d_value,
-                        rows(queries, options.heads, d_head), rows(keys, kv_heads, d_head), rows(keys, kv_heads, d_value),
-                        rows(queries, options.heads, d_value), options};
+  const Problem problem{batch,
+                        options.heads,
+                        kv_heads,
+                        queries,
+                        keys,
+                        d_head,
+                        d_value,
+                        rows(queries, options.heads, d_head),
+                        rows(keys, kv_heads, d_head),
+                        rows(keys, kv_heads, d_value),
+                        rows(queries, options.heads, d_value),
+                        options};
   check_options("attention", problem, q.dtype());
 
   Result kept = compute(problem, q.value(), k.value(), v.value());
   Tensor o = kept.o;
   return record("attention", {q, k, v}, std::move(o),
                 [problem, kept, q = q.value(), k = k.value(), v = v.value()](const Tensor& dy, Grads& grads) {
-    const Tensor* inputs[] = {&q, &k, &v};
-    Tensor d[3];
-    for (std::size_t i = 0; i < 3; ++i)
-      if (grads.wanted(i)) d[i] = Tensor(inputs[i]->shape(), inputs[i]->dtype());
-    compute_gradients(problem, q, k, v, kept, dy, d[0], d[1], d[2]);
-    for (std::size_t i = 0; i < 3; ++i)
-      if (grads.wanted(i)) grads.give(i, std::move(d[i]));
-  });
+                  const Tensor* inputs[] = {&q, &k, &v};
+                  Tensor d[3];
+                  for (std::size_t i = 0; i < 3; ++i)
+                    if (grads.wanted(i)) d[i] = Tensor(inputs[i]->shape(), inputs[i]->dtype());
+                  compute_gradients(problem, q, k, v, kept, dy, d[0], d[1], d[2]);
+                  for (std::size_t i = 0; i < 3; ++i)
+                    if (grads.wanted(i)) grads.give(i, std::move(d[i]));
+                });
 }
 
 Var attention_packed(const Var& qkv, const AttentionOptions& options) {
@@ -188,8 +200,18 @@ Var attention_packed(const Var& qkv, const AttentionOptions& options) {
   const std::size_t width = head_width("attention_packed", "qkv", qkv.shape(), heads + 2 * kv_heads);
   const std::size_t batch = qkv.shape()[0], tokens = qkv.shape()[1], row = qkv.shape()[2];
   const auto part = [&](std::size_t first_head) { return Place{first_head * width, tokens * row, row, width}; };
-  const Problem problem{batch, heads, kv_heads, tokens, tokens, width, width, part(0), part(heads), part(heads + kv_heads),
-                        Place{0, tokens * heads * width, heads * width, width}, options};
+  const Problem problem{batch,
+                        heads,
+                        kv_heads,
+                        tokens,
+                        tokens,
+                        width,
+                        width,
+                        part(0),
+                        part(heads),
+                        part(heads + kv_heads),
+                        Place{0, tokens * heads * width, heads * width, width},
+                        options};
   check_options("attention_packed", problem, qkv.dtype());
 
   Result kept = compute(problem, qkv.value(), qkv.value(), qkv.value());

@@ -29,22 +29,22 @@ struct MaskView {
 template <class T>
 struct BasicAttentionArgs {
   std::size_t batch = 0, heads = 0, kv_heads = 0;
-  std::size_t queries = 0, keys = 0;     ///< lengths of q and of k, v; they may differ
-  std::size_t d_head = 0, d_value = 0;   ///< width of a head of q and k, and of v and o
+  std::size_t queries = 0, keys = 0;    ///< lengths of q and of k, v; they may differ
+  std::size_t d_head = 0, d_value = 0;  ///< width of a head of q and k, and of v and o
   HeadView<const T> q, k, v;
-  HeadView<T> o;                         ///< written by forward, read by backward
-  double* lse = nullptr;                 ///< [batch, heads, queries]; written by forward (null: not kept), read by backward
+  HeadView<T> o;          ///< written by forward, read by backward
+  double* lse = nullptr;  ///< [batch, heads, queries]; written by forward (null: not kept), read by backward
 
-  T scale = 1;                           ///< usually 1 / sqrt(d_head)
-  T softcap = 0;                         ///< 0: none
-  bool causal = false;                   ///< query i sees keys j <= i + offset
-  std::ptrdiff_t causal_offset = 0;      ///< keys - queries aligns the last query with the last key (keys kept from before)
+  T scale = 1;                       ///< usually 1 / sqrt(d_head)
+  T softcap = 0;                     ///< 0: none
+  bool causal = false;               ///< query i sees keys j <= i + offset
+  std::ptrdiff_t causal_offset = 0;  ///< keys - queries aligns the last query with the last key (keys kept from before)
   const std::ptrdiff_t* causal_offsets = nullptr;  ///< [batch], in place of causal_offset
   const std::size_t* key_lengths = nullptr;        ///< [batch]: keys from there on are padding; values above `keys` mean keys
   MaskView<std::uint8_t> mask, key_mask;           ///< nonzero: may be seen. Both hold; key_mask usually has head = row = 0
   MaskView<T> bias;                                ///< added to s; -inf masks
 
-  T* scratch = nullptr;                  ///< as many elements as attention_scratch says, aligned to 64 bytes; not for double
+  T* scratch = nullptr;  ///< as many elements as attention_scratch says, aligned to 64 bytes; not for double
 };
 
 /// Gradients are written, not added; null data where one is not wanted. They must not overlap the inputs.

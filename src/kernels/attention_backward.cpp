@@ -16,14 +16,14 @@ namespace {
 
 /// Scratch of one worker: one tile of queries in the forms the products want, and its meeting with one tile of keys.
 struct BackwardTile {
-  float* q_columns;   // [panel][d_head][kPanel], scaled: right operand of s^T = k q^T
-  float* do_columns;  // [panel][d_value][kPanel]: right operand of dp^T = v do^T
-  float* q_rows;      // [panel][kTileQueries][kPanel], scaled: right operand of dk = ds^T q
-  float* do_rows;     // [panel][kTileQueries][kPanel]: right operand of dv = p^T do
-  float* dq;          // [panel][d_head][kPanel], summed over the keys
-  float* p;           // [kTileKeys, kTileQueries]: s^T, then p^T
-  float* ds;          // [kTileKeys, kTileQueries]: dp^T, then ds^T
-  float* mask;        // [kTileKeys, kPanel]
+  float* q_columns;                        // [panel][d_head][kPanel], scaled: right operand of s^T = k q^T
+  float* do_columns;                       // [panel][d_value][kPanel]: right operand of dp^T = v do^T
+  float* q_rows;                           // [panel][kTileQueries][kPanel], scaled: right operand of dk = ds^T q
+  float* do_rows;                          // [panel][kTileQueries][kPanel]: right operand of dv = p^T do
+  float* dq;                               // [panel][d_head][kPanel], summed over the keys
+  float* p;                                // [kTileKeys, kTileQueries]: s^T, then p^T
+  float* ds;                               // [kTileKeys, kTileQueries]: dp^T, then ds^T
+  float* mask;                             // [kTileKeys, kPanel]
   HWY_ALIGN float lse_high[kTileQueries];  // lse in two floats, so that s - lse loses nothing at large s;
   HWY_ALIGN float lse_low[kTileQueries];   // +inf where the query saw nothing: p = 0
   HWY_ALIGN float delta[kTileQueries];     // do . o
@@ -114,8 +114,8 @@ bool panel_gradients(const AttentionGradArgs& g, size_t b, size_t h, size_t i, s
 
 /// y [rows, width] += left [rows, queries] right [queries, width]; the queries before first[r / kGroup] see no row of the
 /// group: their part of `left` is not filled.
-void add_to_keys(const float* left, size_t rows, size_t queries, const size_t* first, const float* right, size_t width,
-                 float* y, size_t stride) {
+void add_to_keys(const float* left, size_t rows, size_t queries, const size_t* first, const float* right, size_t width, float* y,
+                 size_t stride) {
   HWY_ALIGN float part[kGroup * kPanel];
   for (size_t c = 0; c < width; c += kPanel, right += kTileQueries * kPanel)
     for (size_t r = 0; r < rows; r += kGroup) {
@@ -170,7 +170,8 @@ void backward_head(const AttentionGradArgs& g, size_t b, size_t kv_head, float* 
       const size_t seen = keys_seen(a, b, i + queries - 1, keys);
       for (size_t j = 0; j < seen; j += kTileKeys) meet(g, b, h, i, queries, j, std::min(j + kTileKeys, keys), tile);
       for (size_t c = 0; g.dq.data != nullptr && c < queries; c += kPanel)
-        transpose(tile.dq + c * a.d_head, kPanel, a.d_head, std::min(kPanel, queries - c), a.scale, g.dq.at(b, i + c, h), g.dq.row);
+        transpose(tile.dq + c * a.d_head, kPanel, a.d_head, std::min(kPanel, queries - c), a.scale, g.dq.at(b, i + c, h),
+                  g.dq.row);
     }
 }
 

@@ -16,10 +16,10 @@ namespace {
 
 /// Scratch of one worker; what a tile of queries has gathered so far. Panels as in attention_tile-inl.h.
 struct ForwardTile {
-  float* q;       // [panel][d_head][kPanel], scaled
-  float* o;       // [panel][d_value][kPanel], the sum of p v so far, p relative to `largest`
-  float* p;       // [kTileKeys, kPanel], scores and then probabilities of the panel at hand
-  float* mask;    // [kTileKeys, kPanel]
+  float* q;     // [panel][d_head][kPanel], scaled
+  float* o;     // [panel][d_value][kPanel], the sum of p v so far, p relative to `largest`
+  float* p;     // [kTileKeys, kPanel], scores and then probabilities of the panel at hand
+  float* mask;  // [kTileKeys, kPanel]
   HWY_ALIGN float largest[kTileQueries];
   HWY_ALIGN float sum[kTileQueries];
 
@@ -60,7 +60,8 @@ HWY_INLINE V exponentials(size_t rows, V largest, float* s) {
 
 /// The online softmax of one half of a panel: scores to probabilities, and what was gathered is brought to the new
 /// largest score.
-HWY_INLINE void softmax_half(const Visible& visible, size_t half, size_t d_value, float* s, float* o, float* largest, float* sum) {
+HWY_INLINE void softmax_half(const Visible& visible, size_t half, size_t d_value, float* s, float* o, float* largest,
+                             float* sum) {
   const D d;
   const V before = hn::LoadU(d, largest);
   const V now = largest_score(visible, half, s, before);
@@ -119,8 +120,8 @@ void forward_tile(const AttentionArgs& a, size_t b, size_t h, size_t i, float* s
       const Visible visible = visible_keys(a, b, i + c, here, j, end, tile.mask);
       if (visible.rows == 0) continue;
       if (has_mask(a) && !mask_tile(a, b, h, i + c, here, j, visible.rows, kPanel, tile.mask)) continue;
-      multiply_panel<Left::by_rows>(visible.rows, a.k.at(b, j, kv_head), a.k.row, tile.q + c * a.d_head, kPanel, a.d_head,
-                                    false, tile.p, kPanel);
+      multiply_panel<Left::by_rows>(visible.rows, a.k.at(b, j, kv_head), a.k.row, tile.q + c * a.d_head, kPanel, a.d_head, false,
+                                    tile.p, kPanel);
       if (a.softcap != 0) softcap_panel(visible.rows, a.softcap, tile.p, kPanel);
       float* o = tile.o + c * a.d_value;
       for (size_t half = 0; half < 2; ++half)

@@ -9,9 +9,9 @@
 
 namespace addnorm::kernels::attention {
 
-constexpr std::size_t kMaxPanel = 32;       // columns of the widest panel: two vectors of AVX-512
-constexpr std::size_t kTileQueries = 64;    // a multiple of every panel
-constexpr std::size_t kTileKeys = 96;       // a multiple of the 6 rows of the product kernel
+constexpr std::size_t kMaxPanel = 32;     // columns of the widest panel: two vectors of AVX-512
+constexpr std::size_t kTileQueries = 64;  // a multiple of every panel
+constexpr std::size_t kTileKeys = 96;     // a multiple of the 6 rows of the product kernel
 
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
@@ -59,8 +59,10 @@ inline bool mask_tile(const AttentionArgs& a, std::size_t b, std::size_t h, std:
   const bool same = a.mask.row == 0 && a.key_mask.row == 0 && a.bias.row == 0;  // one mask for all queries
   bool any = false;
   for (std::size_t c = 0; c < queries; ++c) {
-    if (c == 0 || !same) any |= mask_column(a, b, h, i + c, j, rows, tile + c, panel);
-    else for (std::size_t r = 0; r < rows; ++r) tile[r * panel + c] = tile[r * panel];
+    if (c == 0 || !same)
+      any |= mask_column(a, b, h, i + c, j, rows, tile + c, panel);
+    else
+      for (std::size_t r = 0; r < rows; ++r) tile[r * panel + c] = tile[r * panel];
   }
   for (std::size_t r = 0; r < rows; ++r) std::fill(tile + r * panel + queries, tile + (r + 1) * panel, 0.0f);
   return any;

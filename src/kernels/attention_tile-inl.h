@@ -35,8 +35,8 @@ enum class Left { by_rows, by_steps };
 
 /// c [R, kPanel] = (c if add) + a [R, depth] b [depth, kPanel].
 template <size_t R, Left kLeft>
-HWY_INLINE void multiply_group(const float* HWY_RESTRICT a, size_t stride, const float* HWY_RESTRICT b, size_t ldb,
-                               size_t depth, bool add, float* HWY_RESTRICT c, size_t ldc) {
+HWY_INLINE void multiply_group(const float* HWY_RESTRICT a, size_t stride, const float* HWY_RESTRICT b, size_t ldb, size_t depth,
+                               bool add, float* HWY_RESTRICT c, size_t ldc) {
   const D d;
   V sum[R][2];
 #pragma GCC unroll 6
@@ -67,22 +67,28 @@ HWY_INLINE void multiply_group(const float* HWY_RESTRICT a, size_t stride, const
 
 /// The same for 1 to kGroup rows.
 template <Left kLeft>
-HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth,
-                              bool add, float* c, size_t ldc) {
+HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth, bool add,
+                              float* c, size_t ldc) {
   switch (rows) {
-    case 1: return multiply_group<1, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-    case 2: return multiply_group<2, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-    case 3: return multiply_group<3, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-    case 4: return multiply_group<4, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-    case 5: return multiply_group<5, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-    default: return multiply_group<6, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    case 1:
+      return multiply_group<1, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    case 2:
+      return multiply_group<2, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    case 3:
+      return multiply_group<3, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    case 4:
+      return multiply_group<4, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    case 5:
+      return multiply_group<5, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
+    default:
+      return multiply_group<6, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
   }
 }
 
 /// c [rows, kPanel] = (c if add) + a [rows, depth] b [depth, kPanel].
 template <Left kLeft>
-HWY_NOINLINE void multiply_panel(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth,
-                                 bool add, float* c, size_t ldc) {
+HWY_NOINLINE void multiply_panel(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth, bool add,
+                                 float* c, size_t ldc) {
   const size_t group = kLeft == Left::by_rows ? kGroup * stride : kGroup;
   for (; rows > kGroup; rows -= kGroup, a += group, c += kGroup * ldc)
     multiply_group<kGroup, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
@@ -145,10 +151,10 @@ inline void pack_rows(const float* x, size_t stride, size_t rows, size_t width, 
 
 /// What the queries of a panel may see of a tile of keys.
 struct Visible {
-  size_t rows;             // keys from here on are seen by none of them
-  size_t full;             // keys before it are seen by all, masks apart
-  std::ptrdiff_t first;    // key `r` of the tile is seen from lane r + first on
-  const float* mask;       // [rows, kPanel], added to the scores; null: nothing to add
+  size_t rows;           // keys from here on are seen by none of them
+  size_t full;           // keys before it are seen by all, masks apart
+  std::ptrdiff_t first;  // key `r` of the tile is seen from lane r + first on
+  const float* mask;     // [rows, kPanel], added to the scores; null: nothing to add
 };
 
 /// Keys [j, end) as seen by queries [i, i + queries) of a panel; `mask` is where the mask tile will be, if there is one.

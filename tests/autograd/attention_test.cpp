@@ -49,8 +49,7 @@ TEST(AttentionGradients, OfPackedProjections) {
 Tensor columns(const Tensor& x, std::size_t from, std::size_t width) {
   const auto [rows, total] = as_rows(x.shape());
   Tensor y(x.shape().with(2, width), x.dtype());
-  for (std::size_t r = 0; r < rows; ++r)
-    std::copy_n(x.data<float>() + r * total + from, width, y.data<float>() + r * width);
+  for (std::size_t r = 0; r < rows; ++r) std::copy_n(x.data<float>() + r * total + from, width, y.data<float>() + r * width);
   return y;
 }
 
@@ -58,7 +57,8 @@ TEST(AttentionOp, GivesTheSameBitsPackedAndSeparateForwardAndBackward) {
   const AttentionOptions options{.heads = 4, .kv_heads = 2, .causal = true};
   const std::size_t d = 9, tokens = 70;
   Var qkv(normal_tensor({2, tokens, 8 * d}, 1), true);
-  Var q(columns(qkv.value(), 0, 4 * d), true), k(columns(qkv.value(), 4 * d, 2 * d), true), v(columns(qkv.value(), 6 * d, 2 * d), true);
+  Var q(columns(qkv.value(), 0, 4 * d), true), k(columns(qkv.value(), 4 * d, 2 * d), true),
+      v(columns(qkv.value(), 6 * d, 2 * d), true);
   const Var packed = attention_packed(qkv, options), separate = attention(q, k, v, options);
   EXPECT_SAME_BITS(packed.value().values<float>(), separate.value().values<float>());
   const Tensor dy = normal_tensor(packed.shape(), 2);

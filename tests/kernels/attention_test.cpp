@@ -49,20 +49,29 @@ TEST_P(Attention, MatchesTheReferenceAroundTileBordersInEveryLayout) {
     for (const bool causal : {false, true})
       for (const Layout layout : {Layout::packed, Layout::separate, Layout::heads_first})
         if (length < 100 || layout == Layout::packed)
-          expect_matches_reference({.batch = 1, .heads = 2, .kv_heads = 1, .queries = length, .keys = length, .layout = layout,
-                                    .causal = causal});
+          expect_matches_reference(
+              {.batch = 1, .heads = 2, .kv_heads = 1, .queries = length, .keys = length, .layout = layout, .causal = causal});
 }
 
 TEST_P(Attention, MatchesTheReferenceForOddHeadWidths) {
   for (const std::size_t width : {1u, 3u, 17u, 64u, 80u})
     for (const std::size_t value_width : {1u, 5u, 64u})
-      expect_matches_reference({.batch = 1, .heads = 1, .kv_heads = 1, .queries = 37, .keys = 41, .d_head = width,
-                                .d_value = value_width, .causal = true, .offset = 4, .scale = 1 / std::sqrt(double(width))});
+      expect_matches_reference({.batch = 1,
+                                .heads = 1,
+                                .kv_heads = 1,
+                                .queries = 37,
+                                .keys = 41,
+                                .d_head = width,
+                                .d_value = value_width,
+                                .causal = true,
+                                .offset = 4,
+                                .scale = 1 / std::sqrt(double(width))});
 }
 
 TEST_P(Attention, MatchesTheReferenceForGroupedQueriesAndCrossAttention) {
   for (const std::size_t kv_heads : {1u, 2u, 3u, 6u}) {
-    expect_matches_reference({.heads = 6, .kv_heads = kv_heads, .queries = 9, .keys = 9, .layout = Layout::packed, .causal = true});
+    expect_matches_reference(
+        {.heads = 6, .kv_heads = kv_heads, .queries = 9, .keys = 9, .layout = Layout::packed, .causal = true});
     expect_matches_reference({.heads = 6, .kv_heads = kv_heads, .queries = 3, .keys = 110, .d_value = 5});
     expect_matches_reference({.heads = 6, .kv_heads = kv_heads, .queries = 70, .keys = 4});
   }
@@ -165,9 +174,9 @@ TEST_P(Attention, OfASingleKeyIsItsValue) {
   AttentionCase c{.batch = 1, .queries = 3, .keys = 1, .scale = 1e4};
   AttentionRun<float> run(c);
   run.both();
-  for (std::size_t i = 0; i < 3; ++i)
-    EXPECT_SAME_BITS(std::span(run.o).subspan(i * 16, 16), run.v);
-  EXPECT_NEAR_ALL(run.dq, std::vector<double>(run.dq.size(), 0), (test::Tolerance{1e4 * test::attention_tolerance(1, 8).atol, 0}));
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_SAME_BITS(std::span(run.o).subspan(i * 16, 16), run.v);
+  EXPECT_NEAR_ALL(run.dq, std::vector<double>(run.dq.size(), 0),
+                  (test::Tolerance{1e4 * test::attention_tolerance(1, 8).atol, 0}));
 }
 
 TEST_P(Attention, LetsNanThrough) {
@@ -205,9 +214,11 @@ TEST_P(Attention, TouchesNothingOutsideItsArrays) {
     kernels::AttentionGradArgs g;
     kernels::AttentionArgs& a = g.forward;
     a.batch = a.heads = a.kv_heads = 1, a.queries = queries, a.keys = keys, a.d_head = d_head, a.d_value = d_value;
-    a.q = {q.data(), 0, d_head, 0}, a.k = {k.data(), 0, d_head, 0}, a.v = {v.data(), 0, d_value, 0}, a.o = {o.data(), 0, d_value, 0};
+    a.q = {q.data(), 0, d_head, 0}, a.k = {k.data(), 0, d_head, 0}, a.v = {v.data(), 0, d_value, 0},
+    a.o = {o.data(), 0, d_value, 0};
     a.lse = lse.data();
-    Guarded<float> forward_scratch(kernels::attention_forward_scratch(a), edge), backward_scratch(kernels::attention_backward_scratch(a), edge);
+    Guarded<float> forward_scratch(kernels::attention_forward_scratch(a), edge),
+        backward_scratch(kernels::attention_backward_scratch(a), edge);
     a.scratch = forward_scratch.data();
     kernels::attention_forward(a);
     a.scratch = backward_scratch.data();
@@ -219,7 +230,8 @@ TEST_P(Attention, TouchesNothingOutsideItsArrays) {
 }
 
 TEST_P(Attention, GivesTheSameBitsForAnyNumberOfThreads) {
-  const AttentionCase c{.batch = 3, .heads = 4, .kv_heads = 2, .queries = 150, .keys = 150, .layout = Layout::packed, .causal = true};
+  const AttentionCase c{
+      .batch = 3, .heads = 4, .kv_heads = 2, .queries = 150, .keys = 150, .layout = Layout::packed, .causal = true};
   AttentionRun<float> first(c);
   first.both();
   test::with_every_thread_count([&] {

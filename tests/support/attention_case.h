@@ -48,7 +48,10 @@ class AttentionRun {
         k(values(c.batch * c.keys * c.kv_heads * c.d_head, seed + 1, spread)),
         v(values(c.batch * c.keys * c.kv_heads * c.d_value, seed + 2, 1)),
         d_o(values(c.batch * c.queries * c.heads * c.d_value, seed + 3, 1)),
-        o(d_o.size(), T{99}), dq(q.size(), T{99}), dk(k.size(), T{99}), dv(v.size(), T{99}),  // 99: whatever was there before
+        o(d_o.size(), T{99}),
+        dq(q.size(), T{99}),
+        dk(k.size(), T{99}),
+        dv(v.size(), T{99}),  // 99: whatever was there before
         lse(c.batch * c.heads * c.queries, 99),
         bias_(c.bias.begin(), c.bias.end()) {
     if (c.layout != Layout::packed) return;

@@ -68,8 +68,7 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
         std::fill_n(o, a.d_value, T{0});
         for (std::size_t j = 0; j < a.keys && lse != kNothing; ++j)
           if (const double p = std::exp(s(j) - lse); p != 0)
-            for (std::size_t c = 0; c < a.d_value; ++c)
-              o[c] += static_cast<T>(p * static_cast<double>(a.v.at(b, j, kv_head)[c]));
+            for (std::size_t c = 0; c < a.d_value; ++c) o[c] += static_cast<T>(p * static_cast<double>(a.v.at(b, j, kv_head)[c]));
       }
 }
 
@@ -83,8 +82,7 @@ void clear(const HeadView<T>& view, std::size_t batch, std::size_t rows, std::si
 
 /// row += factor * x, where the gradient is wanted.
 template <class T>
-void add_scaled(const HeadView<T>& view, std::size_t b, std::size_t t, std::size_t h, double factor, const T* x,
-                std::size_t n) {
+void add_scaled(const HeadView<T>& view, std::size_t b, std::size_t t, std::size_t h, double factor, const T* x, std::size_t n) {
   for (std::size_t c = 0; view.data != nullptr && c < n; ++c)
     view.at(b, t, h)[c] += static_cast<T>(factor * static_cast<double>(x[c]));
 }
