@@ -15,6 +15,10 @@ function(addnorm_layer name)
   foreach(before IN LISTS layer_AFTER)
     target_link_libraries(${target} PUBLIC addnorm_${before})
   endforeach()
+  # Only where a build from nothing must be quick (the tool): elsewhere every file must name what it includes.
+  if(ADDNORM_PRECOMPILE AND NOT name MATCHES "^(core|kernels|gemm)$")
+    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
+  endif()
   addnorm_warnings(${target})
 endfunction()
 

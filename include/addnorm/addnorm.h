@@ -14,4 +14,5 @@
 #include "addnorm/core/version.h"
 #include "addnorm/kernels/add_norm.h"
 #include "addnorm/tensor/arena.h"
+#include "addnorm/tensor/safetensors.h"
 #include "addnorm/tensor/tensor.h"
