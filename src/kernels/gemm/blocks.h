@@ -17,6 +17,8 @@ struct GemmBlocks {
 inline constexpr std::size_t kMaxRows = 128;
 inline constexpr std::size_t kMaxColumns = 384;
 inline constexpr std::size_t kMaxDepth = 384;
+/// With A transposed its copy shares the cache with B's panel.
+inline constexpr std::size_t kMaxDepthTransposed = 256;
 /// Fewer rows than this do not repay the copy of B.
 inline constexpr std::size_t kThinRows = 48;
 inline constexpr std::size_t kThinColumns = 128;
@@ -30,13 +32,17 @@ constexpr std::size_t even_part(std::size_t total, std::size_t most, std::size_t
   return parts_of(parts_of(total, parts), unit) * unit;
 }
 
-constexpr GemmBlocks gemm_blocks(std::size_t m, std::size_t n, std::size_t k) {
+constexpr GemmBlocks gemm_blocks(std::size_t m, std::size_t n, std::size_t k, bool transpose_a) {
   if (m < kThinRows) return {m, std::min(n, kThinColumns), k, false};
+  const std::size_t depth = even_part(k, transpose_a ? kMaxDepthTransposed : kMaxDepth, 16);
+  // One row of blocks when there are few rows but many columns.
+  if (m <= kMaxRows && n >= 2 * kThinColumns)
+    return {m, even_part(n, std::max(kThinColumns, std::min(kMaxColumns, n / 4)), 16), depth, true};
   // Rows in a multiple of four blocks, so that two or four threads get equal shares of a single column of blocks; but not
   // below 32 rows, where a call of oneDNN no longer runs at speed.
   const std::size_t blocks = parts_of(parts_of(m, kMaxRows), 4) * 4;
   const std::size_t rows = std::max<std::size_t>(32, parts_of(parts_of(m, blocks), 8) * 8);
-  return {rows, even_part(n, kMaxColumns, 16), even_part(k, kMaxDepth, 16), true};
+  return {rows, even_part(n, kMaxColumns, 16), depth, true};
 }
 
 }  // namespace addnorm::kernels

@@ -22,9 +22,36 @@ struct FewRows {
   size_t ldc;
 };
 
-/// kRows x kColumns dot products at once, B's rows read in step: one vector of partial sums each, then the rest of k.
+/// The end of a dot product: the rest of k, then C.
+HWY_INLINE void finish(const FewRows& g, size_t i, size_t column, float sum, size_t p) {
+  for (; p < g.k; ++p) sum += g.a[i * g.lda + p] * g.b[column * g.ldb + p];
+  float& c = g.c[i * g.ldc + column];
+  c = g.add ? c + g.alpha * sum : g.alpha * sum;
+}
+
+/// One row of B with every row of A, two vectors of partial sums each. Short rows of B are read one after the other, as one
+/// stream that the processor's prefetch follows; side by side they reached two thirds of the speed.
+template <size_t kRows>
+HWY_INLINE void dots_short(const FewRows& g, size_t column) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  hn::Vec<decltype(d)> even[kRows], odd[kRows];
+  for (size_t i = 0; i < kRows; ++i) even[i] = odd[i] = hn::Zero(d);
+  const float* b = g.b + column * g.ldb;
+  size_t p = 0;
+  for (; p + 2 * lanes <= g.k; p += 2 * lanes) {
+    const auto w0 = hn::LoadU(d, b + p), w1 = hn::LoadU(d, b + p + lanes);
+    for (size_t i = 0; i < kRows; ++i) {
+      even[i] = hn::MulAdd(hn::LoadU(d, g.a + i * g.lda + p), w0, even[i]);
+      odd[i] = hn::MulAdd(hn::LoadU(d, g.a + i * g.lda + p + lanes), w1, odd[i]);
+    }
+  }
+  for (size_t i = 0; i < kRows; ++i) finish(g, i, column, hn::GetLane(hn::SumOfLanes(d, hn::Add(even[i], odd[i]))), p);
+}
+
+/// kColumns rows of B side by side: long rows are as many streams, and several keep more of the memory busy than one.
 template <size_t kRows, size_t kColumns>
-HWY_INLINE void dots(const FewRows& g, size_t column) {
+HWY_INLINE void dots_long(const FewRows& g, size_t column) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   hn::Vec<decltype(d)> sums[kRows][kColumns];
@@ -32,28 +59,24 @@ HWY_INLINE void dots(const FewRows& g, size_t column) {
     for (auto& sum : row) sum = hn::Zero(d);
   const float* b = g.b + column * g.ldb;
   size_t p = 0;
-  for (; p + lanes <= g.k; p += lanes) {
-    hn::Vec<decltype(d)> x[kRows];
-    for (size_t i = 0; i < kRows; ++i) x[i] = hn::LoadU(d, g.a + i * g.lda + p);
+  for (; p + lanes <= g.k; p += lanes)
     for (size_t j = 0; j < kColumns; ++j) {
       const auto w = hn::LoadU(d, b + j * g.ldb + p);
-      for (size_t i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(x[i], w, sums[i][j]);
+      for (size_t i = 0; i < kRows; ++i) sums[i][j] = hn::MulAdd(hn::LoadU(d, g.a + i * g.lda + p), w, sums[i][j]);
     }
-  }
   for (size_t i = 0; i < kRows; ++i)
-    for (size_t j = 0; j < kColumns; ++j) {
-      float sum = hn::GetLane(hn::SumOfLanes(d, sums[i][j]));
-      for (size_t q = p; q < g.k; ++q) sum += g.a[i * g.lda + q] * b[j * g.ldb + q];
-      float& c = g.c[i * g.ldc + column + j];
-      c = g.add ? c + g.alpha * sum : g.alpha * sum;
-    }
+    for (size_t j = 0; j < kColumns; ++j) finish(g, i, column + j, hn::GetLane(hn::SumOfLanes(d, sums[i][j])), p);
 }
 
 template <size_t kRows>
 HWY_INLINE void all_columns(const FewRows& g, size_t n) {
+  constexpr size_t kLong = 1024;
+  constexpr size_t kColumns = kRows <= 2 ? 4 : 2;  // all sums stay in 16 registers
   size_t column = 0;
-  for (; column + 4 <= n; column += 4) dots<kRows, 4>(g, column);
-  for (; column < n; ++column) dots<kRows, 1>(g, column);
+  if (g.k < kLong)
+    for (; column < n; ++column) dots_short<kRows>(g, column);
+  for (; column + kColumns <= n; column += kColumns) dots_long<kRows, kColumns>(g, column);
+  for (; column < n; ++column) dots_long<kRows, 1>(g, column);
 }
 
 void few_rows(const float* a, size_t lda, const float* b, size_t ldb, size_t m, size_t n, size_t k, float alpha, bool add,

@@ -172,7 +172,7 @@ std::size_t shares(const Gemm& g, std::size_t blocks) {
 
 /// Every thread takes a run of consecutive blocks, rows fastest. Which thread computes a block does not change its bits.
 void gemm_by_blocks(const Gemm& g) {
-  const GemmBlocks blocks = gemm_blocks(g.m, g.n, g.k);
+  const GemmBlocks blocks = gemm_blocks(g.m, g.n, g.k, g.transpose_a);
   const std::size_t down = parts_of(g.m, blocks.rows);
   const std::size_t total = down * parts_of(g.n, blocks.columns);
   const std::size_t runs = shares(g, total);
