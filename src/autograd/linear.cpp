@@ -14,11 +14,16 @@ using Kind = std::optional<kernels::Activation>;
 
 Kind kind_of(LinearActivation activation) {
   switch (activation) {
-    case LinearActivation::none: return {};
-    case LinearActivation::relu: return kernels::Activation::relu;
-    case LinearActivation::gelu: return kernels::Activation::gelu;
-    case LinearActivation::gelu_tanh: return kernels::Activation::gelu_tanh;
-    case LinearActivation::silu: return kernels::Activation::silu;
+    case LinearActivation::none:
+      return {};
+    case LinearActivation::relu:
+      return kernels::Activation::relu;
+    case LinearActivation::gelu:
+      return kernels::Activation::gelu;
+    case LinearActivation::gelu_tanh:
+      return kernels::Activation::gelu_tanh;
+    case LinearActivation::silu:
+      return kernels::Activation::silu;
   }
   throw UsageError(concat("linear: activation ", static_cast<int>(activation), " is none of LinearActivation"));
 }
@@ -41,8 +46,12 @@ Tensor input_gradient(const Tensor& dh, const Tensor& w, const Shape& shape) {
   Tensor dx(shape, dh.dtype());
   dispatch(dh.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::gemm(kernels::GemmArgs<T>{.m = as_rows(dh.shape()).rows, .n = w.shape()[1], .k = w.shape()[0], .a = dh.data<T>(),
-                                       .b = w.data<T>(), .c = dx.data<T>()});
+    kernels::gemm(kernels::GemmArgs<T>{.m = as_rows(dh.shape()).rows,
+                                       .n = w.shape()[1],
+                                       .k = w.shape()[0],
+                                       .a = dh.data<T>(),
+                                       .b = w.data<T>(),
+                                       .c = dx.data<T>()});
   });
   return dx;
 }
@@ -52,8 +61,13 @@ Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
   Tensor dw(shape, dh.dtype());
   dispatch(dh.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::gemm(kernels::GemmArgs<T>{.m = shape[0], .n = shape[1], .k = as_rows(dh.shape()).rows, .a = dh.data<T>(),
-                                       .transpose_a = true, .b = x.data<T>(), .c = dw.data<T>()});
+    kernels::gemm(kernels::GemmArgs<T>{.m = shape[0],
+                                       .n = shape[1],
+                                       .k = as_rows(dh.shape()).rows,
+                                       .a = dh.data<T>(),
+                                       .transpose_a = true,
+                                       .b = x.data<T>(),
+                                       .c = dw.data<T>()});
   });
   return dw;
 }
@@ -91,20 +105,27 @@ Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activat
   if (keeps_h) h = Tensor(y.shape(), y.dtype());
   dispatch(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::gemm(kernels::GemmArgs<T>{.m = rows, .n = out, .k = in, .a = x.data<T>(), .b = w.data<T>(), .transpose_b = true,
-                                       .bias = bias.defined() ? bias.data<T>() : nullptr, .activation = kind,
-                                       .pre = keeps_h ? h.data<T>() : nullptr, .c = y.data<T>()});
+    kernels::gemm(kernels::GemmArgs<T>{.m = rows,
+                                       .n = out,
+                                       .k = in,
+                                       .a = x.data<T>(),
+                                       .b = w.data<T>(),
+                                       .transpose_b = true,
+                                       .bias = bias.defined() ? bias.data<T>() : nullptr,
+                                       .activation = kind,
+                                       .pre = keeps_h ? h.data<T>() : nullptr,
+                                       .c = y.data<T>()});
   });
 
   std::vector<Var> inputs{x, w};
   if (bias.defined()) inputs.push_back(bias);
   return record("linear", std::move(inputs), std::move(y),
                 [x = x.value(), w = w.value(), h, kind, has_bias = bias.defined()](const Tensor& dy, Grads& grads) {
-    const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
-    if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
-    if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
-    if (has_bias && grads.wanted(2)) grads.give(2, bias_gradient(dh));
-  });
+                  const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
+                  if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
+                  if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
+                  if (has_bias && grads.wanted(2)) grads.give(2, bias_gradient(dh));
+                });
 }
 
 }  // namespace addnorm

@@ -27,14 +27,14 @@ Var matmul(const Var& a, const Var& b) {
       using T = decltype(zero);
       if (grads.wanted(0)) {
         Tensor da(a.shape(), a.dtype());
-        kernels::gemm(kernels::GemmArgs<T>{.m = rows, .n = k, .k = n, .a = dy.data<T>(), .b = b.data<T>(), .transpose_b = true,
-                                           .c = da.data<T>()});
+        kernels::gemm(kernels::GemmArgs<T>{
+            .m = rows, .n = k, .k = n, .a = dy.data<T>(), .b = b.data<T>(), .transpose_b = true, .c = da.data<T>()});
         grads.give(0, std::move(da));
       }
       if (grads.wanted(1)) {
         Tensor db(b.shape(), b.dtype());
-        kernels::gemm(kernels::GemmArgs<T>{.m = k, .n = n, .k = rows, .a = a.data<T>(), .transpose_a = true, .b = dy.data<T>(),
-                                           .c = db.data<T>()});
+        kernels::gemm(kernels::GemmArgs<T>{
+            .m = k, .n = n, .k = rows, .a = a.data<T>(), .transpose_a = true, .b = dy.data<T>(), .c = db.data<T>()});
         grads.give(1, std::move(db));
       }
     });

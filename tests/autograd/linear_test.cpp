@@ -47,11 +47,16 @@ TEST(Linear, MultipliesByTheTransposedWeightAndAddsTheBias) {
 Var composed(const Var& x, const Var& w, const Var& bias, LinearActivation activation) {
   const Var h = linear(x, w, bias);
   switch (activation) {
-    case LinearActivation::relu: return relu(h);
-    case LinearActivation::gelu: return gelu(h);
-    case LinearActivation::gelu_tanh: return gelu(h, GeluForm::tanh);
-    case LinearActivation::silu: return silu(h);
-    default: return h;
+    case LinearActivation::relu:
+      return relu(h);
+    case LinearActivation::gelu:
+      return gelu(h);
+    case LinearActivation::gelu_tanh:
+      return gelu(h, GeluForm::tanh);
+    case LinearActivation::silu:
+      return silu(h);
+    default:
+      return h;
   }
 }
 
@@ -114,7 +119,8 @@ TEST(Linear, OfNoRowsGivesNoRowsAndZeroGradients) {
 TEST(Linear, RefusesShapesThatDisagreeAndNamesBoth) {
   const Var x(Tensor::zeros({2, 7})), w(Tensor::zeros({3, 8})), square(Tensor::zeros({3, 7}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { linear(x, w); }, {"linear", "[2, 7]", "[3, 8]"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { linear(x, square, Var(Tensor::zeros({7}))); }, {"linear", "bias", "[7]", "[3, 7]"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { linear(x, square, Var(Tensor::zeros({7}))); }, {"linear", "bias", "[7]", "[3, 7]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { linear(x, Var(Tensor::zeros({7}))); }, {"linear", "[7]", "[out, in]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { linear(Var(), w); }, {"linear", "x"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { linear(x, Var()); }, {"linear", "w"}));

@@ -75,10 +75,23 @@ class Product {
 
  private:
   template <class T>
-  kernels::GemmArgs<T> args(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias, std::vector<T>& c) const {
-    return {.m = p_.m, .n = p_.n, .k = p_.k, .a = a.data(), .lda = lda_, .transpose_a = p_.transpose_a, .b = b.data(),
-            .ldb = ldb_, .transpose_b = p_.transpose_b, .alpha = static_cast<T>(p_.alpha), .update = p_.update,
-            .bias = p_.bias ? bias.data() : nullptr, .activation = p_.activation, .c = c.data(), .ldc = ldc_};
+  kernels::GemmArgs<T> args(const std::vector<T>& a, const std::vector<T>& b, const std::vector<T>& bias,
+                            std::vector<T>& c) const {
+    return {.m = p_.m,
+            .n = p_.n,
+            .k = p_.k,
+            .a = a.data(),
+            .lda = lda_,
+            .transpose_a = p_.transpose_a,
+            .b = b.data(),
+            .ldb = ldb_,
+            .transpose_b = p_.transpose_b,
+            .alpha = static_cast<T>(p_.alpha),
+            .update = p_.update,
+            .bias = p_.bias ? bias.data() : nullptr,
+            .activation = p_.activation,
+            .c = c.data(),
+            .ldc = ldc_};
   }
 
   Problem p_;
@@ -89,9 +102,23 @@ class Product {
 /// Around every size at which the cutting changes: few rows, thin, one block, several blocks and chunks, ragged ends.
 std::vector<Problem> problems() {
   std::vector<Problem> all;
-  for (const auto& [m, n, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{1, 1, 1}, {1, 7, 5}, {1, 9, 1027}, {2, 130, 33}, {3, 7, 1100}, {3, 9, 40},
-                                {4, 64, 64}, {5, 129, 17}, {47, 130, 50}, {48, 16, 16}, {49, 31, 400}, {97, 385, 33},
-                                {130, 40, 385}, {257, 33, 20}, {64, 40, 800}, {200, 1, 20}, {512, 20, 30}})
+  for (const auto& [m, n, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{1, 1, 1},
+                                {1, 7, 5},
+                                {1, 9, 1027},
+                                {2, 130, 33},
+                                {3, 7, 1100},
+                                {3, 9, 40},
+                                {4, 64, 64},
+                                {5, 129, 17},
+                                {47, 130, 50},
+                                {48, 16, 16},
+                                {49, 31, 400},
+                                {97, 385, 33},
+                                {130, 40, 385},
+                                {257, 33, 20},
+                                {64, 40, 800},
+                                {200, 1, 20},
+                                {512, 20, 30}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true}) all.push_back({m, n, k, transpose_a, transpose_b, (m + n) % 3});
   return all;
@@ -122,8 +149,8 @@ TEST_P(GemmOnEveryTarget, AddsBiasAndScalesAndUpdatesC) {
 
 TEST_P(GemmOnEveryTarget, AppliesTheActivationLastAndKeepsItsArgument) {
   for (const std::size_t m : {1u, 20u, 70u})
-    for (const Activation kind : {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid,
-                                  Activation::tanh}) {
+    for (const Activation kind :
+         {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid, Activation::tanh}) {
       constexpr std::size_t kN = 33, kK = 19, kLdPre = 40;
       SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
       const auto a = values(m * kK, 1), b = values(kN * kK, 2), bias = values(kN, 3);
@@ -146,8 +173,15 @@ TEST_P(GemmOnEveryTarget, AppliesTheActivationLastAndKeepsItsArgument) {
 
 TEST(Gemm, GivesTheSameBitsForEveryNumberOfThreads) {
   std::vector<Problem> all;
-  for (const auto& [m, n, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{2048, 64, 256}, {400, 500, 300}, {64, 64, 1024},
-                                {384, 384, 777}, {1, 3000, 384}, {4, 1001, 77}, {20, 700, 900}, {333, 1025, 64}, {49, 31, 400}})
+  for (const auto& [m, n, k] : {std::tuple<std::size_t, std::size_t, std::size_t>{2048, 64, 256},
+                                {400, 500, 300},
+                                {64, 64, 1024},
+                                {384, 384, 777},
+                                {1, 3000, 384},
+                                {4, 1001, 77},
+                                {20, 700, 900},
+                                {333, 1025, 64},
+                                {49, 31, 400}})
     for (const bool transpose_a : {false, true})
       for (const bool transpose_b : {false, true})
         all.push_back({m, n, k, transpose_a, transpose_b, 0, transpose_a ? Update::add : Update::overwrite, true});

@@ -42,12 +42,18 @@ HWY_INLINE void finish_all(const EpilogueArgs& args) {
 void epilogue(const EpilogueArgs& args) {
   if (!args.activation) return finish_all<Identity>(args);
   switch (*args.activation) {
-    case Activation::gelu: return finish_all<Gelu>(args);
-    case Activation::gelu_tanh: return finish_all<GeluTanh>(args);
-    case Activation::relu: return finish_all<Relu>(args);
-    case Activation::silu: return finish_all<Silu>(args);
-    case Activation::sigmoid: return finish_all<Sigmoid>(args);
-    case Activation::tanh: return finish_all<Tanh>(args);
+    case Activation::gelu:
+      return finish_all<Gelu>(args);
+    case Activation::gelu_tanh:
+      return finish_all<GeluTanh>(args);
+    case Activation::relu:
+      return finish_all<Relu>(args);
+    case Activation::silu:
+      return finish_all<Silu>(args);
+    case Activation::sigmoid:
+      return finish_all<Sigmoid>(args);
+    case Activation::tanh:
+      return finish_all<Tanh>(args);
   }
 }
 

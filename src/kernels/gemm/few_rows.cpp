@@ -83,10 +83,14 @@ void few_rows(const float* a, size_t lda, const float* b, size_t ldb, size_t m, 
               float* c, size_t ldc) {
   const FewRows g{a, lda, b, ldb, k, alpha, add, c, ldc};
   switch (m) {
-    case 1: return all_columns<1>(g, n);
-    case 2: return all_columns<2>(g, n);
-    case 3: return all_columns<3>(g, n);
-    default: return all_columns<4>(g, n);
+    case 1:
+      return all_columns<1>(g, n);
+    case 2:
+      return all_columns<2>(g, n);
+    case 3:
+      return all_columns<3>(g, n);
+    default:
+      return all_columns<4>(g, n);
   }
 }
 
@@ -99,8 +103,8 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(few_rows);
 }
-void few_rows_block(const float* a, std::size_t lda, const float* b, std::size_t ldb, std::size_t m, std::size_t n,
-                    std::size_t k, float alpha, bool add, float* c, std::size_t ldc) {
+void few_rows_block(const float* a, std::size_t lda, const float* b, std::size_t ldb, std::size_t m, std::size_t n, std::size_t k,
+                    float alpha, bool add, float* c, std::size_t ldc) {
   HWY_DYNAMIC_DISPATCH(few_rows)(a, lda, b, ldb, m, n, k, alpha, add, c, ldc);
 }
 }  // namespace addnorm::kernels

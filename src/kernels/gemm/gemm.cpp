@@ -69,13 +69,22 @@ struct Operand {
 void multiply(const Operand& a, const Operand& b, std::size_t m, std::size_t n, std::size_t k, float alpha, bool add, float* c,
               std::size_t ldc) {
   const auto size = [](std::size_t s) { return static_cast<dnnl_dim_t>(s); };
-  const dnnl_status_t status =
-      dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', size(m), size(n), size(k), alpha, a.data, size(a.ld), b.data,
-                 size(b.ld), add ? 1.0f : 0.0f, c, size(ldc));
+  const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', size(m), size(n), size(k), alpha,
+                                          a.data, size(a.ld), b.data, size(b.ld), add ? 1.0f : 0.0f, c, size(ldc));
   if (status == dnnl_success) return;
-  reference::gemm(Gemm{.m = m, .n = n, .k = k, .a = a.data, .lda = a.ld, .transpose_a = a.transposed, .b = b.data, .ldb = b.ld,
-                       .transpose_b = b.transposed, .alpha = alpha, .update = add ? Update::accumulate : Update::overwrite,
-                       .c = c, .ldc = ldc});
+  reference::gemm(Gemm{.m = m,
+                       .n = n,
+                       .k = k,
+                       .a = a.data,
+                       .lda = a.ld,
+                       .transpose_a = a.transposed,
+                       .b = b.data,
+                       .ldb = b.ld,
+                       .transpose_b = b.transposed,
+                       .alpha = alpha,
+                       .update = add ? Update::accumulate : Update::overwrite,
+                       .c = c,
+                       .ldc = ldc});
 }
 
 /// The part [rows, columns] of X at `from`, not transposed, in `panel`.
@@ -92,10 +101,17 @@ Operand packed(const Operand& from, std::size_t rows, std::size_t columns, float
 void finish(const Gemm& g, std::size_t i, std::size_t rows, std::size_t j, std::size_t columns, const float* product,
             std::size_t ldp, bool add) {
   if (!add && g.bias == nullptr && !g.activation && g.pre == nullptr) return;
-  gemm_epilogue({.rows = rows, .columns = columns, .product = product, .ldp = ldp, .add = add,
-                 .bias = g.bias == nullptr ? nullptr : g.bias + j, .activation = g.activation,
-                 .pre = g.pre == nullptr ? nullptr : g.pre + i * g.ldpre + j, .ldpre = g.ldpre,
-                 .c = g.c + i * g.ldc + j, .ldc = g.ldc});
+  gemm_epilogue({.rows = rows,
+                 .columns = columns,
+                 .product = product,
+                 .ldp = ldp,
+                 .add = add,
+                 .bias = g.bias == nullptr ? nullptr : g.bias + j,
+                 .activation = g.activation,
+                 .pre = g.pre == nullptr ? nullptr : g.pre + i * g.ldpre + j,
+                 .ldpre = g.ldpre,
+                 .c = g.c + i * g.ldc + j,
+                 .ldc = g.ldc});
 }
 
 /// Blocks that lie below each other in C, computed by one thread.
@@ -166,8 +182,8 @@ class ColumnOfBlocks {
 std::size_t shares(const Gemm& g, std::size_t blocks) {
   const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 0x1p18;
   const auto team = static_cast<std::size_t>(threads());
-  return std::max<std::size_t>(1, work < static_cast<double>(team) ? std::min(blocks, static_cast<std::size_t>(work))
-                                                                   : std::min(blocks, team));
+  return std::max<std::size_t>(
+      1, work < static_cast<double>(team) ? std::min(blocks, static_cast<std::size_t>(work)) : std::min(blocks, team));
 }
 
 /// Every thread takes a run of consecutive blocks, rows fastest. Which thread computes a block does not change its bits.
