@@ -105,8 +105,9 @@ Workload make_attention(const Sizes& s) {
 
 std::vector<Job> attention_jobs() {
   const Sizes s{8, 6, 256, 64};
-  return {{"attention", "attention forward+backward", {s.batch, s.heads, s.length, s.d_head}, {false}, false,
-           [=] { return make_attention(s); }}};
+  return {{"attention", "attention forward+backward", {s.batch, s.heads, s.length, s.d_head}, {false}, false, [=] {
+             return make_attention(s);
+           }}};
 }
 
 }  // namespace addnorm::bench

@@ -84,7 +84,8 @@ void run_job(const Job& job, const std::vector<int>& thread_counts, const Option
 
 /// A team of threads waits for its slowest: one core taken away now and then doubles every time with two threads.
 void warn_of_others(const Report& report, std::ostream& notes) {
-  const auto disturbed = std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.others > 0.1; });
+  const auto disturbed =
+      std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.others > 0.1; });
   if (disturbed > 0)
     notes << "Other programs or other virtual machines used more than a tenth of a core during " << disturbed << " of "
           << report.results.size() << " measurements (others_cores in --json): trust those figures less.\n";

@@ -15,7 +15,7 @@ struct Options {
   std::vector<std::string> shapes;  ///< "2048x384"; empty: all
   std::string python;               ///< interpreter with PyTorch; empty: none known
   bool json = false;
-  bool quick = false;               ///< fewer rounds, no torch.compile: for a first look
+  bool quick = false;  ///< fewer rounds, no torch.compile: for a first look
 };
 
 /// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"

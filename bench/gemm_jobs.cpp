@@ -73,8 +73,8 @@ void add_jobs(const std::string& prefix, std::size_t padding, std::vector<Job>& 
       for (const Layer& l : {Layer{tokens, d, d}, Layer{tokens, d, 3 * d}, Layer{tokens, d, 4 * d}, Layer{tokens, 4 * d, d}}) {
         if (padding == 0 && l.in % 256 != 0 && l.out % 256 != 0) continue;  // the same as its padded form
         const std::string name = prefix + name_of(way);
-        jobs.push_back({"gemm", name, {l.tokens, l.in, l.out}, {false}, padding == 0,
-                        [=] { return make_gemm(name, way, l, padding); }});
+        jobs.push_back(
+            {"gemm", name, {l.tokens, l.in, l.out}, {false}, padding == 0, [=] { return make_gemm(name, way, l, padding); }});
       }
 }
 

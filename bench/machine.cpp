@@ -36,16 +36,17 @@ double best_rate(const MemoryLimit& limit, StoreKind stores, double seconds) {
 
 }  // namespace
 
-CacheSizes cache_sizes() {
-  return {cache_size(2, std::size_t{1} << 20), cache_size(3, std::size_t{32} << 20)};
-}
+CacheSizes cache_sizes() { return {cache_size(2, std::size_t{1} << 20), cache_size(3, std::size_t{32} << 20)}; }
 
 std::size_t working_set(Level level, int threads) {
   const CacheSizes caches = cache_sizes();
   switch (level) {
-    case Level::l2: return caches.l2_per_core * static_cast<std::size_t>(threads) / 2;
-    case Level::l3: return caches.l3 / 4;  // of a cache that other machines on the same chip may share
-    case Level::dram: break;
+    case Level::l2:
+      return caches.l2_per_core * static_cast<std::size_t>(threads) / 2;
+    case Level::l3:
+      return caches.l3 / 4;  // of a cache that other machines on the same chip may share
+    case Level::dram:
+      break;
   }
   return std::max(8 * caches.l3, std::size_t{256} << 20);
 }
@@ -75,9 +76,7 @@ Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
   return machine;
 }
 
-const char* name_of(Level level) {
-  return level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "DRAM";
-}
+const char* name_of(Level level) { return level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "DRAM"; }
 const char* name_of(Traffic traffic) { return traffic == Traffic::copy ? "copy" : "2 reads + 2 writes"; }
 const char* name_of(StoreKind stores) { return stores == StoreKind::regular ? "regular" : "streaming"; }
 

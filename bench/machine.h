@@ -32,7 +32,7 @@ CacheSizes cache_sizes();
 /// Bytes at which a level is measured: well inside the cache (the L2 caches of all threads together), or far beyond all.
 std::size_t working_set(Level level, int threads);
 
-/// The memory loop over `bytes` in all its arrays together, ready to be run again and again beside the kernels it is the limit of.
+/// The memory loop over `bytes` in all its arrays together, to be run again and again beside the kernels it limits.
 class MemoryLimit {
  public:
   MemoryLimit(Traffic traffic, std::size_t bytes);

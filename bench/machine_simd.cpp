@@ -59,8 +59,8 @@ void move_part(Traffic traffic, StoreKind stores, float* const* arrays, size_t b
   if (traffic == Traffic::copy) {
     (streaming ? copy_part<true> : copy_part<false>)(arrays[0] + begin, n, arrays[1] + begin);
   } else {
-    (streaming ? two_read_two_write_part<true> : two_read_two_write_part<false>)(
-        arrays[0] + begin, arrays[1] + begin, n, arrays[2] + begin, arrays[3] + begin);
+    (streaming ? two_read_two_write_part<true> : two_read_two_write_part<false>)(arrays[0] + begin, arrays[1] + begin, n,
+                                                                                 arrays[2] + begin, arrays[3] + begin);
   }
 }
 

@@ -61,14 +61,31 @@ std::shared_ptr<NormArrays> make_arrays(const Kind& kind, bool backward, Size si
 
 AddNorm forward_args(const NormArrays& arrays, Size size, std::size_t slot) {
   const NormArrays::Slot& s = arrays.slots[slot];
-  return {.rows = size[0], .width = size[1], .x = s.in0, .f = s.in1, .gamma = arrays.gamma, .beta = arrays.beta,
-          .sum = s.stored, .y = s.out, .mean = s.mean, .rstd = s.rstd};
+  return {.rows = size[0],
+          .width = size[1],
+          .x = s.in0,
+          .f = s.in1,
+          .gamma = arrays.gamma,
+          .beta = arrays.beta,
+          .sum = s.stored,
+          .y = s.out,
+          .mean = s.mean,
+          .rstd = s.rstd};
 }
 
 AddNormGrad backward_args(const NormArrays& arrays, Size size, std::size_t slot) {
   const NormArrays::Slot& s = arrays.slots[slot];
-  return {.rows = size[0], .width = size[1], .dy = s.in0, .dsum = s.in1, .sum = s.stored, .mean = s.mean, .rstd = s.rstd,
-          .gamma = arrays.gamma, .dx = s.out, .dgamma = arrays.dgamma, .dbeta = arrays.dbeta};
+  return {.rows = size[0],
+          .width = size[1],
+          .dy = s.in0,
+          .dsum = s.in1,
+          .sum = s.stored,
+          .mean = s.mean,
+          .rstd = s.rstd,
+          .gamma = arrays.gamma,
+          .dx = s.out,
+          .dgamma = arrays.dgamma,
+          .dbeta = arrays.dbeta};
 }
 
 Call our_call(const Kind& kind, bool backward, Size size, std::shared_ptr<NormArrays> arrays) {
@@ -129,8 +146,12 @@ std::vector<Job> norm_jobs() {
   for (const Kind& kind : kKinds)
     for (const bool backward : {false, true})
       for (const Size& size : kSizes)
-        jobs.push_back({kind.group, std::string(kind.name) + (backward ? " backward" : " forward"), {size[0], size[1]},
-                        {true, false}, !kind.add || kind.rms, [=] { return make_norm(kind, backward, size); }});
+        jobs.push_back({kind.group,
+                        std::string(kind.name) + (backward ? " backward" : " forward"),
+                        {size[0], size[1]},
+                        {true, false},
+                        !kind.add || kind.rms,
+                        [=] { return make_norm(kind, backward, size); }});
   return jobs;
 }
 

@@ -70,12 +70,16 @@ OneDnnNorm::OneDnnNorm(std::size_t rows, std::size_t width, bool backward, float
   for (const Slot& slot : slots) {
     Primitives::Step step;
     float* source = !backward && slot.added != nullptr ? slot.stored : slot.x;
-    step.norm = {{DNNL_ARG_SRC, at(matrix, source)}, {DNNL_ARG_MEAN, at(rows_only, p_->mean.data())},
-                 {DNNL_ARG_VARIANCE, at(rows_only, p_->variance.data())}, {DNNL_ARG_SCALE, at(row, gamma)},
+    step.norm = {{DNNL_ARG_SRC, at(matrix, source)},
+                 {DNNL_ARG_MEAN, at(rows_only, p_->mean.data())},
+                 {DNNL_ARG_VARIANCE, at(rows_only, p_->variance.data())},
+                 {DNNL_ARG_SCALE, at(row, gamma)},
                  {DNNL_ARG_SHIFT, at(row, beta)}};  // backward too: it does not read it, but refuses to run without
     if (backward) {
-      step.norm.insert({{DNNL_ARG_DIFF_DST, at(matrix, slot.dy)}, {DNNL_ARG_DIFF_SRC, at(matrix, slot.out)},
-                        {DNNL_ARG_DIFF_SCALE, at(row, p_->dgamma.data())}, {DNNL_ARG_DIFF_SHIFT, at(row, p_->dbeta.data())}});
+      step.norm.insert({{DNNL_ARG_DIFF_DST, at(matrix, slot.dy)},
+                        {DNNL_ARG_DIFF_SRC, at(matrix, slot.out)},
+                        {DNNL_ARG_DIFF_SCALE, at(row, p_->dgamma.data())},
+                        {DNNL_ARG_DIFF_SHIFT, at(row, p_->dbeta.data())}});
       if (slot.added != nullptr) step.add = sum(slot.out, slot.added, slot.out);
     } else {
       step.norm.insert({DNNL_ARG_DST, at(matrix, slot.out)});

@@ -109,12 +109,9 @@ void print_heading(const Result& r, std::ostream& out) {
 
 ordered_json machine_json(const Report& report) {
   const Machine& m = report.machine;
-  ordered_json j = {{"processor", processor()},
-                    {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-                    {"simd", simd_name()},
-                    {"l2_bytes_per_core", m.caches.l2_per_core},
-                    {"l3_bytes", m.caches.l3},
-                    {"addnorm", version()},
+  ordered_json j = {{"processor", processor()},  {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+                    {"simd", simd_name()},       {"l2_bytes_per_core", m.caches.l2_per_core},
+                    {"l3_bytes", m.caches.l3},   {"addnorm", version()},
                     {"onednn", onednn_version()}};
   if (!report.torch.empty()) j["torch"] = report.torch;
   for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});

@@ -8,9 +8,7 @@
 
 namespace addnorm::bench {
 
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+inline double now() { return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
 
 /// The middle value; of an even number the lower of the two. 0 when there is none.
 inline double median(std::vector<double> values) {

@@ -22,13 +22,13 @@ struct Workload {
   std::string name;  ///< "add_layer_norm forward"
   std::vector<std::size_t> shape;
   Limit limit = Limit::fma;
-  double work = 0;               ///< bytes that must move, or floating-point operations
-  std::size_t working_set = 0;   ///< bytes of one slot
+  double work = 0;              ///< bytes that must move, or floating-point operations
+  std::size_t working_set = 0;  ///< bytes of one slot
   std::size_t slots = 1;
   Call ours;
   std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
   PeerWork peer;
-  bool compiled = false;         ///< the peer also has a torch.compile form of it
+  bool compiled = false;  ///< the peer also has a torch.compile form of it
 };
 
 /// A workload that is made when its turn comes: all of them together would not fit into memory.
