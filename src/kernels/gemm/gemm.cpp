@@ -156,8 +156,8 @@ class ColumnOfBlocks {
     if (p + depth == g_.k) finish(g_, row(block), rows(block), j_, n_, product, ldp, apart);
   }
 
-  /// The copy of A^T is read n_ times. With few columns oneDNN is faster on A^T as it is, unless its rows fall into the
-  /// same sets of the cache.
+  /// The copy of A^T is read n_ times. With 64 columns oneDNN was faster on A^T as it is (leading dimensions up to 256); for
+  /// multiples of 512 we copy there too, expecting the conflicts in cache that cost 60 % with more columns.
   bool transpose_pays() const { return n_ >= 128 || g_.lda % 512 == 0; }
 
   void plainly(std::size_t first, std::size_t last) const {
