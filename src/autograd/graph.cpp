@@ -7,26 +7,26 @@
 namespace addnorm::detail {
 namespace {
 
-/// Nodes whose last owner is gone, waiting to be destroyed one after the other. Without it a chain of 100,000 ops would
-/// be destroyed by 100,000 nested calls.
-struct Graveyard {
-  std::vector<std::shared_ptr<Node>> waiting;
-  bool draining = false;
-};
-thread_local Graveyard graveyard;
+/// Nodes whose last owner is gone, waiting to be destroyed one after the other; null when nobody is at it. Without it a
+/// chain of 100,000 ops would be destroyed by 100,000 nested calls. A plain pointer: a Var may outlive the thread's objects.
+thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
 
 }  // namespace
 
 Value::~Value() {
   if (!producer) return;
-  graveyard.waiting.push_back(std::move(producer));
-  if (graveyard.draining) return;
-  graveyard.draining = true;
-  while (!graveyard.waiting.empty()) {
-    const std::shared_ptr<Node> node = std::move(graveyard.waiting.back());
-    graveyard.waiting.pop_back();
+  if (graveyard) {
+    graveyard->push_back(std::move(producer));
+    return;
+  }
+  std::vector<std::shared_ptr<Node>> waiting;
+  graveyard = &waiting;
+  waiting.push_back(std::move(producer));
+  while (!waiting.empty()) {
+    const std::shared_ptr<Node> node = std::move(waiting.back());
+    waiting.pop_back();
   }  // the node's inputs die here and queue their own producers
-  graveyard.draining = false;
+  graveyard = nullptr;
 }
 
 Var Node::make_var(std::shared_ptr<Value> value) {

@@ -18,6 +18,7 @@ struct Value {
   std::size_t output = 0;          // which output of the producer this is
   bool requires_grad = false;
   bool retain_grad = false;
+  Grads* forward_to = nullptr;  // a leaf of a recomputed part: what arrives goes on to input `output` of these
 
   Value() = default;
   Value(const Value&) = delete;
@@ -50,5 +51,25 @@ bool checking_finite();
 void require_finite(const Tensor& t, const std::string& what, const std::string& where);
 
 std::shared_ptr<const std::string> current_path();
+
+/// While it lives, ops record as they did where `path` was current: for the second pass of recompute, which must record
+/// even if backward was called under NoGrad.
+class RecordAgain {
+ public:
+  explicit RecordAgain(const std::shared_ptr<const std::string>& path);
+  ~RecordAgain();
+  RecordAgain(const RecordAgain&) = delete;
+  RecordAgain& operator=(const RecordAgain&) = delete;
+
+ private:
+  bool grad_before_;
+  std::string path_before_;
+};
+
+/// The sequence number that the next recorded op will at least have.
+std::uint64_t upcoming_sequence();
+
+/// backward() that refuses to run nodes recorded before `earliest`.
+void run_backward(std::span<const Var> outputs, std::span<const Tensor> dys, BackwardOptions options, std::uint64_t earliest);
 
 }  // namespace addnorm::detail

@@ -37,6 +37,18 @@ std::shared_ptr<const std::string> current_path() {
   return recording.path.empty() ? nullptr : std::make_shared<const std::string>(recording.path);
 }
 
+RecordAgain::RecordAgain(const std::shared_ptr<const std::string>& path)
+    : grad_before_(recording.grad), path_before_(recording.path) {
+  recording.grad = true;
+  recording.path = path ? *path : std::string();
+}
+RecordAgain::~RecordAgain() {
+  recording.grad = grad_before_;
+  recording.path.swap(path_before_);
+}
+
+std::uint64_t upcoming_sequence() { return next_sequence.load(std::memory_order_relaxed); }
+
 }  // namespace detail
 
 std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<Tensor> ys, BackwardFn backward) {
