@@ -233,6 +233,10 @@ void combine_all(const float* partials, std::size_t blocks, std::size_t block_st
 }  // namespace
 
 void add_norm_grad(NormKind kind, const AddNormGrad& args, float* scratch) {
+  if (args.rows == 0 || args.width == 0) {
+    reference::add_norm_grad(kind, args);  // nothing to add up: the sums over rows are 0
+    return;
+  }
   const GradLayout layout(args);
   const bool stream = use_streaming(args);
   parallel_ranges(args.rows, kAddNormBlockRows, [&](std::size_t begin, std::size_t end) {

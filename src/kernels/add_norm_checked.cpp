@@ -74,12 +74,13 @@ void check(const char* function, kernels::NormKind kind, const AddNorm& n) {
   require_numbers(function, n.eps, n.dropout);
   require(n.f || n.dropout.p == 0, function, ": dropout acts on f, and f is null");
   require(n.mean == nullptr || kind == kernels::NormKind::layer, function, ": RMS norm has no mean; leave mean null");
-  require_separate(function,
-                   {matrix(function, "x", n.x, n.rows, n.width, n.x_stride), matrix(function, "f", n.f, n.rows, n.width, n.f_stride),
-                    vector("gamma", n.gamma, n.width), vector("beta", n.beta, n.width), vector("a", n.a.per_feature, n.width),
-                    vector("b", n.b.per_feature, n.width)},
-                   {matrix(function, "sum", n.sum, n.rows, n.width, n.sum_stride), matrix(function, "y", n.y, n.rows, n.width, n.y_stride),
-                    vector("mean", n.mean, n.rows), vector("rstd", n.rstd, n.rows)});
+  require_separate(
+      function,
+      {matrix(function, "x", n.x, n.rows, n.width, n.x_stride), matrix(function, "f", n.f, n.rows, n.width, n.f_stride),
+       vector("gamma", n.gamma, n.width), vector("beta", n.beta, n.width), vector("a", n.a.per_feature, n.width),
+       vector("b", n.b.per_feature, n.width)},
+      {matrix(function, "sum", n.sum, n.rows, n.width, n.sum_stride), matrix(function, "y", n.y, n.rows, n.width, n.y_stride),
+       vector("mean", n.mean, n.rows), vector("rstd", n.rstd, n.rows)});
 }
 
 void check(const char* function, kernels::NormKind kind, const AddNormGrad& n) {
@@ -96,17 +97,25 @@ void check(const char* function, kernels::NormKind kind, const AddNormGrad& n) {
   const bool alike = n.a.is_one() && n.b.is_one() && n.dropout.p == 0;
   require(n.df == nullptr || n.df != n.dx || alike, function,
           ": dx and df are one array, which is right only for a = b = 1 without dropout; give two");
+  const std::size_t dx_stride = kernels::reference::stride_or(n.dx_stride, n.width);
+  const std::size_t df_stride = kernels::reference::stride_or(n.df_stride, n.width);
+  require(n.df == nullptr || n.df != n.dx || dx_stride == df_stride, function, ": dx and df are one array with two strides, ",
+          dx_stride, " and ", df_stride);
+  require(n.dx || n.df || n.dgamma || n.dbeta || n.da || n.db || shape.elements() == 0, function,
+          ": dx, df, dgamma, dbeta, da and db are all null; there is nothing to compute");
   const std::size_t a_count = n.a.per_feature ? n.width : 1;
   const std::size_t b_count = n.b.per_feature ? n.width : 1;
   const float* separate_df = n.df == n.dx ? nullptr : n.df;
   require_separate(
       function,
-      {matrix(function, "dy", n.dy, n.rows, n.width, n.dy_stride), matrix(function, "dsum", n.dsum, n.rows, n.width, n.dsum_stride),
+      {matrix(function, "dy", n.dy, n.rows, n.width, n.dy_stride),
+       matrix(function, "dsum", n.dsum, n.rows, n.width, n.dsum_stride),
        matrix(function, "sum", n.sum, n.rows, n.width, n.sum_stride), matrix(function, "x", n.x, n.rows, n.width, n.x_stride),
        matrix(function, "f", n.f, n.rows, n.width, n.f_stride), vector("gamma", n.gamma, n.width), vector("mean", n.mean, n.rows),
        vector("rstd", n.rstd, n.rows), vector("a", n.a.per_feature, n.width), vector("b", n.b.per_feature, n.width)},
-      {matrix(function, "dx", n.dx, n.rows, n.width, n.dx_stride), matrix(function, "df", separate_df, n.rows, n.width, n.df_stride),
-       vector("dgamma", n.dgamma, n.width), vector("dbeta", n.dbeta, n.width), vector("da", n.da, a_count), vector("db", n.db, b_count)});
+      {matrix(function, "dx", n.dx, n.rows, n.width, n.dx_stride),
+       matrix(function, "df", separate_df, n.rows, n.width, n.df_stride), vector("dgamma", n.dgamma, n.width),
+       vector("dbeta", n.dbeta, n.width), vector("da", n.da, a_count), vector("db", n.db, b_count)});
 }
 
 /// Scratch of the calling thread: grows to what the largest call needed and stays until the thread ends.

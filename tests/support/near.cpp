@@ -1,5 +1,6 @@
 #include "support/near.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -37,6 +38,12 @@ Tolerance reduction_tolerance(std::size_t n) {
   return {bound, bound};
 }
 
+Tolerance row_sum_tolerance(std::size_t rows) {
+  const double in_block = static_cast<double>(std::min<std::size_t>(rows, 64)) / std::sqrt(6.0);
+  const double blocks = static_cast<double>((rows + 63) / 64);
+  return {6 * (in_block * std::sqrt(blocks) + std::sqrt(static_cast<double>(rows))) * 0x1p-24, 0x1p-22};
+}
+
 Tolerance steps_tolerance(std::size_t steps) {
   const double bound = 4 * std::sqrt(static_cast<double>(steps)) * 0x1p-25;
   return {bound, bound};
@@ -58,7 +65,8 @@ testing::AssertionResult near_all(std::span<const double> got, std::span<const d
 }
 
 testing::AssertionResult near_all(const Tensor& got, const Tensor& want, Tolerance tolerance) {
-  if (!(got.shape() == want.shape())) return testing::AssertionFailure() << "shape " << got.shape() << ", expected " << want.shape();
+  if (!(got.shape() == want.shape()))
+    return testing::AssertionFailure() << "shape " << got.shape() << ", expected " << want.shape();
   const Tensor g = got.to(DType::f64);
   const Tensor w = want.to(DType::f64);
   return compare(g.values<double>(), w.values<double>(), tolerance);

@@ -36,6 +36,12 @@ constexpr Tolerance tail_tolerance(double u) { return {1.1e-36, 4.8e-7 + 1.8e-7 
 constexpr Tolerance softmax_tolerance() { return {1e-6, 4e-6}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
+/// Sums over rows of terms of size about 1, in float within blocks of 64 rows and in double across. Each term carries its own
+/// roundings, about 2^-24; partial sums grow like sqrt(k) and are rounded too, a deviation of 64 / sqrt(6) * 2^-24 per full
+/// block. Six deviations of both: cases have up to 10^6 columns.
+Tolerance row_sum_tolerance(std::size_t rows);
+/// Denormals flushed to zero: off by less than the smallest normal float.
+constexpr Tolerance flushed_tolerance() { return {1.18e-38, 0}; }
 /// dy - p * sum(dy) with the float32 probability's error multiplied by a sum of n normal values.
 Tolerance log_softmax_gradient_tolerance(std::size_t n);
 /// Parameters near 1 that were rounded to float32 once per step: a random walk of half-ulp steps, four deviations.

@@ -10,7 +10,9 @@
 //
 // Precision. The statistics are those of the float32-rounded sum, accumulated in double; y is within 4 ULP of
 // max(|y|, 1) of the exact value for |mean| / std up to 1e6. A row of equal values gives exactly beta. A row with a NaN
-// or infinity becomes NaN and touches no other row. The same bits for any number of threads and any split of the rows.
+// or infinity becomes NaN and touches no other row; so does, with eps = 0, a row that does not vary (RMS: of zeros), for
+// there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
+// The same bits for any number of threads and any split of the rows.
 // Cost. Memory-bound: 16 bytes of traffic per element forward, 16 backward. Scratch for the backward sums over rows is
 // kept per calling thread and grows to 1/32 of the input at most.
 // Aliasing. Outputs may be the same array as an input (sum == x, y == f, dx == dy, ...) but must not overlap otherwise.

@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 #include "addnorm/core/rng.h"
 #include "addnorm/kernels/add_norm.h"
@@ -49,8 +50,10 @@ T sum_at(const AddNormArgs<T>& n, std::size_t row, std::size_t column) {
   return s + f;
 }
 
-/// 1 / sqrt(var + eps), 1 / sqrt(mean square + eps), or 1 / (sqrt(mean square) + eps).
+/// 1 / sqrt(var + eps), 1 / sqrt(mean square + eps), or 1 / (sqrt(mean square) + eps). An infinity in the row makes NaN of
+/// it: 1 / infinity = 0 would turn its finite neighbours into beta and hide the fault from all but one element.
 inline double reciprocal_root(double second_moment, double eps, EpsPlace place) {
+  if (std::isinf(second_moment)) return std::numeric_limits<double>::quiet_NaN();
   return place == EpsPlace::inside_root ? 1.0 / std::sqrt(second_moment + eps) : 1.0 / (std::sqrt(second_moment) + eps);
 }
 
@@ -102,11 +105,12 @@ void add_norm_grad(NormKind kind, const AddNormGradArgs<T>& n) {
   zero(n.db, n.b.per_feature != nullptr);
 
   for (std::size_t r = 0; r < n.rows; ++r) {
-    const T* s = n.sum + r * stride_or(n.sum_stride, n.width);
+    // Without dy the statistics do not matter and may be absent.
     const T* dy = n.dy ? n.dy + r * stride_or(n.dy_stride, n.width) : nullptr;
-    const double mean = kind == NormKind::layer ? n.mean[r] : 0.0;
-    const auto rstd = static_cast<double>(n.rstd[r]);
-    const auto xhat = [&](std::size_t i) { return (static_cast<double>(s[i]) - mean) * rstd; };
+    const T* s = n.sum ? n.sum + r * stride_or(n.sum_stride, n.width) : nullptr;
+    const double mean = dy && kind == NormKind::layer ? n.mean[r] : 0.0;
+    const double rstd = dy ? static_cast<double>(n.rstd[r]) : 0.0;
+    const auto xhat = [&](std::size_t i) { return dy ? (static_cast<double>(s[i]) - mean) * rstd : 0.0; };
     const auto g = [&](std::size_t i) {
       return dy ? static_cast<double>(dy[i]) * static_cast<double>(gain_at(n.gamma, n.gain_is_one_plus_gamma, i)) : 0.0;
     };
@@ -119,7 +123,7 @@ void add_norm_grad(NormKind kind, const AddNormGradArgs<T>& n) {
     }
     mean_g = kind == NormKind::layer ? mean_g / static_cast<double>(n.width) : 0.0;
     mean_gx /= static_cast<double>(n.width);
-    if (kind == NormKind::rms && n.eps_place == EpsPlace::outside_root) {
+    if (dy && kind == NormKind::rms && n.eps_place == EpsPlace::outside_root) {
       const double root = 1.0 / rstd - static_cast<double>(n.eps);
       mean_gx *= root > 0 ? (1.0 / rstd) / root : 0.0;  // a row of zeros: xhat is 0, and so is the term
     }

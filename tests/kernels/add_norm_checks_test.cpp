@@ -1,0 +1,124 @@
+// Every argument that the public fused Add & Norm refuses, and what it says.
+#include <limits>
+
+#include "addnorm/core/error.h"
+#include "support/norm_case.h"
+
+namespace addnorm {
+namespace {
+
+using test::NormCase;
+using test::throws_saying;
+
+const char* name_of(const NormCase& c, bool grad) {
+  if (grad) return c.layer ? "add_layer_norm_grad" : "add_rms_norm_grad";
+  return c.layer ? "add_layer_norm" : "add_rms_norm";
+}
+
+/// Changes one good problem and expects the refusal to name the function and the given parts, for both norms.
+template <class Change>
+void expect_refused(const Change& change, std::initializer_list<std::string> parts) {
+  for (const bool layer : {true, false}) {
+    NormCase c(3, 8);
+    c.layer = layer;
+    constexpr bool kGrad = std::is_invocable_v<Change, NormCase&, AddNormGrad&>;
+    const auto call = [&] {
+      if constexpr (kGrad) {
+        AddNormGrad args = c.backward_args();
+        change(c, args);
+        c.backward(args);
+      } else {
+        AddNorm args = c.forward_args();
+        change(c, args);
+        c.forward(args);
+      }
+    };
+    EXPECT_TRUE(throws_saying<UsageError>(call, {std::string(name_of(c, kGrad)) + ":"}));
+    EXPECT_TRUE(throws_saying<UsageError>(call, parts));
+  }
+}
+
+TEST(AddNormChecks, NullPointersThatAreNeeded) {
+  expect_refused([](NormCase&, AddNorm& n) { n.x = nullptr; }, {"x is null", "[3, 8]"});
+  expect_refused([](NormCase&, AddNorm& n) { n.sum = n.y = nullptr; }, {"both sum and y are null", "[3, 8]"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dy = n.dsum = nullptr; }, {"both dy and dsum are null", "[3, 8]"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.sum = nullptr; }, {"sum is null", "[3, 8]"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.rstd = nullptr; }, {"rstd is null", "[3]"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.da = c.y.data(); }, {"x (da needs it) is null", "[3, 8]"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.db = c.y.data(); }, {"f (db needs it) is null", "[3, 8]"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dx = n.df = n.dgamma = n.dbeta = nullptr; },
+                 {"nothing to compute", "dx, df, dgamma"});
+
+  NormCase c(3, 8);
+  AddNormGrad no_mean = c.backward_args();
+  no_mean.mean = nullptr;
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_layer_norm_grad(no_mean); }, {"add_layer_norm_grad: mean is null", "[3]"}));
+  AddNorm rms_mean = c.forward_args();
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_rms_norm(rms_mean); }, {"add_rms_norm: RMS norm has no mean"}));
+}
+
+TEST(AddNormChecks, StridesShorterThanARow) {
+  expect_refused([](NormCase&, AddNorm& n) { n.x_stride = 7; }, {"x_stride is 7", "8 elements"});
+  expect_refused([](NormCase&, AddNorm& n) { n.f_stride = 1; }, {"f_stride is 1"});
+  expect_refused([](NormCase&, AddNorm& n) { n.sum_stride = 5; }, {"sum_stride is 5"});
+  expect_refused([](NormCase&, AddNorm& n) { n.y_stride = 2; }, {"y_stride is 2"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dy_stride = 7; }, {"dy_stride is 7"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dsum_stride = 7; }, {"dsum_stride is 7"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.sum_stride = 7; }, {"sum_stride is 7"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dx_stride = n.df_stride = 7; }, {"dx_stride is 7"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.df = c.y.data(), n.df_stride = 7; }, {"df_stride is 7"});
+  expect_refused([](NormCase&, AddNorm& n) { n.x_stride = std::size_t{1} << 62; }, {"does not fit in memory"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dx_stride = 8, n.df_stride = 16; }, {"dx and df are one array", "8", "16"});
+}
+
+TEST(AddNormChecks, NumbersOutOfRange) {
+  constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  expect_refused([](NormCase&, AddNorm& n) { n.eps = kNaN; }, {"eps is nan", "at least 0"});
+  expect_refused([](NormCase&, AddNorm& n) { n.eps = -1e-5f; }, {"eps is -1e-05"});
+  expect_refused([](NormCase&, AddNorm& n) { n.eps = kInf; }, {"eps is inf"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.eps = kNaN; }, {"eps is nan"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.eps = -kInf; }, {"eps is -inf"});
+  for (const float p : {1.0f, -0.1f, 2.0f, kNaN}) {
+    const std::string said = concat("dropout p is ", p, "; it must be in [0, 1)");
+    expect_refused([p](NormCase&, AddNorm& n) { n.dropout.p = p; }, {said});
+    expect_refused([p](NormCase&, AddNormGrad& n) { n.dropout.p = p; }, {said});
+  }
+  expect_refused([](NormCase&, AddNorm& n) { n.f = nullptr, n.dropout.p = 0.1f; }, {"dropout acts on f, and f is null"});
+}
+
+TEST(AddNormChecks, OneArrayForTwoDifferentGradients) {
+  expect_refused([](NormCase&, AddNormGrad& n) { n.a.scalar = 2; }, {"dx and df are one array", "a = b = 1"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.b.per_feature = c.beta.data(); }, {"dx and df are one array"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.dropout.p = 0.5f; }, {"dx and df are one array"});
+}
+
+TEST(AddNormChecks, N10_OverlappingArrays) {
+  // Beside the same array of the same stride nothing may share memory with an output.
+  expect_refused([](NormCase& c, AddNorm& n) { n.rows = 2, n.y = c.x.data() + 1; }, {"y overlaps x"});
+  expect_refused([](NormCase& c, AddNorm& n) { n.rows = 2, n.sum = c.f.data() + 8; }, {"sum overlaps f"});
+  expect_refused([](NormCase&, AddNorm& n) { n.y = n.sum; }, {"the outputs", "sum", "y", "overlap"});
+  expect_refused([](NormCase& c, AddNorm& n) { n.rows = 1, n.y = c.gamma.data(); }, {"y overlaps gamma"});
+  expect_refused([](NormCase& c, AddNorm& n) { n.rows = 1, n.sum = c.beta.data(); }, {"sum overlaps beta"});
+  expect_refused([](NormCase& c, AddNorm& n) { n.rstd = c.y.data() + 23; }, {"the outputs", "rstd", "y"});
+  expect_refused([](NormCase& c, AddNorm& n) { n.rows = 2, n.x_stride = 12, n.sum = c.x.data(), n.sum_stride = 8; },
+                 {"sum overlaps x"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.rows = 2, n.dx = n.df = c.dy.data() + 1; }, {"dx overlaps dy"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.dgamma = c.gamma.data(); }, {"dgamma overlaps gamma"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.dbeta = c.dgamma.data(); }, {"the outputs", "dgamma", "dbeta"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.dbeta = c.dx.data() + 16; }, {"the outputs", "dx", "dbeta"});
+  expect_refused([](NormCase& c, AddNormGrad& n) { n.dgamma = c.rstd.data(); }, {"dgamma overlaps rstd"});
+}
+
+TEST(AddNormChecks, ARefusedCallWritesNothing) {
+  NormCase c(3, 8);
+  std::fill(c.y.begin(), c.y.end(), 5.0f);
+  AddNorm args = c.forward_args();
+  args.eps = -1;
+  EXPECT_THROW(add_layer_norm(args), UsageError);
+  EXPECT_EQ(c.y, std::vector(24, 5.0f));
+  EXPECT_EQ(c.sum, std::vector(24, 0.0f));
+}
+
+}  // namespace
+}  // namespace addnorm
