@@ -28,7 +28,7 @@ TEST_P(AddNormInvariance, N11_AddingAConstantToARowChangesNothing) {
     for (float& x : shifted.x) x += shift;
     plain.run();
     shifted.run();
-    EXPECT_NEAR_ALL(shifted.y, plain.y, test::elementwise_tolerance());
+    EXPECT_NEAR_ALL(shifted.y, plain.y, test::two_norms_tolerance());
     EXPECT_NEAR_ALL(shifted.dx, plain.dx, test::gradient_tolerance());
     EXPECT_NEAR_ALL(shifted.dgamma, plain.dgamma, test::gradient_tolerance());
   }
@@ -75,7 +75,7 @@ TEST_P(AddNormInvariance, N11_PermutingTheFeaturesPermutesTheResult) {
       dx.push_back(plain.dx[i / kWidth * kWidth + from(i % kWidth)]);
     }
     for (std::size_t i = 0; i < kWidth; ++i) dgamma.push_back(plain.dgamma[from(i)]);
-    EXPECT_NEAR_ALL(moved.y, y, test::elementwise_tolerance());
+    EXPECT_NEAR_ALL(moved.y, y, test::two_norms_tolerance());
     EXPECT_NEAR_ALL(moved.dx, dx, test::gradient_tolerance());
     EXPECT_NEAR_ALL(moved.dgamma, dgamma, test::gradient_tolerance());
   }

@@ -36,6 +36,8 @@ constexpr Tolerance tail_tolerance(double u) { return {1.1e-36, 4.8e-7 + 1.8e-7 
 constexpr Tolerance softmax_tolerance() { return {1e-6, 4e-6}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
+/// Two normed values of size up to about 2, each within 4 ULP of max(|y|, 1) of the exact one.
+constexpr Tolerance two_norms_tolerance() { return {8 * 0x1p-23, 8 * 0x1p-23}; }
 /// Sums over rows of terms of size about 1, in float within blocks of 64 rows and in double across. Each term carries its own
 /// roundings, about 2^-24; partial sums grow like sqrt(k) and are rounded too, a deviation of 64 / sqrt(6) * 2^-24 per full
 /// block. Six deviations of both: cases have up to 10^6 columns.
