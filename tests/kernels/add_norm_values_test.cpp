@@ -235,10 +235,9 @@ TEST_P(AddNormValues, N09_AbsentGainAndBiasStandForOneAndZero) {
   }
 }
 
-// A large gain magnifies the error of xhat, whose unit is that of max(|xhat|, 1): y is held to 4 ULP of max(|y|, |gamma|, 1).
-TEST_P(AddNormValues, N09_ZeroNegativeAndHugeGains) {
+TEST_P(AddNormValues, N09_ZeroNegativeAndHugeGainsAndCancellingBiases) {
   for (const bool layer : {true, false})
-    for (const float gain : {0.0f, -1.0f, -2.5f, 100.0f, 1e30f, -1e30f})
+    for (const float gain : {0.0f, -1.0f, -2.5f, 1e30f, -1e30f})
       for (const float bias : {0.0f, -1e30f, 1e30f, 7.0f}) {
         NormCase c(4, 33);
         c.layer = layer;
@@ -246,17 +245,12 @@ TEST_P(AddNormValues, N09_ZeroNegativeAndHugeGains) {
         std::fill(c.beta.begin(), c.beta.end(), bias);
         c.forward(c.forward_args());
         EXPECT_TRUE(all_finite(c.y));
-        test::ExactNorm exact = exact_results(c);
-        for (std::size_t i = 0; i < exact.y_size.size(); ++i)
-          exact.y_size[i] = std::max(exact.y_size[i], std::abs(static_cast<double>(c.gamma[i % c.width])));
-        expect_forward_exact(c, exact);
+        expect_forward_exact(c);
         if (gain == 0.0f) {
           EXPECT_NEAR_ALL(c.row_of(c.y, 1), c.beta, test::exact());
         }
       }
-}
-
-TEST_P(AddNormValues, N09_WhereGainAndBiasCancelTheErrorIsThatOfTheTerms) {
+  // a * x = -b up to rounding: what is left is held to 4 ULP of the terms.
   NormCase c(1, 33);
   c.forward(c.forward_args());
   for (std::size_t i = 0; i < c.width; ++i) c.beta[i] = -(c.y[i] - c.beta[i]);

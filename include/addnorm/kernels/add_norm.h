@@ -9,7 +9,7 @@
 //   add_layer_norm({.rows = n, .width = d, .x = x, .f = f, .gamma = gamma, .beta = beta, .sum = sum, .y = y});
 //
 // Precision. The statistics are those of the float32-rounded sum, accumulated in double; y is within 4 ULP of
-// max(|y|, |gamma|, 1) of the exact value for |mean| / std up to 1e6. A row of equal values gives exactly beta. A row with a NaN
+// max(|y|, 1) of the exact value for |mean| / std up to 1e6. A row of equal values gives exactly beta. A row with a NaN
 // or infinity becomes NaN and touches no other row; so does, with eps = 0, a row that does not vary (RMS: of zeros), for
 // there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
 // The same bits for any number of threads and any split of the rows.
