@@ -41,7 +41,8 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   if (!app.get_subcommands().empty()) return concat("unexpected argument '", name, "'");
 
   std::vector<std::string> commands;
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) commands.push_back(command->get_name());
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
+    commands.push_back(command->get_name());
   return unknown_name("command", name, commands);
 }
 

@@ -10,7 +10,8 @@ Var add_bias(const Var& x, const Var& bias) {
   detail::require_defined("add_bias", "x", x);
   detail::require_defined("add_bias", "bias", bias);
   const auto [rows, width] = as_rows(x.shape());
-  require(bias.shape() == Shape{width}, "add_bias: bias is ", bias.shape(), ", x is ", x.shape(), "; bias needs the last axis of x");
+  require(bias.shape() == Shape{width}, "add_bias: bias is ", bias.shape(), ", x is ", x.shape(),
+          "; bias needs the last axis of x");
   detail::require_same_dtype("add_bias", "x", x, "bias", bias);
 
   Tensor y(x.shape(), x.dtype());

@@ -28,7 +28,8 @@ void check(const Problem& p) {
   };
   const auto vector = [&](const char* what, const Var& v) {
     if (!v.defined()) return;
-    require(v.shape() == Shape{width}, p.name, ": ", what, " is ", v.shape(), ", the last axis of x ", p.x.shape(), " is ", width);
+    require(v.shape() == Shape{width}, p.name, ": ", what, " is ", v.shape(), ", the last axis of x ", p.x.shape(), " is ",
+            width);
     same_dtype(what, v);
   };
   const auto factor = [&](const char* what, const Factor& c) {
@@ -163,8 +164,8 @@ std::vector<Var> run(const Problem& p) {
 
   return record(p.name, {p.x, or_none(p.f), or_none(p.gamma), or_none(p.beta), or_none(o.a.learned), or_none(o.b.learned)},
                 std::vector{sum, y}, [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
-    dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
-  });
+                  dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
+                });
 }
 
 SumAndNormed pair_of(std::vector<Var> outputs) { return {std::move(outputs[0]), std::move(outputs[1])}; }

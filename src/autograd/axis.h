@@ -15,7 +15,8 @@ namespace addnorm::detail {
 /// 0 .. rank-1 from the front, or -1 .. -rank from the back.
 inline std::size_t axis_of(const char* op, const Shape& shape, std::ptrdiff_t axis) {
   const auto rank = static_cast<std::ptrdiff_t>(shape.rank());
-  require(axis >= -rank && axis < rank, op, ": axis ", axis, " given, the shape is ", shape, ": allowed is ", -rank, " to ", rank - 1);
+  require(axis >= -rank && axis < rank, op, ": axis ", axis, " given, the shape is ", shape, ": allowed is ", -rank, " to ",
+          rank - 1);
   return static_cast<std::size_t>(axis < 0 ? axis + rank : axis);
 }
 
@@ -51,7 +52,8 @@ inline const std::byte* bytes_of(const Tensor& t) {
 }
 
 /// The parts one after the other along an axis; an undefined part stands for zeros of its size.
-Tensor joined(std::span<const Tensor> parts, std::span<const std::size_t> sizes, const Shape& shape, std::size_t axis, DType dtype);
+Tensor joined(std::span<const Tensor> parts, std::span<const std::size_t> sizes, const Shape& shape, std::size_t axis,
+              DType dtype);
 /// The inverse: sizes add up to the axis.
 std::vector<Tensor> parted(const Tensor& whole, std::span<const std::size_t> sizes, std::size_t axis);
 

@@ -100,7 +100,8 @@ void check(const Var& x, const Var& gamma, const Var& beta, const Tensor& runnin
            std::span<const unsigned char> padding, const BatchNormOptions& options) {
   const auto [rows, width] = as_rows(x.shape());
   const auto check_vector = [&x, width = width](const char* what, const Tensor& t) {
-    require(t.shape() == Shape{width}, "batch_norm: ", what, " is ", t.shape(), ", x is ", x.shape(), ": ", Shape{width}, " is needed");
+    require(t.shape() == Shape{width}, "batch_norm: ", what, " is ", t.shape(), ", x is ", x.shape(), ": ", Shape{width},
+            " is needed");
     require(t.dtype() == x.dtype(), "batch_norm: ", what, " is ", t.dtype(), ", x is ", x.dtype());
   };
   if (gamma.defined()) check_vector("gamma", gamma.value());
@@ -109,7 +110,8 @@ void check(const Var& x, const Var& gamma, const Var& beta, const Tensor& runnin
   check_vector("running_var", running_var);
   require(padding.empty() || padding.size() == rows, "batch_norm: padding marks ", padding.size(), " rows, x is ", x.shape(),
           " and has ", rows);
-  require(options.eps >= 0 && std::isfinite(options.eps), "batch_norm: eps is ", options.eps, "; it must be finite and not negative");
+  require(options.eps >= 0 && std::isfinite(options.eps), "batch_norm: eps is ", options.eps,
+          "; it must be finite and not negative");
   require(options.momentum >= 0 && options.momentum <= 1, "batch_norm: momentum is ", options.momentum, "; allowed is 0 to 1");
 }
 
@@ -124,7 +126,8 @@ Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_
   s.padding.assign(padding.begin(), padding.end());
   if (options.train) s.statistics = statistics_of_batch(s.x, s.padding);
   if (s.statistics.count == 0) s.statistics = {running_mean.to(DType::f64), running_var.to(DType::f64), 0};
-  if (s.statistics.mean.shares_with(running_mean)) s.statistics.mean = running_mean.clone();  // float64: it may move before backward
+  if (s.statistics.mean.shares_with(running_mean))
+    s.statistics.mean = running_mean.clone();  // float64: it may move before backward
   s.rstd = reciprocal_deviation(s.statistics.var, options.eps);
   s.scale = scale_of(s.rstd, gamma, options.gain_is_one_plus_gamma);
 
@@ -132,8 +135,8 @@ Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_
   const auto [rows, width] = as_rows(x.shape());
   dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
     using T = decltype(zero);
-    kernels::batch_norm(x.data<T>(), s.statistics.mean.data<double>(), s.scale.data<double>(), beta.defined() ? beta.data<T>() : nullptr,
-                        rows, width, y.data<T>());
+    kernels::batch_norm(x.data<T>(), s.statistics.mean.data<double>(), s.scale.data<double>(),
+                        beta.defined() ? beta.data<T>() : nullptr, rows, width, y.data<T>());
   });
   if (s.statistics.count > 0 && !options.replay)
     update_running(s.statistics, static_cast<double>(options.momentum), running_mean, running_var);

@@ -10,8 +10,10 @@ inline void require_defined(const char* op, const char* argument, const Var& inp
   require(input.defined(), op, ": ", argument, " is an undefined Var");
 }
 
-inline void require_same_dtype(const char* op, const char* first_name, const Var& first, const char* second_name, const Var& second) {
-  require(first.dtype() == second.dtype(), op, ": ", first_name, " is ", first.dtype(), ", ", second_name, " is ", second.dtype());
+inline void require_same_dtype(const char* op, const char* first_name, const Var& first, const char* second_name,
+                               const Var& second) {
+  require(first.dtype() == second.dtype(), op, ": ", first_name, " is ", first.dtype(), ", ", second_name, " is ",
+          second.dtype());
 }
 
 }  // namespace addnorm::detail

@@ -8,7 +8,8 @@
 namespace addnorm {
 namespace detail {
 
-Tensor joined(std::span<const Tensor> parts, std::span<const std::size_t> sizes, const Shape& shape, std::size_t axis, DType dtype) {
+Tensor joined(std::span<const Tensor> parts, std::span<const std::size_t> sizes, const Shape& shape, std::size_t axis,
+              DType dtype) {
   const auto [outer, inner] = around(shape, axis);
   const std::size_t unit = inner * size_of(dtype);
   Tensor whole(shape, dtype);
@@ -46,8 +47,10 @@ Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
   std::size_t total = 0;
   for (const Var& part : parts) {
     const bool fits = part.shape().rank() == first.rank() && part.shape().with(along, first[along]) == first;
-    require(fits, "concat: part ", values.size(), " is ", part.shape(), ", part 0 is ", first, "; they may differ in axis ", along, " only");
-    require(part.dtype() == parts[0].dtype(), "concat: part ", values.size(), " is ", part.dtype(), ", part 0 is ", parts[0].dtype());
+    require(fits, "concat: part ", values.size(), " is ", part.shape(), ", part 0 is ", first, "; they may differ in axis ",
+            along, " only");
+    require(part.dtype() == parts[0].dtype(), "concat: part ", values.size(), " is ", part.dtype(), ", part 0 is ",
+            parts[0].dtype());
     values.push_back(part.value());
     sizes.push_back(part.shape()[along]);
     total += sizes.back();
@@ -68,12 +71,13 @@ std::vector<Var> split(const Var& x, const std::vector<std::size_t>& sizes, std:
     require(size <= shape[along] - total, "split: the sizes add up to more than axis ", along, " of x, which is ", shape);
     total += size;
   }
-  require(total == shape[along], "split: the sizes add up to ", total, ", axis ", along, " of x is ", shape[along], " (x is ", shape, ")");
+  require(total == shape[along], "split: the sizes add up to ", total, ", axis ", along, " of x is ", shape[along], " (x is ",
+          shape, ")");
 
   return record("split", {x}, detail::parted(x.value(), sizes, along),
                 [shape, along, dtype = x.dtype(), sizes](std::span<const Tensor> dy, Grads& grads) {
-    grads.give(0, detail::joined(dy, sizes, shape, along, dtype));
-  });
+                  grads.give(0, detail::joined(dy, sizes, shape, along, dtype));
+                });
 }
 
 }  // namespace addnorm

@@ -14,11 +14,12 @@ void check_weights(const Tensor& weights, const Var& logits) {
   const std::size_t classes = logits.shape().back();
   require(weights.shape() == Shape{classes}, "cross_entropy: class_weights is ", weights.shape(), ", logits are ", logits.shape(),
           "; one weight per class is needed");
-  require(weights.dtype() == logits.dtype(), "cross_entropy: class_weights is ", weights.dtype(), ", logits are ", logits.dtype());
+  require(weights.dtype() == logits.dtype(), "cross_entropy: class_weights is ", weights.dtype(), ", logits are ",
+          logits.dtype());
   const Tensor wide = weights.to(DType::f64);
   for (std::size_t c = 0; c < classes; ++c)
-    require(std::isfinite(wide.data<double>()[c]) && wide.data<double>()[c] >= 0, "cross_entropy: the weight of class ", c, " is ",
-            wide.data<double>()[c], "; weights are finite and not negative");
+    require(std::isfinite(wide.data<double>()[c]) && wide.data<double>()[c] >= 0, "cross_entropy: the weight of class ", c,
+            " is ", wide.data<double>()[c], "; weights are finite and not negative");
 }
 
 void check(const Var& logits, std::span<const std::int32_t> targets, const CrossEntropyOptions& options) {
@@ -26,14 +27,14 @@ void check(const Var& logits, std::span<const std::int32_t> targets, const Cross
   require(logits.shape().rank() >= 1 && logits.shape().back() >= 1, "cross_entropy: logits are ", logits.shape(),
           "; the last axis holds the classes, at least one");
   const auto [rows, classes] = as_rows(logits.shape());
-  require(targets.size() == rows, "cross_entropy: ", targets.size(), " targets for logits ", logits.shape(), ", which have ", rows,
-          " rows");
+  require(targets.size() == rows, "cross_entropy: ", targets.size(), " targets for logits ", logits.shape(), ", which have ",
+          rows, " rows");
   require(options.label_smoothing >= 0 && options.label_smoothing <= 1, "cross_entropy: label_smoothing is ",
           options.label_smoothing, "; 0 to 1 is allowed");
   for (std::size_t r = 0; r < rows; ++r) {
     const std::int32_t t = targets[r];
-    require(t == options.ignore_index || (t >= 0 && static_cast<std::size_t>(t) < classes), "cross_entropy: target ", r, " is ", t,
-            "; allowed are 0 to ", classes - 1, " and the ignore index ", options.ignore_index);
+    require(t == options.ignore_index || (t >= 0 && static_cast<std::size_t>(t) < classes), "cross_entropy: target ", r, " is ",
+            t, "; allowed are 0 to ", classes - 1, " and the ignore index ", options.ignore_index);
   }
   if (options.class_weights.defined()) check_weights(options.class_weights, logits);
 }
@@ -45,8 +46,7 @@ Tensor times_upstream(const Tensor& gradient, const Tensor& dy) {
   Tensor dx(gradient.shape(), gradient.dtype());
   dispatch(gradient.dtype(), [&, rows = rows, classes = classes](auto zero) {
     using T = decltype(zero);
-    if (dy.shape().rank() == 0)
-      return kernels::scale(gradient.data<T>(), dy.data<T>()[0], gradient.elements(), dx.data<T>());
+    if (dy.shape().rank() == 0) return kernels::scale(gradient.data<T>(), dy.data<T>()[0], gradient.elements(), dx.data<T>());
     for (std::size_t r = 0; r < rows; ++r)
       kernels::scale(gradient.data<T>() + r * classes, dy.data<T>()[r], classes, dx.data<T>() + r * classes);
   });
@@ -89,7 +89,8 @@ Var cross_entropy(const Var& logits, std::span<const std::int32_t> targets, cons
     kernels::cross_entropy(args);
   });
 
-  return record("cross_entropy", {logits}, reduced(losses, options.reduction, scale, without_last_axis(logits.shape()), logits.dtype()),
+  return record("cross_entropy", {logits},
+                reduced(losses, options.reduction, scale, without_last_axis(logits.shape()), logits.dtype()),
                 [dlogits](const Tensor& dy, Grads& grads) { grads.give(0, times_upstream(dlogits, dy)); });
 }
 

@@ -24,8 +24,9 @@ Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row) {
   require(p >= 0 && p < 1, "dropout: p is ", p, "; 0 <= p < 1 is allowed");
   if (p == 0) return x;
 
-  return record("dropout", {x}, dropped(x.value(), p, key.bits(), first_row),
-                [p, key = key.bits(), first_row](const Tensor& dy, Grads& grads) { grads.give(0, dropped(dy, p, key, first_row)); });
+  return record(
+      "dropout", {x}, dropped(x.value(), p, key.bits(), first_row),
+      [p, key = key.bits(), first_row](const Tensor& dy, Grads& grads) { grads.give(0, dropped(dy, p, key, first_row)); });
 }
 
 }  // namespace addnorm

@@ -1,6 +1,6 @@
+#include "kernels/dyt.h"
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
-#include "kernels/dyt.h"
 
 namespace addnorm {
 namespace {
@@ -29,8 +29,8 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, doubl
   dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
     using T = decltype(zero);
     Tensor scratch({kernels::dyt_grad_scratch(rows, width)}, x.dtype());
-    kernels::dyt_grad(dy.data<T>(), x.data<T>(), gain.data<T>(), static_cast<T>(alpha), rows, width, scratch.data<T>(), dx.data<T>(),
-                      sums.data<T>());
+    kernels::dyt_grad(dy.data<T>(), x.data<T>(), gain.data<T>(), static_cast<T>(alpha), rows, width, scratch.data<T>(),
+                      dx.data<T>(), sums.data<T>());
     double dalpha = 0;
     for (const T part : sums.values<T>().last(width)) dalpha += static_cast<double>(part);
     if (grads.wanted(1)) grads.give(1, Tensor::full(alpha_shape, dalpha, x.dtype()));
@@ -61,8 +61,8 @@ Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool 
 
   return record("dyt", {x, alpha, gamma, beta}, std::move(y),
                 [x = x.value(), gain, a, alpha_shape = alpha.shape()](const Tensor& dy, Grads& grads) {
-    give_gradients(dy, x, gain, a, alpha_shape, grads);
-  });
+                  give_gradients(dy, x, gain, a, alpha_shape, grads);
+                });
 }
 
 }  // namespace addnorm

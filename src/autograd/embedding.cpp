@@ -24,14 +24,14 @@ Var embedding(const Var& table, std::span<const std::int32_t> ids) {
 
   return record("embedding", {table}, std::move(y),
                 [ids = std::vector(ids.begin(), ids.end()), shape = table.shape()](const Tensor& dy, Grads& grads) {
-    if (!grads.wanted(0)) return;
-    Tensor dtable(shape, dy.dtype());
-    dispatch(dy.dtype(), [&](auto zero) {
-      using T = decltype(zero);
-      kernels::embedding_grad(dy.data<T>(), ids.data(), ids.size(), shape[1], shape[0], dtable.data<T>());
-    });
-    grads.give(0, std::move(dtable));
-  });
+                  if (!grads.wanted(0)) return;
+                  Tensor dtable(shape, dy.dtype());
+                  dispatch(dy.dtype(), [&](auto zero) {
+                    using T = decltype(zero);
+                    kernels::embedding_grad(dy.data<T>(), ids.data(), ids.size(), shape[1], shape[0], dtable.data<T>());
+                  });
+                  grads.give(0, std::move(dtable));
+                });
 }
 
 }  // namespace addnorm

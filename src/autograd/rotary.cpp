@@ -34,11 +34,19 @@ Tensor turned(const Tensor& x, const RotaryTables& tables, const std::vector<std
   Tensor y(x.shape(), x.dtype());
   dispatch(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::rotary(kernels::RotaryArgs<T>{.rows = positions.size(), .heads = heads, .d_head = d_head,
-                                           .d_rotary = 2 * tables.cos.shape()[1], .x = x.data<T>(), .x_stride = heads * d_head,
-                                           .cos = tables.cos.data<T>(), .sin = tables.sin.data<T>(),
-                                           .positions = positions.data(), .adjacent = pairs == RotaryPairs::adjacent,
-                                           .inverse = inverse, .y = y.data<T>(), .y_stride = heads * d_head});
+    kernels::rotary(kernels::RotaryArgs<T>{.rows = positions.size(),
+                                           .heads = heads,
+                                           .d_head = d_head,
+                                           .d_rotary = 2 * tables.cos.shape()[1],
+                                           .x = x.data<T>(),
+                                           .x_stride = heads * d_head,
+                                           .cos = tables.cos.data<T>(),
+                                           .sin = tables.sin.data<T>(),
+                                           .positions = positions.data(),
+                                           .adjacent = pairs == RotaryPairs::adjacent,
+                                           .inverse = inverse,
+                                           .y = y.data<T>(),
+                                           .y_stride = heads * d_head});
   });
   return y;
 }

@@ -58,20 +58,21 @@ Var mul_scalar(const Var& x, const Var& s) {
 
   return record("mul_scalar", {x, s}, scaled(x.value(), factor),
                 [x = x.value(), s_shape = s.shape(), factor](const Tensor& dy, Grads& grads) {
-    if (grads.wanted(0)) grads.give(0, scaled(dy, factor));
-    if (grads.wanted(1)) grads.give(1, Tensor::full(s_shape, inner_product(dy, x), dy.dtype()));
-  });
+                  if (grads.wanted(0)) grads.give(0, scaled(dy, factor));
+                  if (grads.wanted(1)) grads.give(1, Tensor::full(s_shape, inner_product(dy, x), dy.dtype()));
+                });
 }
 
 Var mul_row(const Var& x, const Var& v) {
-  require(v.shape() == Shape{as_rows(x.shape()).width}, "mul_row: v is ", v.shape(), ", x is ", x.shape(), "; v needs the last axis of x");
+  require(v.shape() == Shape{as_rows(x.shape()).width}, "mul_row: v is ", v.shape(), ", x is ", x.shape(),
+          "; v needs the last axis of x");
   require(v.dtype() == x.dtype(), "mul_row: x is ", x.dtype(), ", v is ", v.dtype());
 
   return record("mul_row", {x, v}, times_row(x.value(), v.value()),
                 [x = x.value(), v = v.value()](const Tensor& dy, Grads& grads) {
-    if (grads.wanted(0)) grads.give(0, times_row(dy, v));
-    if (grads.wanted(1)) grads.give(1, column_products(dy, x));
-  });
+                  if (grads.wanted(0)) grads.give(0, times_row(dy, v));
+                  if (grads.wanted(1)) grads.give(1, column_products(dy, x));
+                });
 }
 
 }  // namespace addnorm

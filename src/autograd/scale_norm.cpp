@@ -31,8 +31,8 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& norm, doubl
   Tensor row_dg = dg_wanted ? Tensor({rows}, DType::f64) : Tensor();
   dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
     using T = decltype(zero);
-    kernels::l2_norm_grad(dy.data<T>(), x.data<T>(), norm.data<double>(), rows, width, g, eps, dx.defined() ? dx.data<T>() : nullptr,
-                          dg_wanted ? row_dg.data<double>() : nullptr);
+    kernels::l2_norm_grad(dy.data<T>(), x.data<T>(), norm.data<double>(), rows, width, g, eps,
+                          dx.defined() ? dx.data<T>() : nullptr, dg_wanted ? row_dg.data<double>() : nullptr);
   });
   if (dx.defined()) grads.give(0, std::move(dx));
   if (!dg_wanted) return;
@@ -65,8 +65,8 @@ Var scale_norm(const Var& x, const Var& g, float eps, bool gain_is_one_plus_g) {
 
   return record("scale_norm", {x, g}, std::move(y),
                 [x = x.value(), norm = std::move(norm), g_shape = g.shape(), gain, eps](const Tensor& dy, Grads& grads) {
-    give_gradients(dy, x, norm, gain, static_cast<double>(eps), grads.wanted(1), g_shape, grads);
-  });
+                  give_gradients(dy, x, norm, gain, static_cast<double>(eps), grads.wanted(1), g_shape, grads);
+                });
 }
 
 }  // namespace addnorm

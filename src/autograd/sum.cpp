@@ -8,17 +8,16 @@ namespace {
 
 double total(const Tensor& x) {
   Tensor scratch({kernels::reduce_scratch(x.elements())}, DType::f64);
-  return dispatch(x.dtype(), [&](auto zero) {
-    return kernels::sum(x.data<decltype(zero)>(), x.elements(), scratch.data<double>());
-  });
+  return dispatch(x.dtype(),
+                  [&](auto zero) { return kernels::sum(x.data<decltype(zero)>(), x.elements(), scratch.data<double>()); });
 }
 
 }  // namespace
 
 Var sum(const Var& x) {
-  return record("sum", {x}, Tensor::full(Shape{}, total(x.value()), x.dtype()), [shape = x.shape()](const Tensor& dy, Grads& grads) {
-    grads.give(0, Tensor::full(shape, dy.item(), dy.dtype()));
-  });
+  return record(
+      "sum", {x}, Tensor::full(Shape{}, total(x.value()), x.dtype()),
+      [shape = x.shape()](const Tensor& dy, Grads& grads) { grads.give(0, Tensor::full(shape, dy.item(), dy.dtype())); });
 }
 
 Var mean(const Var& x) {
@@ -27,8 +26,8 @@ Var mean(const Var& x) {
 
   return record("mean", {x}, Tensor::full(Shape{}, total(x.value()) / count, x.dtype()),
                 [shape = x.shape(), count](const Tensor& dy, Grads& grads) {
-    grads.give(0, Tensor::full(shape, dy.item() / count, dy.dtype()));
-  });
+                  grads.give(0, Tensor::full(shape, dy.item() / count, dy.dtype()));
+                });
 }
 
 }  // namespace addnorm

@@ -27,8 +27,8 @@ void give_gradients(const Tensor& dy, const std::vector<Tensor>& xs, const Tenso
       dxs[k] = Tensor(dy.shape(), dy.dtype());
       out[k] = dxs[k].data<T>();
     }
-    kernels::weighted_sum_grad(dy.data<T>(), pointers<T>(xs).data(), weights.data<T>(), count, n, scratch.data<double>(), out.data(),
-                               dw_wanted ? dw.data<double>() : nullptr);
+    kernels::weighted_sum_grad(dy.data<T>(), pointers<T>(xs).data(), weights.data<T>(), count, n, scratch.data<double>(),
+                               out.data(), dw_wanted ? dw.data<double>() : nullptr);
   });
   for (std::size_t k = 0; k < count; ++k)
     if (dxs[k].defined()) grads.give(k, std::move(dxs[k]));
@@ -44,7 +44,8 @@ Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
   std::vector<Tensor> values;
   for (const Var& x : xs) {
     require(x.shape() == xs[0].shape(), "weighted_sum: input ", values.size(), " is ", x.shape(), ", input 0 is ", xs[0].shape());
-    require(x.dtype() == weights.dtype(), "weighted_sum: input ", values.size(), " is ", x.dtype(), ", weights is ", weights.dtype());
+    require(x.dtype() == weights.dtype(), "weighted_sum: input ", values.size(), " is ", x.dtype(), ", weights is ",
+            weights.dtype());
     values.push_back(x.value());
   }
 
@@ -58,8 +59,8 @@ Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
   inputs.push_back(weights);
   return record("weighted_sum", std::move(inputs), std::move(y),
                 [values = std::move(values), weights = weights.value()](const Tensor& dy, Grads& grads) {
-    give_gradients(dy, values, weights, grads);
-  });
+                  give_gradients(dy, values, weights, grads);
+                });
 }
 
 }  // namespace addnorm

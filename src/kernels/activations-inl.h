@@ -96,9 +96,9 @@ struct Gelu {
 };
 
 struct GeluTanh {
-  static constexpr float kTwiceRoot = 0x1.988454p0f;   // 2 sqrt(2 / pi)
-  static constexpr float kCubic = 0x1.2444f2p-4f;      // 0.044715 times it
-  static constexpr float kEnd = 16.0f;                 // beyond, the sigmoid is 0 or 1
+  static constexpr float kTwiceRoot = 0x1.988454p0f;  // 2 sqrt(2 / pi)
+  static constexpr float kCubic = 0x1.2444f2p-4f;     // 0.044715 times it
+  static constexpr float kEnd = 16.0f;                // beyond, the sigmoid is 0 or 1
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V value(D d, V x) {
     const V xc = at_most(d, at_least(d, x, -kEnd), kEnd);

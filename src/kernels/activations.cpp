@@ -16,27 +16,33 @@ namespace {
 template <class F>
 void value_block(F, const float* x, std::size_t n, float* y) {
   const hn::ScalableTag<float> d;
-  for_each_vector(n, [d](const float* px, float* py) HWY_ATTR { hn::StoreU(F::value(d, hn::LoadU(d, px)), d, py); }, x, y);
+  for_each_vector(
+      n, [d](const float* px, float* py) HWY_ATTR { hn::StoreU(F::value(d, hn::LoadU(d, px)), d, py); }, x, y);
 }
 
 template <class F>
 void slope_block(F, const float* dy, const float* x, std::size_t n, float* dx) {
   const hn::ScalableTag<float> d;
-  const auto body = [d](const float* pdy, const float* px, float* pdx) HWY_ATTR {
-    hn::StoreU(hn::Mul(hn::LoadU(d, pdy), F::slope(d, hn::LoadU(d, px))), d, pdx);
-  };
+  const auto body = [d](const float* pdy, const float* px, float* pdx)
+                        HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, pdy), F::slope(d, hn::LoadU(d, px))), d, pdx); };
   for_each_vector(n, body, dy, x, dx);
 }
 
 /// block(F(), rest...) with the functions F of that kind.
-#define ADDNORM_BY_KIND(kind, block, ...)                               \
-  switch (kind) {                                                       \
-    case Activation::gelu: return block(Gelu(), __VA_ARGS__);           \
-    case Activation::gelu_tanh: return block(GeluTanh(), __VA_ARGS__);  \
-    case Activation::relu: return block(Relu(), __VA_ARGS__);           \
-    case Activation::silu: return block(Silu(), __VA_ARGS__);           \
-    case Activation::sigmoid: return block(Sigmoid(), __VA_ARGS__);     \
-    case Activation::tanh: return block(Tanh(), __VA_ARGS__);           \
+#define ADDNORM_BY_KIND(kind, block, ...)    \
+  switch (kind) {                            \
+    case Activation::gelu:                   \
+      return block(Gelu(), __VA_ARGS__);     \
+    case Activation::gelu_tanh:              \
+      return block(GeluTanh(), __VA_ARGS__); \
+    case Activation::relu:                   \
+      return block(Relu(), __VA_ARGS__);     \
+    case Activation::silu:                   \
+      return block(Silu(), __VA_ARGS__);     \
+    case Activation::sigmoid:                \
+      return block(Sigmoid(), __VA_ARGS__);  \
+    case Activation::tanh:                   \
+      return block(Tanh(), __VA_ARGS__);     \
   }
 
 void activate_block(Activation kind, const float* x, std::size_t n, float* y) { ADDNORM_BY_KIND(kind, value_block, x, n, y); }
@@ -47,9 +53,8 @@ void activate_grad_block(Activation kind, const float* dy, const float* x, std::
 
 void swiglu_block(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* y) {
   const hn::ScalableTag<float> d;
-  const auto body = [d](const float* pa, const float* pb, float* py) HWY_ATTR {
-    hn::StoreU(hn::Mul(Silu::value(d, hn::LoadU(d, pa)), hn::LoadU(d, pb)), d, py);
-  };
+  const auto body = [d](const float* pa, const float* pb, float* py)
+                        HWY_ATTR { hn::StoreU(hn::Mul(Silu::value(d, hn::LoadU(d, pa)), hn::LoadU(d, pb)), d, py); };
   for (std::size_t r = 0; r < rows; ++r) for_each_vector(width, body, a + r * stride, b + r * stride, y + r * width);
 }
 

@@ -78,9 +78,7 @@ struct SplitMean {
 };
 
 /// True where float arithmetic could overflow or lose digits on the way although the result is fine.
-HWY_INLINE bool near_float_limits(double mean, double rstd) {
-  return !(std::fabs(mean) < 1e37 && rstd > 1e-37 && rstd < 1e37);
-}
+HWY_INLINE bool near_float_limits(double mean, double rstd) { return !(std::fabs(mean) < 1e37 && rstd > 1e-37 && rstd < 1e37); }
 
 /// Gain and bias of a norm. kFull: both are there and the gain is stored as it is, so the inner loop asks nothing.
 template <bool kFull>

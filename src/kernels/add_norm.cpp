@@ -41,7 +41,8 @@ GradLayout::GradLayout(const AddNormGrad& n)
       da(n.da != nullptr),
       db(n.db != nullptr),
       row_floats((n.width + kLineFloats - 1) / kLineFloats * kLineFloats) {
-  block_floats = row_floats * (std::size_t{dgamma} + std::size_t{dbeta} + std::size_t{da} + std::size_t{db} + std::size_t{spread});
+  block_floats =
+      row_floats * (std::size_t{dgamma} + std::size_t{dbeta} + std::size_t{da} + std::size_t{db} + std::size_t{spread});
 }
 
 GradPartials GradLayout::block(float* scratch, std::size_t index) const {

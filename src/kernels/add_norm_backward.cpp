@@ -92,7 +92,8 @@ HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, const Row<kLayer, kF
 
 /// total = rstd * (g - mean(g) - xhat * mean(g * xhat)) + dsum, to `out`.
 template <bool kLayer, bool kStream, bool kFull>
-HWY_INLINE void row_total(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, const Averages& mean, float* out) {
+HWY_INLINE void row_total(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, const Averages& mean,
+                          float* out) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(d);
@@ -122,9 +123,7 @@ void row_in_double(const AddNormGrad& n, size_t r, float* dgamma, float* dbeta, 
   const auto xhat = [&](size_t i) {
     return (static_cast<double>(s[i]) - (kLayer ? n.mean[r] : 0.0)) * static_cast<double>(n.rstd[r]);
   };
-  const auto g = [&](size_t i) {
-    return static_cast<double>(dy[i] * reference::gain_at(n.gamma, n.gain_is_one_plus_gamma, i));
-  };
+  const auto g = [&](size_t i) { return static_cast<double>(dy[i] * reference::gain_at(n.gamma, n.gain_is_one_plus_gamma, i)); };
   double mean_g = 0, mean_gx = 0;
   for (size_t i = 0; dy && i < n.width; ++i) {
     mean_g += kLayer ? g(i) : 0.0;
@@ -166,9 +165,12 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
   const size_t ahead = rows_ahead(n.width);
   const DropoutKeys keys(n.dropout.key, n.dropout.p);
   const auto row_at = [&](size_t r) HWY_ATTR {
-    return Row<kLayer, kFull>{n.dy + r * dy_stride,        n.dsum ? n.dsum + r * dsum_stride : nullptr,
-                              n.sum + r * sum_stride,      SplitMean(kLayer ? n.mean[r] : 0.0),
-                              n.rstd[r],                   {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
+    return Row<kLayer, kFull>{n.dy + r * dy_stride,
+                              n.dsum ? n.dsum + r * dsum_stride : nullptr,
+                              n.sum + r * sum_stride,
+                              SplitMean(kLayer ? n.mean[r] : 0.0),
+                              n.rstd[r],
+                              {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
   };
   for (size_t r = begin; r < end; ++r) {
     float* total = spread ? partial.row : n.dx + r * dx_stride;
@@ -185,7 +187,8 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
   }
 }
 
-void backward_block(NormKind kind, bool stream, bool spread, const AddNormGrad& n, size_t begin, size_t end, const GradPartials& partial) {
+void backward_block(NormKind kind, bool stream, bool spread, const AddNormGrad& n, size_t begin, size_t end,
+                    const GradPartials& partial) {
   const bool layer = kind == NormKind::layer;
   const bool full = n.dy && n.dsum && n.gamma && !n.gain_is_one_plus_gamma && partial.dgamma && partial.dbeta;
   if (stream && full && layer) {

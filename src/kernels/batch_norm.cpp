@@ -30,8 +30,8 @@ void deviation_sums(const float* x, const unsigned char* padding, const float* s
   });
 }
 
-void gradient_sums(const float* dy, const float* x, const double* mean, const double* rstd, size_t rows, size_t width, double* sum_dy,
-                   double* sum_dy_xhat) {
+void gradient_sums(const float* dy, const float* x, const double* mean, const double* rstd, size_t rows, size_t width,
+                   double* sum_dy, double* sum_dy_xhat) {
   doubles::add_to_columns(rows, width, sum_dy, sum_dy_xhat, [=](auto d, size_t r, size_t j, auto& s, auto& q) HWY_ATTR {
     const auto up = doubles::load(d, dy + r * width + j);
     const auto centred = hn::Sub(doubles::load(d, x + r * width + j), hn::LoadU(d, mean + j));
@@ -40,7 +40,8 @@ void gradient_sums(const float* dy, const float* x, const double* mean, const do
   });
 }
 
-void normalise_rows(const float* x, const double* mean, const double* scale, const float* beta, size_t rows, size_t width, float* y) {
+void normalise_rows(const float* x, const double* mean, const double* scale, const float* beta, size_t rows, size_t width,
+                    float* y) {
   for (size_t r = 0; r < rows; ++r) {
     const float* row = x + r * width;
     float* out = y + r * width;
@@ -132,17 +133,18 @@ void batch_norm(const float* x, const double* mean, const double* scale, const f
 
 void batch_norm_sums(const float* dy, const float* x, const double* mean, const double* rstd, std::size_t rows, std::size_t width,
                      double* scratch, double* sum_dy, double* sum_dy_xhat) {
-  two_column_sums(rows, width, scratch, sum_dy, sum_dy_xhat, [=](std::size_t begin, std::size_t end, double* sum, double* sum_xhat) {
-    HWY_DYNAMIC_DISPATCH(gradient_sums)(dy + begin * width, x + begin * width, mean, rstd, end - begin, width, sum, sum_xhat);
-  });
+  two_column_sums(
+      rows, width, scratch, sum_dy, sum_dy_xhat, [=](std::size_t begin, std::size_t end, double* sum, double* sum_xhat) {
+        HWY_DYNAMIC_DISPATCH(gradient_sums)(dy + begin * width, x + begin * width, mean, rstd, end - begin, width, sum, sum_xhat);
+      });
 }
 
 void batch_norm_dx(const float* dy, const float* x, const unsigned char* padding, const double* mean, const double* scale,
                    const double* offset, const double* slope, std::size_t rows, std::size_t width, float* dx) {
   parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(dx_rows)
-    (dy + begin * width, x + begin * width, padding == nullptr ? nullptr : padding + begin, mean, scale, offset, slope, end - begin,
-     width, dx + begin * width);
+    (dy + begin * width, x + begin * width, padding == nullptr ? nullptr : padding + begin, mean, scale, offset, slope,
+     end - begin, width, dx + begin * width);
   });
 }
 

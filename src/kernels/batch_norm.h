@@ -48,8 +48,9 @@ inline void batch_norm_sums(const double* dy, const double* x, const double* mea
                             std::size_t width, double*, double* sum_dy, double* sum_dy_xhat) {
   reference::batch_norm_sums(dy, x, mean, rstd, rows, width, sum_dy, sum_dy_xhat);
 }
-inline void batch_norm_dx(const double* dy, const double* x, const unsigned char* padding, const double* mean, const double* scale,
-                          const double* offset, const double* slope, std::size_t rows, std::size_t width, double* dx) {
+inline void batch_norm_dx(const double* dy, const double* x, const unsigned char* padding, const double* mean,
+                          const double* scale, const double* offset, const double* slope, std::size_t rows, std::size_t width,
+                          double* dx) {
   reference::batch_norm_dx(dy, x, padding, mean, scale, offset, slope, rows, width, dx);
 }
 

@@ -20,9 +20,8 @@ using Args = CrossEntropyArgs<float>;
 HWY_INLINE double weight_sum(const Args& args) {
   if (args.class_weights == nullptr) return static_cast<double>(args.classes);
   const hn::ScalableTag<float> d;
-  return chunked_sum(args.classes, [&](std::size_t i, std::size_t count) HWY_ATTR {
-    return load_some(d, args.class_weights + i, count, 0.0f);
-  });
+  return chunked_sum(
+      args.classes, [&](std::size_t i, std::size_t count) HWY_ATTR { return load_some(d, args.class_weights + i, count, 0.0f); });
 }
 
 /// sum of w_c (z_c - max): no term is positive, so nothing cancels.
@@ -42,12 +41,12 @@ HWY_INLINE void finish_gradient(const Args& args, float factor, float smooth, fl
   const hn::ScalableTag<float> d;
   const auto f = hn::Set(d, factor), s = hn::Set(d, smooth);
   if (args.class_weights == nullptr || smooth == 0.0f) {
-    for_each_vector(args.classes, [=](float* p) HWY_ATTR { hn::StoreU(hn::MulSub(hn::LoadU(d, p), f, s), d, p); }, e);
+    for_each_vector(
+        args.classes, [=](float* p) HWY_ATTR { hn::StoreU(hn::MulSub(hn::LoadU(d, p), f, s), d, p); }, e);
     return;
   }
-  const auto body = [=](const float* w, float* p) HWY_ATTR {
-    hn::StoreU(hn::MulSub(hn::LoadU(d, p), f, hn::Mul(s, hn::LoadU(d, w))), d, p);
-  };
+  const auto body = [=](const float* w, float* p)
+                        HWY_ATTR { hn::StoreU(hn::MulSub(hn::LoadU(d, p), f, hn::Mul(s, hn::LoadU(d, w))), d, p); };
   for_each_vector(args.classes, body, args.class_weights, e);
 }
 
@@ -71,7 +70,8 @@ HWY_INLINE void one_row(const Args& args, std::size_t r, double all_weights) {
   if (dz == nullptr) return;
   const double p_target = static_cast<double>(dz[t]) / sum;
   const double own = direct + smooth * target_class_weight;
-  finish_gradient(args, static_cast<float>(args.gradient_scale * total / sum), static_cast<float>(args.gradient_scale * smooth), dz);
+  finish_gradient(args, static_cast<float>(args.gradient_scale * total / sum), static_cast<float>(args.gradient_scale * smooth),
+                  dz);
   dz[t] = static_cast<float>(args.gradient_scale * (total * p_target - own));
 }
 

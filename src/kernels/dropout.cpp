@@ -15,7 +15,8 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace {
 
-void dropout_rows(const float* x, std::size_t rows, std::size_t width, const DropoutKeys& keys, std::uint64_t first_row, float* y) {
+void dropout_rows(const float* x, std::size_t rows, std::size_t width, const DropoutKeys& keys, std::uint64_t first_row,
+                  float* y) {
   const hn::ScalableTag<float> d;
   const std::size_t lanes = hn::Lanes(d);
   for (std::size_t r = 0; r < rows; ++r, x += width, y += width) {

@@ -28,8 +28,8 @@ void dyt_rows(const float* x, const float* gain, const float* beta, float alpha,
         x + r * width, gain, beta, y + r * width);
 }
 
-void dyt_grad_rows(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width, float* dx,
-                   float* sums) {
+void dyt_grad_rows(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width,
+                   float* dx, float* sums) {
   const hn::ScalableTag<float> d;
   const auto a = hn::Set(d, alpha);
   for (std::size_t r = 0; r < rows; ++r)
@@ -65,8 +65,8 @@ void dyt(const float* x, const float* gain, const float* beta, float alpha, std:
   });
 }
 
-void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width, float* scratch,
-              float* dx, float* sums) {
+void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width,
+              float* scratch, float* dx, float* sums) {
   parallel_ranges(rows, kColumnSumRows, [=](std::size_t begin, std::size_t end) {
     float* partial = scratch + begin / kColumnSumRows * 3 * width;
     std::fill_n(partial, 3 * width, 0.0f);

@@ -18,14 +18,15 @@ void dyt(const float* x, const float* gain, const float* beta, float alpha, std:
 constexpr std::size_t dyt_grad_scratch(std::size_t rows, std::size_t width) { return column_sums_scratch(rows, 3 * width); }
 
 /// dx may be dy. sums [3, width]: dgain, dbeta, and what each column adds to dalpha.
-void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width, float* scratch,
-              float* dx, float* sums);
+void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width,
+              float* scratch, float* dx, float* sums);
 
-inline void dyt(const double* x, const double* gain, const double* beta, double alpha, std::size_t rows, std::size_t width, double* y) {
+inline void dyt(const double* x, const double* gain, const double* beta, double alpha, std::size_t rows, std::size_t width,
+                double* y) {
   reference::dyt(x, gain, beta, alpha, rows, width, y);
 }
-inline void dyt_grad(const double* dy, const double* x, const double* gain, double alpha, std::size_t rows, std::size_t width, double*,
-                     double* dx, double* sums) {
+inline void dyt_grad(const double* dy, const double* x, const double* gain, double alpha, std::size_t rows, std::size_t width,
+                     double*, double* dx, double* sums) {
   reference::dyt_grad(dy, x, gain, alpha, rows, width, dx, sums);
 }
 

@@ -7,10 +7,10 @@
 
 namespace addnorm::kernels {
 
-void add(const float* a, const float* b, std::size_t n, float* y);               ///< y = a + b
-void subtract(const float* a, const float* b, std::size_t n, float* y);          ///< y = a - b
-void multiply(const float* a, const float* b, std::size_t n, float* y);          ///< y = a * b
-void scale(const float* x, float factor, std::size_t n, float* y);               ///< y = factor * x
+void add(const float* a, const float* b, std::size_t n, float* y);       ///< y = a + b
+void subtract(const float* a, const float* b, std::size_t n, float* y);  ///< y = a - b
+void multiply(const float* a, const float* b, std::size_t n, float* y);  ///< y = a * b
+void scale(const float* x, float factor, std::size_t n, float* y);       ///< y = factor * x
 
 inline void add(const double* a, const double* b, std::size_t n, double* y) { reference::add(a, b, n, y); }
 inline void subtract(const double* a, const double* b, std::size_t n, double* y) { reference::subtract(a, b, n, y); }

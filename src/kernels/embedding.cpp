@@ -49,9 +49,8 @@ void embedding(const float* table, const std::int32_t* ids, std::size_t count, s
 
 void embedding_grad(const float* dy, const std::int32_t* ids, std::size_t count, std::size_t width, std::size_t vocabulary,
                     float* dtable) {
-  parallel_ranges(vocabulary * width, kFloats, [=](std::size_t begin, std::size_t end) {
-    std::memset(dtable + begin, 0, (end - begin) * sizeof(float));
-  });
+  parallel_ranges(vocabulary * width, kFloats,
+                  [=](std::size_t begin, std::size_t end) { std::memset(dtable + begin, 0, (end - begin) * sizeof(float)); });
   parallel_ranges(width, kColumns, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(scatter_add_columns)(dy, ids, count, width, begin, end, dtable);
   });

@@ -34,8 +34,8 @@ void l2_norm_rows(const float* x, size_t rows, size_t width, double g, double ep
   }
 }
 
-void l2_norm_grad_rows(const float* dy, const float* x, const double* norm, size_t rows, size_t width, double g, double eps, float* dx,
-                       double* row_dg) {
+void l2_norm_grad_rows(const float* dy, const float* x, const double* norm, size_t rows, size_t width, double g, double eps,
+                       float* dx, double* row_dg) {
   for (size_t r = 0; r < rows; ++r) {
     const float* row = x + r * width;
     const float* up = dy + r * width;
@@ -78,8 +78,8 @@ void l2_norm_grad(const float* dy, const float* x, const double* norm, std::size
                   float* dx, double* row_dg) {
   parallel_ranges(rows, block_rows(width), [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(l2_norm_grad_rows)
-    (dy + begin * width, x + begin * width, norm + begin, end - begin, width, g, eps, dx == nullptr ? nullptr : dx + begin * width,
-     row_dg == nullptr ? nullptr : row_dg + begin);
+    (dy + begin * width, x + begin * width, norm + begin, end - begin, width, g, eps,
+     dx == nullptr ? nullptr : dx + begin * width, row_dg == nullptr ? nullptr : row_dg + begin);
   });
 }
 

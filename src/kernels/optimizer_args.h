@@ -10,16 +10,16 @@ struct AdamSettings {
   double lr = 1e-3;
   double beta1 = 0.9;
   double beta2 = 0.999;
-  double eps = 1e-8;           ///< > 0; added to the root
+  double eps = 1e-8;  ///< > 0; added to the root
   double weight_decay = 0;
-  bool decoupled = true;       ///< AdamW: parameters shrink by lr * weight_decay. Else Adam: weight_decay * p joins the gradient
-  std::int64_t step = 1;       ///< of this update, counted from 1
+  bool decoupled = true;  ///< AdamW: parameters shrink by lr * weight_decay. Else Adam: weight_decay * p joins the gradient
+  std::int64_t step = 1;  ///< of this update, counted from 1
 };
 
 struct SgdSettings {
   double lr = 1e-2;
-  double momentum = 0;         ///< 0: the velocity is neither read nor written
-  double weight_decay = 0;     ///< weight_decay * p joins the gradient
+  double momentum = 0;      ///< 0: the velocity is neither read nor written
+  double weight_decay = 0;  ///< weight_decay * p joins the gradient
   bool nesterov = false;
 };
 

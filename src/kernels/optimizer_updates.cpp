@@ -105,7 +105,8 @@ void adam(const float* g, const AdamSettings& settings, std::size_t n, float* p,
 
 void sgd(const float* g, const SgdSettings& settings, std::size_t n, float* p, float* velocity) {
   parallel_ranges(n, kBlock, [&](std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(sgd_block)(g + begin, settings, end - begin, p + begin, velocity == nullptr ? nullptr : velocity + begin);
+    HWY_DYNAMIC_DISPATCH(sgd_block)
+    (g + begin, settings, end - begin, p + begin, velocity == nullptr ? nullptr : velocity + begin);
   });
 }
 

@@ -52,8 +52,8 @@ namespace hn = hwy::HWY_NAMESPACE;
 
 /// Lane i: random_word(keys.key, row, column + i). `column` is a multiple of 4 unless the vector has fewer than four lanes.
 template <class DU>
-  requires(hn::MaxLanes(DU()) < 4)
-HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t row, std::size_t column) {
+requires(hn::MaxLanes(DU()) < 4) HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t row,
+                                                                     std::size_t column) {
   HWY_ALIGN std::uint32_t words[4] = {};
   for (std::size_t i = 0; i < hn::Lanes(d); ++i) words[i] = random_word(keys.key, row, static_cast<std::uint32_t>(column + i));
   return hn::Load(d, words);
@@ -61,17 +61,17 @@ HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t
 
 #if HWY_TARGET != HWY_SCALAR
 template <class DU>
-  requires(hn::MaxLanes(DU()) >= 4)
-HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t row, std::size_t column) {
+requires(hn::MaxLanes(DU()) >= 4) HWY_INLINE hn::Vec<DU> random_words(DU d, const DropoutKeys& keys, std::uint64_t row,
+                                                                      std::size_t column) {
   const hn::RepartitionToWide<DU> d64;
   alignas(16) static constexpr std::uint32_t kMultipliers[4] = {0xD2511F53u, 0, 0xCD9E8D57u, 0};
   const auto multipliers = hn::LoadDup128(d, kMultipliers);
   // Made of broadcasts: four scalar stores and one vector load would wait for each other, element after element.
   const auto lane = hn::Iota(d, 0), word = hn::And(lane, hn::Set(d, 3u));
-  const auto at = [=](std::uint32_t index, hn::Vec<DU> value) HWY_ATTR {
-    return hn::IfThenElseZero(hn::Eq(word, hn::Set(d, index)), value);
-  };
-  const auto of_row = hn::Or(at(1, hn::Set(d, static_cast<std::uint32_t>(row))), at(2, hn::Set(d, static_cast<std::uint32_t>(row >> 32))));
+  const auto at = [=](std::uint32_t index, hn::Vec<DU> value)
+                      HWY_ATTR { return hn::IfThenElseZero(hn::Eq(word, hn::Set(d, index)), value); };
+  const auto of_row =
+      hn::Or(at(1, hn::Set(d, static_cast<std::uint32_t>(row))), at(2, hn::Set(d, static_cast<std::uint32_t>(row >> 32))));
   const auto block = hn::Add(hn::Set(d, static_cast<std::uint32_t>(column / 4)), hn::ShiftRight<2>(lane));
   auto counter = hn::Or(of_row, at(0, block));
   for (const auto& key : keys.round_keys) {

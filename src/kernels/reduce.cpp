@@ -67,9 +67,8 @@ double sum_of_blocks(std::size_t n, double* scratch, Block block) {
 std::size_t reduce_scratch(std::size_t n) { return (n + kBlock - 1) / kBlock; }
 
 double sum(const float* x, std::size_t n, double* scratch) {
-  return sum_of_blocks(n, scratch, [=](std::size_t begin, std::size_t end) {
-    return HWY_DYNAMIC_DISPATCH(sum_block)(x + begin, end - begin);
-  });
+  return sum_of_blocks(
+      n, scratch, [=](std::size_t begin, std::size_t end) { return HWY_DYNAMIC_DISPATCH(sum_block)(x + begin, end - begin); });
 }
 
 double dot(const float* a, const float* b, std::size_t n, double* scratch) {

@@ -19,7 +19,8 @@ void softmax_rows(const float* x, std::size_t rows, std::size_t width, float* y)
   for (std::size_t r = 0; r < rows; ++r, x += width, y += width) {
     const double sum = exp_sum(x, width, row_max(x, width), y);
     const auto factor = hn::Set(d, static_cast<float>(1.0 / sum));
-    for_each_vector(width, [=](float* p) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, p), factor), d, p); }, y);
+    for_each_vector(
+        width, [=](float* p) HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, p), factor), d, p); }, y);
   }
 }
 
@@ -30,9 +31,8 @@ void softmax_grad_rows(const float* dy, const float* y, std::size_t rows, std::s
       return hn::Mul(load_some(d, dy + i, count, 0.0f), load_some(d, y + i, count, 0.0f));
     });
     const auto m = hn::Set(d, static_cast<float>(mean));
-    const auto body = [=](const float* pdy, const float* py, float* pdx) HWY_ATTR {
-      hn::StoreU(hn::Mul(hn::LoadU(d, py), hn::Sub(hn::LoadU(d, pdy), m)), d, pdx);
-    };
+    const auto body = [=](const float* pdy, const float* py, float* pdx)
+                          HWY_ATTR { hn::StoreU(hn::Mul(hn::LoadU(d, py), hn::Sub(hn::LoadU(d, pdy), m)), d, pdx); };
     for_each_vector(width, body, dy, y, dx);
   }
 }
@@ -43,9 +43,8 @@ void log_softmax_rows(const float* x, std::size_t rows, std::size_t width, float
     const float max = row_max(x, width);
     const auto log_sum = hn::Set(d, static_cast<float>(std::log(exp_sum(x, width, max, nullptr))));
     const auto m = hn::Set(d, max);
-    const auto body = [=](const float* px, float* py) HWY_ATTR {
-      hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, px), m), log_sum), d, py);
-    };
+    const auto body = [=](const float* px, float* py)
+                          HWY_ATTR { hn::StoreU(hn::Sub(hn::Sub(hn::LoadU(d, px), m), log_sum), d, py); };
     for_each_vector(width, body, x, y);
   }
 }
@@ -54,8 +53,8 @@ void log_softmax_grad_rows(const float* dy, const float* y, std::size_t rows, st
   const hn::ScalableTag<float> d;
   for (std::size_t r = 0; r < rows; ++r, dy += width, y += width, dx += width) {
     const auto sum = hn::Set(d, static_cast<float>(chunked_sum(width, [=](std::size_t i, std::size_t count) HWY_ATTR {
-      return load_some(d, dy + i, count, 0.0f);
-    })));
+                               return load_some(d, dy + i, count, 0.0f);
+                             })));
     const auto body = [=](const float* pdy, const float* py, float* pdx) HWY_ATTR {
       hn::StoreU(hn::NegMulAdd(exp_or_zero(d, hn::LoadU(d, py)), sum, hn::LoadU(d, pdy)), d, pdx);
     };

@@ -33,8 +33,8 @@ HWY_INLINE void for_each_vector(std::size_t n, Body body, Pointers... arrays) {
   std::size_t k = 0;
   (std::memcpy(padded[k++], arrays + i, bytes), ...);
   k = 0;
-  [&]<std::size_t... Index>(std::index_sequence<Index...>) HWY_ATTR { body(static_cast<Pointers>(padded[Index])...); }(
-      std::index_sequence_for<Pointers...>());
+  [&]<std::size_t... Index>(std::index_sequence<Index...>) HWY_ATTR { body(static_cast<Pointers>(padded[Index])...); }
+  (std::index_sequence_for<Pointers...>());
   const auto copy_back = [bytes](auto* array, const float* from) {
     if constexpr (!std::is_const_v<std::remove_pointer_t<decltype(array)>>) std::memcpy(array, from, bytes);
   };

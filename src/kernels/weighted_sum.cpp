@@ -37,15 +37,14 @@ void sum_block(const float* const* xs, const float* w, size_t count, size_t begi
   }
 }
 
-void grad_block(const float* dy, const float* const* xs, const float* w, size_t count, size_t begin, size_t end, float* const* dxs,
-                double* dw) {
+void grad_block(const float* dy, const float* const* xs, const float* w, size_t count, size_t begin, size_t end,
+                float* const* dxs, double* dw) {
   for (size_t k = 0; k < count; ++k) {
     const float* x = xs[k] + begin;
     const float* up = dy + begin;
     if (dw != nullptr)
-      dw[k] = doubles::sum_of(end - begin, [=](auto d, size_t i) HWY_ATTR {
-        return hn::Mul(doubles::load(d, up + i), doubles::load(d, x + i));
-      });
+      dw[k] = doubles::sum_of(
+          end - begin, [=](auto d, size_t i) HWY_ATTR { return hn::Mul(doubles::load(d, up + i), doubles::load(d, x + i)); });
     float* dx = dxs[k];
     const float factor = w[k];
     if (dx != nullptr)

@@ -25,8 +25,8 @@ void weighted_sum_grad(const float* dy, const float* const* xs, const float* w, 
 inline void weighted_sum(const double* const* xs, const double* w, std::size_t count, std::size_t n, double* y) {
   reference::weighted_sum(xs, w, count, n, y);
 }
-inline void weighted_sum_grad(const double* dy, const double* const* xs, const double* w, std::size_t count, std::size_t n, double*,
-                              double* const* dxs, double* dw) {
+inline void weighted_sum_grad(const double* dy, const double* const* xs, const double* w, std::size_t count, std::size_t n,
+                              double*, double* const* dxs, double* dw) {
   reference::weighted_sum_grad(dy, xs, w, count, n, dxs, dw);
 }
 

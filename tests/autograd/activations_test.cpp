@@ -43,9 +43,16 @@ TEST(Activations, RunOnScalarsAndOnNothing) {
 TEST(Activations, RefuseWhatTheyCannotMean) {
   EXPECT_TRUE(throws_saying<UsageError>([] { gelu(Var()); }, {"gelu", "undefined"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3}))); }, {"swiglu", "[2, 3]", "even"}));
-  EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 4}))); }, {"swiglu", "[2, 3]", "[2, 4]"}));
-  EXPECT_TRUE(throws_saying<UsageError>([] { swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 3}, DType::f64))); },
-                                        {"swiglu", "float32", "float64"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] {
+        swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 4})));
+      },
+      {"swiglu", "[2, 3]", "[2, 4]"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] {
+        swiglu(Var(Tensor({2, 3})), Var(Tensor({2, 3}, DType::f64)));
+      },
+      {"swiglu", "float32", "float64"}));
 }
 
 }  // namespace

@@ -22,14 +22,14 @@ TEST(Gradients, OfLayerNorm) {
 
 TEST(Gradients, OfRmsNorm) {
   EXPECT_GRADIENTS([](const auto& in) { return std::vector{rms_norm(in[0], in[1])}; }, input({3, 5}, 1), input({5}, 2));
-  EXPECT_GRADIENTS([](const auto& in) {
-    return std::vector{rms_norm(in[0], in[1], {.eps = 0.3f, .eps_place = EpsPlace::outside_root})};
-  }, input({3, 5}, 1), input({5}, 2));
+  EXPECT_GRADIENTS(
+      [](const auto& in) { return std::vector{rms_norm(in[0], in[1], {.eps = 0.3f, .eps_place = EpsPlace::outside_root})}; },
+      input({3, 5}, 1), input({5}, 2));
 }
 
 TEST(Gradients, OfTheFusedResidualStepThroughBothOutputs) {
-  EXPECT_GRADIENTS([](const auto& in) { return both(add_layer_norm(in[0], in[1], in[2], in[3])); }, input({3, 5}, 1), input({3, 5}, 2),
-                   input({5}, 3), input({5}, 4));
+  EXPECT_GRADIENTS([](const auto& in) { return both(add_layer_norm(in[0], in[1], in[2], in[3])); }, input({3, 5}, 1),
+                   input({3, 5}, 2), input({5}, 3), input({5}, 4));
   EXPECT_GRADIENTS([](const auto& in) { return both(add_rms_norm(in[0], in[1], in[2])); }, input({3, 5}, 1), input({3, 5}, 2),
                    input({5}, 3));
 }
@@ -54,17 +54,19 @@ TEST(Gradients, OfLearnedCoefficientsPerFeatureAndScalarWithDropout) {
 }
 
 TEST(Gradients, OfConstantCoefficients) {
-  EXPECT_GRADIENTS([](const auto& in) {
-    AddNormOptions options;
-    options.a.constant = 2.5;
-    options.b.constant = 0.25;
-    return both(add_rms_norm(in[0], in[1], in[2], options));
-  }, input({3, 5}, 1), input({3, 5}, 2), input({5}, 3));
+  EXPECT_GRADIENTS(
+      [](const auto& in) {
+        AddNormOptions options;
+        options.a.constant = 2.5;
+        options.b.constant = 0.25;
+        return both(add_rms_norm(in[0], in[1], in[2], options));
+      },
+      input({3, 5}, 1), input({3, 5}, 2), input({5}, 3));
 }
 
 /// Every gradient of the op in float32, one flat list.
-std::vector<Tensor> gradients(const std::function<std::vector<Var>(const std::vector<Var>&)>& fn, const std::vector<Tensor>& inputs,
-                              std::vector<Tensor>* outputs = nullptr) {
+std::vector<Tensor> gradients(const std::function<std::vector<Var>(const std::vector<Var>&)>& fn,
+                              const std::vector<Tensor>& inputs, std::vector<Tensor>* outputs = nullptr) {
   std::vector<Var> vars;
   for (const Tensor& t : inputs) vars.emplace_back(t.clone(), true);
   const auto ys = fn(vars);
@@ -84,10 +86,12 @@ TEST(AddNormOp, FusedAndUnfusedGiveTheSameBitsForwardAndBackward) {
                                  normal_tensor({width}, 4)};
     std::vector<Tensor> fused_out, apart_out;
     const auto fused = gradients([](const auto& v) { return both(add_layer_norm(v[0], v[1], v[2], v[3])); }, in, &fused_out);
-    const auto apart = gradients([](const auto& v) {
-      const Var sum = add(v[0], v[1]);
-      return std::vector{sum, layer_norm(sum, v[2], v[3])};
-    }, in, &apart_out);
+    const auto apart = gradients(
+        [](const auto& v) {
+          const Var sum = add(v[0], v[1]);
+          return std::vector{sum, layer_norm(sum, v[2], v[3])};
+        },
+        in, &apart_out);
     for (std::size_t i = 0; i < 2; ++i) EXPECT_SAME_BITS(fused_out[i].values<float>(), apart_out[i].values<float>());
     for (std::size_t i = 0; i < 4; ++i) EXPECT_SAME_BITS(fused[i].values<float>(), apart[i].values<float>());
   }

@@ -65,14 +65,23 @@ TEST(CrossEntropyOp, ScalesWithTheUpstreamGradientAndCanRunBackwardTwice) {
 TEST(CrossEntropyOp, RefusesTargetsAndOptionsThatCannotBe) {
   const Var logits(test::normal_tensor({2, 3}, 1));
   const std::vector<std::int32_t> good{0, 1};
-  EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, std::vector<std::int32_t>{0, 3}); }, {"target 1 is 3", "0 to 2"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [&] {
+        cross_entropy(logits, std::vector<std::int32_t>{0, 3});
+      },
+      {"target 1 is 3", "0 to 2"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, std::vector<std::int32_t>{-1, 0}); }, {"target 0 is -1"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, std::vector<std::int32_t>{0}); }, {"1 targets", "[2, 3]"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, good, {.label_smoothing = 1.5}); }, {"label_smoothing is 1.5"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, good, {.label_smoothing = std::nan("")}); }, {"label_smoothing"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { cross_entropy(logits, good, {.label_smoothing = 1.5}); }, {"label_smoothing is 1.5"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { cross_entropy(logits, good, {.label_smoothing = std::nan("")}); }, {"label_smoothing"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, good, {.class_weights = Tensor({4})}); }, {"[4]", "[2, 3]"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(logits, good, {.class_weights = Tensor::of({3}, {1, -2, 1})}); },
-                                        {"class 1", "-2"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [&] {
+        cross_entropy(logits, good, {.class_weights = Tensor::of({3}, {1, -2, 1})});
+      },
+      {"class 1", "-2"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(Var(), good); }, {"cross_entropy", "undefined"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross_entropy(Var(Tensor({2, 0})), good); }, {"[2, 0]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { softmax(Var(Tensor(Shape{}))); }, {"softmax", "scalar"}));

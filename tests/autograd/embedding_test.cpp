@@ -48,7 +48,11 @@ TEST(DropoutOp, UsesTheSameMaskBackwardAndInBothTypes) {
 
 TEST(TokenOps, RefuseWhatTheyCannotMean) {
   const Var table(test::normal_tensor({4, 3}, 1));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(table, std::vector<std::int32_t>{0, 1, 4}); }, {"id 2 is 4", "embedding"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [&] {
+        embedding(table, std::vector<std::int32_t>{0, 1, 4});
+      },
+      {"id 2 is 4", "embedding"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(table, std::vector<std::int32_t>{-1}); }, {"id 0 is -1"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(Var(Tensor({4})), {}); }, {"embedding", "[4]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(Var(), {}); }, {"embedding", "undefined"}));

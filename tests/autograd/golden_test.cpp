@@ -119,8 +119,11 @@ TEST(Golden, FiftyStepsOfAdamW) {
   for (const Golden& g : goldens("adamw")) {
     Tensor p = g["p"], m = Tensor::zeros(p.shape()), v = Tensor::zeros(p.shape());
     const Tensor gradients = g["g"];
-    kernels::AdamSettings settings{.lr = g.setting("lr"), .beta1 = g.setting("beta1"), .beta2 = g.setting("beta2"),
-                                   .eps = g.setting("eps"), .weight_decay = g.setting("weight_decay")};
+    kernels::AdamSettings settings{.lr = g.setting("lr"),
+                                   .beta1 = g.setting("beta1"),
+                                   .beta2 = g.setting("beta2"),
+                                   .eps = g.setting("eps"),
+                                   .weight_decay = g.setting("weight_decay")};
     for (std::size_t step = 1; step <= gradients.shape()[0]; ++step) {
       settings.step = static_cast<std::int64_t>(step);
       kernels::adam(gradients.data<float>() + (step - 1) * p.elements(), settings, p.elements(), p.data<float>(), m.data<float>(),

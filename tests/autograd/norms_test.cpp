@@ -57,7 +57,8 @@ TEST(ScaleNorm, ScalesEveryRowToTheLearnedLength) {
 
 struct Running {
   Tensor mean, var;
-  explicit Running(std::size_t n, DType dtype = DType::f32) : mean(Tensor::zeros({n}, dtype)), var(Tensor::full({n}, 1.0, dtype)) {}
+  explicit Running(std::size_t n, DType dtype = DType::f32)
+      : mean(Tensor::zeros({n}, dtype)), var(Tensor::full({n}, 1.0, dtype)) {}
 };
 
 TEST(Gradients, OfBatchNormInTrainingAndEval) {
@@ -75,7 +76,8 @@ TEST(Gradients, OfBatchNormInTrainingAndEval) {
 }
 
 TEST(Gradients, OfBatchNormWithPaddingWhosePaddingRowsAreRead) {
-  for (const std::vector<unsigned char>& padding : {std::vector<unsigned char>{0, 1, 0, 0, 1}, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 1}}) {
+  for (const std::vector<unsigned char>& padding :
+       {std::vector<unsigned char>{0, 1, 0, 0, 1}, {1, 1, 1, 1, 0}, {1, 1, 1, 1, 1}}) {
     const auto norm = [&](const Vars& in) {
       Running running(3, DType::f64);
       return Vars{batch_norm(in[0], in[1], Var(), running.mean, running.var, {.eps = 0.1f}, padding)};
@@ -159,10 +161,12 @@ TEST(Norms, RefuseWhatDoesNotFitAndNameIt) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), w, running.mean, running.var); }, {"beta", "[2]", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), narrow.mean, running.var); }, {"running_mean", "[2]"}));
   EXPECT_TRUE(throws_saying<UsageError>(
-      [&] { batch_norm(x, Var(), Var(), running.mean, running.var, {}, std::vector<unsigned char>(3)); }, {"padding", "3 rows", "[2, 3]"}));
+      [&] { batch_norm(x, Var(), Var(), running.mean, running.var, {}, std::vector<unsigned char>(3)); },
+      {"padding", "3 rows", "[2, 3]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), running.mean, running.var, {.momentum = 2}); },
                                         {"batch_norm", "momentum is 2"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), running.mean, running.var, {.eps = -1}); }, {"eps is -1"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), running.mean, running.var, {.eps = -1}); }, {"eps is -1"}));
 }
 
 }  // namespace

@@ -33,7 +33,11 @@ TEST(Gradients, OfConcatAlongEveryAxis) {
   for (const std::ptrdiff_t axis : {0, 1, 2, -1}) {
     Shape other{2, 3, 4};
     other = other.with(axis < 0 ? 2 : static_cast<std::size_t>(axis), 5);
-    EXPECT_GRADIENTS([axis](const Vars& in) { return Vars{concat({in[0], in[1], in[0]}, axis)}; }, input({2, 3, 4}, 1), input(other, 2));
+    EXPECT_GRADIENTS(
+        [axis](const Vars& in) {
+          return Vars{concat({in[0], in[1], in[0]}, axis)};
+        },
+        input({2, 3, 4}, 1), input(other, 2));
   }
 }
 TEST(Gradients, OfSplitAlongEveryAxisWithAPartNobodyReads) {
@@ -48,8 +52,11 @@ TEST(Gradients, OfSplitAlongEveryAxisWithAPartNobodyReads) {
   }
 }
 TEST(Gradients, OfWeightedSum) {
-  EXPECT_GRADIENTS([](const Vars& in) { return Vars{weighted_sum({in[0], in[1], in[0]}, in[2])}; }, input({3, 5}, 1), input({3, 5}, 2),
-                   input({3}, 3));
+  EXPECT_GRADIENTS(
+      [](const Vars& in) {
+        return Vars{weighted_sum({in[0], in[1], in[0]}, in[2])};
+      },
+      input({3, 5}, 1), input({3, 5}, 2), input({3}, 3));
 }
 
 TEST(Concat, PutsPartsOneAfterTheOtherAlongTheAxis) {

@@ -42,7 +42,8 @@ Result<T> run(const std::vector<T>& x, const std::vector<T>& dy, const std::vect
     offset[j] = r.sum_dy[j] / static_cast<double>(r.count);
     slope[j] = r.sum_dy_xhat[j] * rstd[j] / static_cast<double>(r.count);
   }
-  kernels::batch_norm_dx(dy.data(), x.data(), mask, r.mean.data(), rstd.data(), offset.data(), slope.data(), rows, width, r.dx.data());
+  kernels::batch_norm_dx(dy.data(), x.data(), mask, r.mean.data(), rstd.data(), offset.data(), slope.data(), rows, width,
+                         r.dx.data());
   return r;
 }
 
@@ -61,7 +62,8 @@ TEST_P(BatchNormKernel, MatchesTheReferenceInDoubleOverRowsWidthsAndPadding) {
         const auto x = normal_values(rows * width, 1, 3), dy = normal_values(rows * width, 2);
         const auto padding = padded ? every_third(rows) : std::vector<unsigned char>();
         const auto got = run(x, dy, padding, rows, width);
-        const auto want = run(std::vector<double>(x.begin(), x.end()), std::vector<double>(dy.begin(), dy.end()), padding, rows, width);
+        const auto want =
+            run(std::vector<double>(x.begin(), x.end()), std::vector<double>(dy.begin(), dy.end()), padding, rows, width);
         EXPECT_EQ(got.count, want.count);
         EXPECT_NEAR_ALL(got.mean, want.mean, test::signed_double_sum_tolerance());
         EXPECT_NEAR_ALL(got.var, want.var, test::signed_double_sum_tolerance());
@@ -79,7 +81,8 @@ TEST_P(BatchNormKernel, ReadsAndWritesNothingOutsideItsArrays) {
   Guarded<float> y(rows * width);
   kernels::batch_statistics(x.data(), padding.data(), rows, width, scratch.data(), mean.data(), var.data());
   kernels::batch_norm(x.data(), mean.data(), var.data(), x.data(), rows, width, y.data());
-  kernels::batch_norm_sums(dy.data(), x.data(), mean.data(), var.data(), rows, width, scratch.data(), sum.data(), sum_xhat.data());
+  kernels::batch_norm_sums(dy.data(), x.data(), mean.data(), var.data(), rows, width, scratch.data(), sum.data(),
+                           sum_xhat.data());
   kernels::batch_norm_dx(dy.data(), x.data(), padding.data(), mean.data(), var.data(), sum.data(), sum_xhat.data(), rows, width,
                          y.data());
 }

@@ -29,9 +29,12 @@ struct Result {
 
 Result computed(const std::vector<float>& logits, const std::vector<std::int32_t>& targets, double smoothing = 0) {
   Result result{std::vector<double>(targets.size()), std::vector<float>(logits.size())};
-  kernels::cross_entropy(kernels::CrossEntropyArgs<float>{.rows = targets.size(), .classes = logits.size() / targets.size(),
-                                                          .logits = logits.data(), .targets = targets.data(),
-                                                          .label_smoothing = smoothing, .losses = result.losses.data(),
+  kernels::cross_entropy(kernels::CrossEntropyArgs<float>{.rows = targets.size(),
+                                                          .classes = logits.size() / targets.size(),
+                                                          .logits = logits.data(),
+                                                          .targets = targets.data(),
+                                                          .label_smoothing = smoothing,
+                                                          .losses = result.losses.data(),
                                                           .dlogits = result.dlogits.data()});
   return result;
 }
@@ -53,20 +56,31 @@ TEST_P(CrossEntropy, FollowsTheReferenceInDouble) {
         const Guarded<std::int32_t> targets(some_targets(rows, classes, -1));
         Guarded<double> losses(rows);
         Guarded<float> dlogits(rows * classes);
-        const kernels::CrossEntropyArgs<float> args{.rows = rows, .classes = classes, .logits = logits.data(),
+        const kernels::CrossEntropyArgs<float> args{.rows = rows,
+                                                    .classes = classes,
+                                                    .logits = logits.data(),
                                                     .targets = targets.data(),
                                                     .class_weights = weighted ? guarded_weights.data() : nullptr,
-                                                    .ignore_index = -1, .label_smoothing = smoothing, .gradient_scale = 0.25,
-                                                    .losses = losses.data(), .dlogits = dlogits.data()};
+                                                    .ignore_index = -1,
+                                                    .label_smoothing = smoothing,
+                                                    .gradient_scale = 0.25,
+                                                    .losses = losses.data(),
+                                                    .dlogits = dlogits.data()};
         kernels::cross_entropy(args);
 
         const std::vector<double> exact(logits.data(), logits.data() + logits.size());
         const std::vector<double> exact_weights(weights.begin(), weights.end());
         std::vector<double> want(rows), want_gradient(exact.size());
-        kernels::cross_entropy(kernels::CrossEntropyArgs<double>{
-            .rows = rows, .classes = classes, .logits = exact.data(), .targets = targets.data(),
-            .class_weights = weighted ? exact_weights.data() : nullptr, .ignore_index = -1, .label_smoothing = smoothing,
-            .gradient_scale = 0.25, .losses = want.data(), .dlogits = want_gradient.data()});
+        kernels::cross_entropy(kernels::CrossEntropyArgs<double>{.rows = rows,
+                                                                 .classes = classes,
+                                                                 .logits = exact.data(),
+                                                                 .targets = targets.data(),
+                                                                 .class_weights = weighted ? exact_weights.data() : nullptr,
+                                                                 .ignore_index = -1,
+                                                                 .label_smoothing = smoothing,
+                                                                 .gradient_scale = 0.25,
+                                                                 .losses = want.data(),
+                                                                 .dlogits = want_gradient.data()});
         EXPECT_NEAR_ALL(std::span<const double>(losses), want, test::softmax_tolerance());
         EXPECT_NEAR_ALL(std::span<const float>(dlogits), want_gradient, test::softmax_tolerance());
       }
@@ -113,9 +127,13 @@ TEST(CrossEntropyOfManyRows, HasTheSameBitsForAnyThreadCountInPlaceToo) {
   });
   auto in_place = logits;
   std::vector<double> losses(rows);
-  kernels::cross_entropy(kernels::CrossEntropyArgs<float>{.rows = rows, .classes = classes, .logits = in_place.data(),
-                                                          .targets = targets.data(), .label_smoothing = 0.1,
-                                                          .losses = losses.data(), .dlogits = in_place.data()});
+  kernels::cross_entropy(kernels::CrossEntropyArgs<float>{.rows = rows,
+                                                          .classes = classes,
+                                                          .logits = in_place.data(),
+                                                          .targets = targets.data(),
+                                                          .label_smoothing = 0.1,
+                                                          .losses = losses.data(),
+                                                          .dlogits = in_place.data()});
   EXPECT_SAME_BITS(in_place, first.dlogits);
   EXPECT_EQ(losses, first.losses);
 }

@@ -37,7 +37,8 @@ TEST_P(Dyt, MatchesTheReferenceInDoubleAtEveryTailLength) {
       SCOPED_TRACE(concat("rows ", rows, " width ", width));
       const auto x = normal_values(rows * width, 1, 0, 3), dy = normal_values(rows * width, 2);
       const Result got = run(x, dy, rows, width);
-      const auto x64 = widened(x), dy64 = widened(dy), gain = widened(normal_values(width, 3)), beta = widened(normal_values(width, 4));
+      const auto x64 = widened(x), dy64 = widened(dy), gain = widened(normal_values(width, 3)),
+                 beta = widened(normal_values(width, 4));
       std::vector<double> y(x.size()), dx(x.size()), sums(3 * width);
       kernels::reference::dyt(x64.data(), gain.data(), beta.data(), 0.75, rows, width, y.data());
       kernels::reference::dyt_grad(dy64.data(), x64.data(), gain.data(), 0.75, rows, width, dx.data(), sums.data());

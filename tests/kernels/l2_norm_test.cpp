@@ -45,7 +45,8 @@ TEST_P(L2Norm, MatchesTheReferenceInDoubleAtEveryTailLength) {
     std::vector<double> want_y(x.size()), want_dx(x.size()), want_norm(rows), want_dg(rows);
     const auto x64 = widened(x), dy64 = widened(dy);
     kernels::reference::l2_norm(x64.data(), rows, width, 1.5, 1e-5, want_y.data(), want_norm.data());
-    kernels::reference::l2_norm_grad(dy64.data(), x64.data(), want_norm.data(), rows, width, 1.5, 1e-5, want_dx.data(), want_dg.data());
+    kernels::reference::l2_norm_grad(dy64.data(), x64.data(), want_norm.data(), rows, width, 1.5, 1e-5, want_dx.data(),
+                                     want_dg.data());
     EXPECT_NEAR_ALL(y, want_y, test::elementwise_tolerance());
     EXPECT_NEAR_ALL(dx, want_dx, test::elementwise_tolerance());
     EXPECT_NEAR_ALL(row_dg, want_dg, test::signed_double_sum_tolerance());

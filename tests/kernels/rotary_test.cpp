@@ -22,16 +22,33 @@ struct Case {
   std::vector<std::int32_t> positions;
 
   Case(std::size_t rows_, std::size_t heads_, std::size_t d_head_, std::size_t d_rotary_, std::size_t gap, test::Edge edge)
-      : rows(rows_), heads(heads_), d_head(d_head_), d_rotary(d_rotary_), stride(heads_ * d_head_ + gap),
-        x(normal_values(rows * stride, d_head), edge), y(rows * stride, edge), cos(kPositions * d_rotary / 2, edge),
-        sin(kPositions * d_rotary / 2, edge), positions(rows) {
+      : rows(rows_),
+        heads(heads_),
+        d_head(d_head_),
+        d_rotary(d_rotary_),
+        stride(heads_ * d_head_ + gap),
+        x(normal_values(rows * stride, d_head), edge),
+        y(rows * stride, edge),
+        cos(kPositions * d_rotary / 2, edge),
+        sin(kPositions * d_rotary / 2, edge),
+        positions(rows) {
     kernels::rotary_tables(kPositions, d_rotary, 10000, cos.data(), sin.data());
     for (std::size_t r = 0; r < rows; ++r) positions[r] = static_cast<std::int32_t>(r * 5 % kPositions);
   }
   kernels::RotaryArgs<float> args(bool adjacent, bool inverse, const float* from, float* to) const {
-    return {.rows = rows, .heads = heads, .d_head = d_head, .d_rotary = d_rotary, .x = from, .x_stride = stride,
-            .cos = cos.data(), .sin = sin.data(), .positions = positions.data(), .adjacent = adjacent, .inverse = inverse,
-            .y = to, .y_stride = stride};
+    return {.rows = rows,
+            .heads = heads,
+            .d_head = d_head,
+            .d_rotary = d_rotary,
+            .x = from,
+            .x_stride = stride,
+            .cos = cos.data(),
+            .sin = sin.data(),
+            .positions = positions.data(),
+            .adjacent = adjacent,
+            .inverse = inverse,
+            .y = to,
+            .y_stride = stride};
   }
 };
 

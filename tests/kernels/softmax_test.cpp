@@ -62,8 +62,9 @@ TEST_P(Softmax, IsExactAtTheEdges) {
 
 TEST_P(Softmax, TurnsARowWithoutAnAnswerIntoNaNAndLeavesTheOthersAlone) {
   const std::size_t width = 11;
-  for (const std::vector<float>& bad : {std::vector<float>(width, -kInf), std::vector<float>{1, 2, kNaN, 4, 5, 6, 7, 8, 9, 10, 11},
-                                        std::vector<float>{1, 2, 3, 4, kInf, 6, 7, 8, 9, 10, 11}}) {
+  for (const std::vector<float>& bad :
+       {std::vector<float>(width, -kInf), std::vector<float>{1, 2, kNaN, 4, 5, 6, 7, 8, 9, 10, 11},
+        std::vector<float>{1, 2, 3, 4, kInf, 6, 7, 8, 9, 10, 11}}) {
     auto x = normal_values(3 * width, 1);
     std::vector<float> clean(3 * width), y(3 * width);
     kernels::softmax(x.data(), 3, width, clean.data());

@@ -30,8 +30,8 @@ inline void set_mask(const Case& c, std::size_t b, AttentionOptions& options) {
   const std::vector<std::uint8_t> all = c.in(3).bools();
   const std::size_t size = all.size() / shape[0];
   const auto begin = all.begin() + static_cast<std::ptrdiff_t>((shape[0] == 1 ? 0 : b) * size);
-  options.mask = std::make_shared<const AttentionMask>(AttentionMask{
-      shape.with(0, 1), std::vector<std::uint8_t>(begin, begin + static_cast<std::ptrdiff_t>(size))});
+  options.mask = std::make_shared<const AttentionMask>(
+      AttentionMask{shape.with(0, 1), std::vector<std::uint8_t>(begin, begin + static_cast<std::ptrdiff_t>(size))});
 }
 
 /// Heads outside: [B, H, T, D], from that or from [B, T, H * D].

@@ -21,8 +21,15 @@ inline Outputs layer_normalization(const Case& c) {
   Shape kept = x.shape();
   for (std::size_t i = axis; i < kept.rank(); ++i) kept = kept.with(i, 1);
   Tensor y(x.shape()), mean(kept, DType::f64), rstd(kept);
-  add_layer_norm({.rows = rows, .width = width, .x = x.data<float>(), .gamma = gamma.data<float>(), .beta = beta.data<float>(),
-                  .eps = eps, .y = y.data<float>(), .mean = mean.data<double>(), .rstd = rstd.data<float>()});
+  add_layer_norm({.rows = rows,
+                  .width = width,
+                  .x = x.data<float>(),
+                  .gamma = gamma.data<float>(),
+                  .beta = beta.data<float>(),
+                  .eps = eps,
+                  .y = y.data<float>(),
+                  .mean = mean.data<double>(),
+                  .rstd = rstd.data<float>()});
   return {y, mean, rstd};
 }
 

@@ -23,8 +23,16 @@ inline Outputs gemm(const Case& c) {
       bias[j] = static_cast<float>(c.real("beta", 1)) * given.data<float>()[given.elements() == 1 ? 0 : j];
   }
   Tensor y({m, n});
-  kernels::gemm({.m = m, .n = n, .k = k, .a = a.data<float>(), .transpose_a = ta, .b = b.data<float>(), .transpose_b = tb,
-                 .alpha = static_cast<float>(c.real("alpha", 1)), .bias = bias.data(), .c = y.data<float>()});
+  kernels::gemm({.m = m,
+                 .n = n,
+                 .k = k,
+                 .a = a.data<float>(),
+                 .transpose_a = ta,
+                 .b = b.data<float>(),
+                 .transpose_b = tb,
+                 .alpha = static_cast<float>(c.real("alpha", 1)),
+                 .bias = bias.data(),
+                 .c = y.data<float>()});
   return {y};
 }
 
@@ -37,8 +45,12 @@ inline Outputs matmul_by_batch(const Case& c) {
   const std::size_t batch_a = a.elements() / (m * k), batch_b = b.elements() / (k * n), batch = std::max(batch_a, batch_b);
   Tensor y(c.outputs[0]->shape());
   for (std::size_t i = 0; i < batch; ++i)
-    kernels::gemm({.m = m, .n = n, .k = k, .a = a.data<float>() + (batch_a == 1 ? 0 : i) * m * k,
-                   .b = b.data<float>() + (batch_b == 1 ? 0 : i) * k * n, .c = y.data<float>() + i * m * n});
+    kernels::gemm({.m = m,
+                   .n = n,
+                   .k = k,
+                   .a = a.data<float>() + (batch_a == 1 ? 0 : i) * m * k,
+                   .b = b.data<float>() + (batch_b == 1 ? 0 : i) * k * n,
+                   .c = y.data<float>() + i * m * n});
   return {y};
 }
 
@@ -75,8 +87,12 @@ inline Outputs gather(const Case& c) {
 inline Outputs adam(const Case& c) {
   Tensor x = c.in(2).tensor(), v = c.in(4).tensor(), h = c.in(5).tensor();
   const std::int64_t step = c.in(1).integers()[0];
-  const kernels::AdamSettings settings{.lr = c.in(0).tensor().item(), .beta1 = c.real("alpha", 0.9), .beta2 = c.real("beta", 0.999),
-                                       .eps = c.real("epsilon", 0), .weight_decay = c.real("norm_coefficient", 0), .decoupled = false,
+  const kernels::AdamSettings settings{.lr = c.in(0).tensor().item(),
+                                       .beta1 = c.real("alpha", 0.9),
+                                       .beta2 = c.real("beta", 0.999),
+                                       .eps = c.real("epsilon", 0),
+                                       .weight_decay = c.real("norm_coefficient", 0),
+                                       .decoupled = false,
                                        .step = step == 0 ? 1000000 : step};
   kernels::adam(c.in(3).tensor().data<float>(), settings, x.elements(), x.data<float>(), v.data<float>(), h.data<float>());
   return {x, v, h};
@@ -85,8 +101,10 @@ inline Outputs adam(const Case& c) {
 /// At step 0 the attribute beta (1 - dampening) counts as 1, which is the only value we have.
 inline Outputs momentum(const Case& c) {
   Tensor x = c.in(2).tensor(), v = c.in(4).tensor();
-  const kernels::SgdSettings settings{.lr = c.in(0).tensor().item(), .momentum = c.real("alpha", 0),
-                                      .weight_decay = c.real("norm_coefficient", 0), .nesterov = c.text("mode", "") == "nesterov"};
+  const kernels::SgdSettings settings{.lr = c.in(0).tensor().item(),
+                                      .momentum = c.real("alpha", 0),
+                                      .weight_decay = c.real("norm_coefficient", 0),
+                                      .nesterov = c.text("mode", "") == "nesterov"};
   kernels::sgd(c.in(3).tensor().data<float>(), settings, x.elements(), x.data<float>(), v.data<float>());
   return {x, v};
 }

@@ -18,7 +18,8 @@ std::string names(std::int64_t targets) {
 TEST(SimdTargets, AtLeastTwoOfThoseCompiledRunHere) {
   const std::int64_t compiled = HWY_TARGETS;
   const std::int64_t run = compiled & hwy::SupportedTargets();
-  std::printf("SIMD: run here:%s; compiled, but this CPU cannot run them:%s\n", names(run).c_str(), names(compiled & ~run).c_str());
+  std::printf("SIMD: run here:%s; compiled, but this CPU cannot run them:%s\n", names(run).c_str(),
+              names(compiled & ~run).c_str());
   EXPECT_NE(run & HWY_STATIC_TARGET, 0) << "the baseline must run everywhere";
   EXPECT_NE(run & ~HWY_STATIC_TARGET, 0) << "only the baseline runs: the SIMD code is not tested";
 }

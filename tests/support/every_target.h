@@ -16,8 +16,9 @@ class EveryTarget : public testing::TestWithParam<int64_t> {
 
 inline std::vector<int64_t> targets_here() { return hwy::SupportedAndGeneratedTargets(); }
 
-#define ADDNORM_EVERY_TARGET(suite)                                                                        \
-  INSTANTIATE_TEST_SUITE_P(Simd, suite, testing::ValuesIn(::addnorm::test::targets_here()),                \
-                           [](const testing::TestParamInfo<int64_t>& target) { return std::string(hwy::TargetName(target.param)); })
+#define ADDNORM_EVERY_TARGET(suite)                                    \
+  INSTANTIATE_TEST_SUITE_P(                                            \
+      Simd, suite, testing::ValuesIn(::addnorm::test::targets_here()), \
+      [](const testing::TestParamInfo<int64_t>& target) { return std::string(hwy::TargetName(target.param)); })
 
 }  // namespace addnorm::test

@@ -11,10 +11,10 @@
 namespace addnorm::test {
 
 /// Checks every element of every input of fn(const std::vector<Var>&) -> std::vector<Var> against central differences.
-#define EXPECT_GRADIENTS(fn, ...)                                                                              \
-  do {                                                                                                         \
+#define EXPECT_GRADIENTS(fn, ...)                                                                                      \
+  do {                                                                                                                 \
     const ::addnorm::GradcheckResult result = ::addnorm::gradcheck((fn), std::vector<::addnorm::Tensor>{__VA_ARGS__}); \
-    EXPECT_TRUE(result.ok) << result.message;                                                                  \
+    EXPECT_TRUE(result.ok) << result.message;                                                                          \
   } while (0)
 
 /// A float64 input with normal values.

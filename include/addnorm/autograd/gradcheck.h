@@ -17,7 +17,7 @@ struct GradcheckResult {
 };
 
 struct GradcheckOptions {
-  double h = 1e-5;      ///< central difference: error h^2 * f''' / 6 + eps / h, both near 1e-10 for values near 1
+  double h = 1e-5;  ///< central difference: error h^2 * f''' / 6 + eps / h, both near 1e-10 for values near 1
   double rtol = 1e-6;
   double atol = 1e-7;
   std::uint64_t seed = 1;  ///< of the random upstream gradient

@@ -4,9 +4,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "addnorm/autograd/var.h"
@@ -86,9 +86,9 @@ Var log_softmax(const Var& x);
 enum class Reduction { mean, sum, none };
 
 struct CrossEntropyOptions {
-  std::int32_t ignore_index = -100;   ///< rows with this target have no loss and no gradient
-  double label_smoothing = 0;         ///< 0 ... 1: this share of the target's weight is spread evenly over all classes
-  Tensor class_weights{};             ///< [classes], >= 0; undefined: all 1
+  std::int32_t ignore_index = -100;  ///< rows with this target have no loss and no gradient
+  double label_smoothing = 0;        ///< 0 ... 1: this share of the target's weight is spread evenly over all classes
+  Tensor class_weights{};            ///< [classes], >= 0; undefined: all 1
   Reduction reduction = Reduction::mean;
 };
 
@@ -133,13 +133,13 @@ Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row = 0);
 
 // Products with what is smaller than x. Gradients of s and v are summed in double over fixed blocks.
 
-Var scale(const Var& x, double factor);          ///< factor * x
-Var mul_scalar(const Var& x, const Var& s);      ///< s * x, s a Var with one element (ReZero, SkipInit)
-Var mul_row(const Var& x, const Var& v);         ///< every row of x [..., n] times v [n], element by element (LayerScale)
+Var scale(const Var& x, double factor);      ///< factor * x
+Var mul_scalar(const Var& x, const Var& s);  ///< s * x, s a Var with one element (ReZero, SkipInit)
+Var mul_row(const Var& x, const Var& v);     ///< every row of x [..., n] times v [n], element by element (LayerScale)
 
 // Shape. An axis is counted from the front (0, 1, ...) or from the back (-1, -2, ...).
 
-Var reshape(const Var& x, const Shape& shape);   ///< as many elements; shares the buffer of x
+Var reshape(const Var& x, const Shape& shape);                   ///< as many elements; shares the buffer of x
 Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis);  ///< parts agree in every other axis
 /// Copies of the parts along an axis; sizes add up to it.
 std::vector<Var> split(const Var& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis);
@@ -206,15 +206,15 @@ struct AttentionMask {
 
 struct AttentionOptions {
   std::size_t heads = 1;
-  std::size_t kv_heads = 0;      ///< heads of k and v, a divisor of heads (grouped-query attention); 0: as many as heads
+  std::size_t kv_heads = 0;       ///< heads of k and v, a divisor of heads (grouped-query attention); 0: as many as heads
   std::optional<double> scale{};  ///< default 1 / sqrt(d_head)
-  double softcap = 0;            ///< scores become softcap * tanh(score / softcap) before masks; 0: they do not
-  bool causal = false;           ///< query i sees keys j <= i + causal_offset
-  std::optional<std::ptrdiff_t> causal_offset{};       ///< default Tk - Tq: the last query sees every key
-  std::vector<std::size_t> key_lengths{};              ///< [B]: keys from there on are padding, and never read
-  std::shared_ptr<const AttentionMask> key_mask{};     ///< [B or 1, Tk]
-  std::shared_ptr<const AttentionMask> mask{};         ///< [B or 1, heads or 1, Tq or 1, Tk]
-  Tensor bias{};                 ///< the same shape, added to the scores; -inf hides. A constant: it gets no gradient
+  double softcap = 0;             ///< scores become softcap * tanh(score / softcap) before masks; 0: they do not
+  bool causal = false;            ///< query i sees keys j <= i + causal_offset
+  std::optional<std::ptrdiff_t> causal_offset{};    ///< default Tk - Tq: the last query sees every key
+  std::vector<std::size_t> key_lengths{};           ///< [B]: keys from there on are padding, and never read
+  std::shared_ptr<const AttentionMask> key_mask{};  ///< [B or 1, Tk]
+  std::shared_ptr<const AttentionMask> mask{};      ///< [B or 1, heads or 1, Tq or 1, Tk]
+  Tensor bias{};  ///< the same shape, added to the scores; -inf hides. A constant: it gets no gradient
 };
 
 /// Multi-head scaled-dot-product attention.

@@ -37,8 +37,8 @@ class Var {
   void clear_grad();
   void retain_grad();  ///< keep the gradient of this computed value too
 
-  Var detach() const;             ///< the same Tensor as a leaf without gradient
-  std::string_view op() const;    ///< the op that made it; "leaf" otherwise
+  Var detach() const;           ///< the same Tensor as a leaf without gradient
+  std::string_view op() const;  ///< the op that made it; "leaf" otherwise
 
  private:
   friend struct detail::Node;

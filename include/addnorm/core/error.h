@@ -32,7 +32,9 @@ class NumericsError : public Error {
 };
 
 template <class T>
-concept Streamable = requires(std::ostream& out, const T& part) { out << part; };
+concept Streamable = requires(std::ostream& out, const T& part) {
+  out << part;
+};
 
 /// All parts streamed into one string: concat("width is ", 7, ", not ", 8).
 /// Constrained because the op that joins tensors along an axis has the same name (autograd/ops.h).

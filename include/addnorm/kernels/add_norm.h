@@ -53,10 +53,10 @@ template <class T>
 struct AddNormArgs {
   std::size_t rows = 0;
   std::size_t width = 0;
-  const T* x = nullptr;      ///< [rows, width]
-  const T* f = nullptr;      ///< [rows, width]; null: sum = a * x
-  const T* gamma = nullptr;  ///< [width]; null: 1
-  const T* beta = nullptr;   ///< [width]; null: 0. Layer norm and RMS norm alike
+  const T* x = nullptr;                 ///< [rows, width]
+  const T* f = nullptr;                 ///< [rows, width]; null: sum = a * x
+  const T* gamma = nullptr;             ///< [width]; null: 1
+  const T* beta = nullptr;              ///< [width]; null: 0. Layer norm and RMS norm alike
   bool gain_is_one_plus_gamma = false;  ///< gain stored as w with gain = 1 + w
   Coefficient<T> a{};
   Coefficient<T> b{};
@@ -77,9 +77,9 @@ template <class T>
 struct AddNormGradArgs {
   std::size_t rows = 0;
   std::size_t width = 0;
-  const T* dy = nullptr;    ///< gradient arriving at y; null: none
-  const T* dsum = nullptr;  ///< gradient arriving at sum; null: none
-  const T* sum = nullptr;   ///< what forward wrote (the float32-rounded sum); for a plain norm its x
+  const T* dy = nullptr;         ///< gradient arriving at y; null: none
+  const T* dsum = nullptr;       ///< gradient arriving at sum; null: none
+  const T* sum = nullptr;        ///< what forward wrote (the float32-rounded sum); for a plain norm its x
   const double* mean = nullptr;  ///< layer norm only
   const T* rstd = nullptr;
   const T* gamma = nullptr;

@@ -39,12 +39,18 @@ T gelu_tanh_twice_u(T x) {
 template <class T>
 T activation(Activation kind, T x) {
   switch (kind) {
-    case Activation::gelu: return weighted(x, normal_cdf(x));
-    case Activation::gelu_tanh: return weighted(x, sigmoid(gelu_tanh_twice_u(x)));
-    case Activation::relu: return x < 0 ? T{0} : x;
-    case Activation::silu: return weighted(x, sigmoid(x));
-    case Activation::sigmoid: return sigmoid(x);
-    case Activation::tanh: return std::tanh(x);
+    case Activation::gelu:
+      return weighted(x, normal_cdf(x));
+    case Activation::gelu_tanh:
+      return weighted(x, sigmoid(gelu_tanh_twice_u(x)));
+    case Activation::relu:
+      return x < 0 ? T{0} : x;
+    case Activation::silu:
+      return weighted(x, sigmoid(x));
+    case Activation::sigmoid:
+      return sigmoid(x);
+    case Activation::tanh:
+      return std::tanh(x);
   }
   return x;
 }
@@ -64,10 +70,14 @@ T activation_slope(Activation kind, T x) {
       const T dv = 2 * std::sqrt(2 / std::numbers::pi_v<T>) * (1 + static_cast<T>(3 * 0.044715) * x * x);
       return sigmoid(v) + weighted(x * dv, sigmoid(v) * sigmoid(-v));
     }
-    case Activation::relu: return x <= 0 ? T{0} : T{1};
-    case Activation::silu: return s + weighted(x, slope_of_s);
-    case Activation::sigmoid: return slope_of_s;
-    case Activation::tanh: return 4 * sigmoid(2 * x) * sigmoid(-2 * x);
+    case Activation::relu:
+      return x <= 0 ? T{0} : T{1};
+    case Activation::silu:
+      return s + weighted(x, slope_of_s);
+    case Activation::sigmoid:
+      return slope_of_s;
+    case Activation::tanh:
+      return 4 * sigmoid(2 * x) * sigmoid(-2 * x);
   }
   return x;
 }
@@ -86,7 +96,8 @@ void activate_grad(Activation kind, const T* dy, const T* x, std::size_t n, T* d
 template <class T>
 void swiglu(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, T* y) {
   for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < width; ++c) y[r * width + c] = activation(Activation::silu, a[r * stride + c]) * b[r * stride + c];
+    for (std::size_t c = 0; c < width; ++c)
+      y[r * width + c] = activation(Activation::silu, a[r * stride + c]) * b[r * stride + c];
 }
 
 /// da = dy * b * silu'(a), db = dy * silu(a); dy is dense, the others have rows `stride` apart.

@@ -12,7 +12,7 @@ template <class T>
 std::size_t batch_statistics(const T* x, const unsigned char* padding, std::size_t rows, std::size_t width, double* mean,
                              double* var) {
   std::size_t count = 0;
-  for (std::size_t r = 0; r < rows; ++r) 
+  for (std::size_t r = 0; r < rows; ++r)
     if (!is_padding(padding, r)) ++count;
   for (std::size_t j = 0; j < width; ++j) {
     mean[j] = var[j] = 0;

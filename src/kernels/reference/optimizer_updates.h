@@ -13,8 +13,11 @@ struct AdamFactors {
   double shrink, decay, gain1, gain2, step_size, root_scale;  // shrink: share of p taken off; decay: share that joins g
 
   explicit AdamFactors(const AdamSettings& s)
-      : shrink(s.decoupled ? s.lr * s.weight_decay : 0), decay(s.decoupled ? 0 : s.weight_decay), gain1(1 - s.beta1),
-        gain2(1 - s.beta2), step_size(s.lr / (1 - std::pow(s.beta1, static_cast<double>(s.step)))),
+      : shrink(s.decoupled ? s.lr * s.weight_decay : 0),
+        decay(s.decoupled ? 0 : s.weight_decay),
+        gain1(1 - s.beta1),
+        gain2(1 - s.beta2),
+        step_size(s.lr / (1 - std::pow(s.beta1, static_cast<double>(s.step)))),
         root_scale(1 / std::sqrt(1 - std::pow(s.beta2, static_cast<double>(s.step)))) {}
 };
 

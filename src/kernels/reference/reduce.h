@@ -29,7 +29,8 @@ template <class T>
 void column_dots(const T* a, const T* b, std::size_t rows, std::size_t width, double* dots) {
   for (std::size_t j = 0; j < width; ++j) {
     dots[j] = 0;
-    for (std::size_t r = 0; r < rows; ++r) dots[j] += static_cast<double>(a[r * width + j]) * static_cast<double>(b[r * width + j]);
+    for (std::size_t r = 0; r < rows; ++r)
+      dots[j] += static_cast<double>(a[r * width + j]) * static_cast<double>(b[r * width + j]);
   }
 }
 
