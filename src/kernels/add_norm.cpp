@@ -7,7 +7,8 @@ namespace addnorm::kernels {
 namespace {
 
 /// Above this much memory in one call the results are not going to be in cache when somebody reads them: half of the
-/// last-level cache of the machines we know. Inside it streaming stores cost 35-55 % (bench/README.md).
+/// last-level cache of the machine this was measured on. Inside it streaming stores cost: forward at 2048 x 384, hot, two
+/// threads, took 297 us instead of 195.
 constexpr std::size_t kStreamingBytes = std::size_t{16} << 20;
 constexpr std::size_t kLineFloats = 16;
 

@@ -14,7 +14,7 @@
 // there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
 // The same bits for any number of threads and any split of the rows.
 // Cost. Memory-bound: 16 bytes of traffic per element forward, 16 backward. Scratch for the backward sums over rows is
-// kept per calling thread and grows to 1/32 of the input at most.
+// kept per calling thread: 1/32 of one input for dgamma and dbeta, at most 5/64 with everything asked for.
 // Aliasing. Outputs may be the same array as an input (sum == x, y == f, dx == dy, ...) but must not overlap otherwise.
 #pragma once
 
