@@ -34,6 +34,16 @@ HWY_INLINE void for_each_vector(size_t n, const Body& body) {
   for (; i < n; ++i) body(one, i);
 }
 
+/// Stages of different rows side by side, each over [0, n). A stage has line(i), which works on the cache line of floats
+/// that starts at i, and rest(i, n), which works on what no whole line covers. So memory is busy while sums are added up, and
+/// nobody waits for the root and the divisions at the end of a row.
+template <class... Stages>
+HWY_INLINE void sweep(size_t n, Stages&... stages) {
+  size_t i = 0;
+  for (; i + kLineFloats <= n; i += kLineFloats) (stages.line(i), ...);
+  (stages.rest(i, n), ...);
+}
+
 /// Streaming stores bypass the cache; they exist for whole aligned vectors only.
 template <bool kStream, class D>
 HWY_INLINE void store(hn::Vec<D> v, D d, float* p) {
@@ -44,37 +54,25 @@ HWY_INLINE void store(hn::Vec<D> v, D d, float* p) {
   }
 }
 
-/// A sum in double that takes float vectors.
-class DoubleSum {
+/// xhat = (x - mean) * rstd in float without the error of a rounded mean, which at |mean| / std = 1e6 would be 2 % of the
+/// result: the double mean is two floats, high + low, of about 48 bits. x - high is exact or rounded once, relative to
+/// itself. RMS: xhat = x * rstd. Nothing is fused: the same bits with and without FMA.
+template <bool kLayer>
+class Normaliser {
  public:
-  HWY_INLINE DoubleSum() : low_(hn::Zero(dd_)), high_(hn::Zero(dd_)) {}
-  HWY_INLINE void add(hn::Vec<hn::ScalableTag<float>> v) {
-#if HWY_TARGET == HWY_SCALAR
-    low_ = hn::Add(low_, hn::PromoteTo(dd_, v));
-#else
-    const hn::Half<hn::ScalableTag<float>> half;
-    low_ = hn::Add(low_, hn::PromoteTo(dd_, hn::LowerHalf(half, v)));
-    high_ = hn::Add(high_, hn::PromoteTo(dd_, hn::UpperHalf(half, v)));
-#endif
+  HWY_INLINE Normaliser(double mean, float rstd)
+      : rstd_(rstd), high_(static_cast<float>(mean)), low_(static_cast<float>(mean - static_cast<double>(high_))) {}
+  template <class D>
+  HWY_INLINE hn::Vec<D> xhat(D d, hn::Vec<D> x) const {
+    if constexpr (kLayer) x = hn::Sub(hn::Sub(x, hn::Set(d, high_)), hn::Set(d, low_));
+    return hn::Mul(x, hn::Set(d, rstd_));
   }
-  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(dd_, hn::Add(low_, high_))); }
+  HWY_INLINE float rstd() const { return rstd_; }
 
  private:
-  hn::ScalableTag<double> dd_;
-  hn::Vec<hn::ScalableTag<double>> low_;
-  hn::Vec<hn::ScalableTag<double>> high_;
-};
-
-/// A double mean as two floats whose sum has about 48 bits. x - high is exact or rounded once, relative to itself; so
-/// (x - high) - low carries no error of a rounded mean, which at |mean| / std = 1e6 would be 2 % of the result.
-struct SplitMean {
-  float high;
-  float low;
-  explicit SplitMean(double mean) : high(static_cast<float>(mean)), low(static_cast<float>(mean - static_cast<double>(high))) {}
-  template <class D>
-  HWY_INLINE hn::Vec<D> centre(D d, hn::Vec<D> x) const {
-    return hn::Sub(hn::Sub(x, hn::Set(d, high)), hn::Set(d, low));
-  }
+  float rstd_;
+  float high_;
+  float low_;
 };
 
 /// True where float arithmetic could overflow or lose digits on the way although the result is fine.

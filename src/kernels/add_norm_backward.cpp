@@ -1,4 +1,4 @@
-// Gradients of the fused Add & Norm: per row a pass of sums and a pass of results; sums over rows by blocks of 64.
+// Gradients of the fused Add & Norm: while one row is written the next is measured; sums over rows by blocks of 64.
 #include <algorithm>
 
 #include "addnorm/core/parallel.h"
@@ -8,111 +8,12 @@
 #define HWY_TARGET_INCLUDE "kernels/add_norm_backward.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels/add_norm-inl.h"
+#include "kernels/add_norm_backward-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
-
-/// One row as the gradient sees it. xhat is computed from the sum again: two subtractions and a product are cheaper
-/// than reading a stored xhat.
-template <bool kLayer, bool kFull>
-struct Row {
-  const float* dy;    // null: nothing arrives at y
-  const float* dsum;  // null: nothing arrives at the sum
-  const float* sum;
-  SplitMean mean;
-  float rstd;
-  Affine<kFull> affine;
-
-  template <class D>
-  HWY_INLINE hn::Vec<D> xhat(D d, size_t i) const {
-    const auto s = hn::LoadU(d, sum + i);
-    return hn::Mul(kLayer ? mean.centre(d, s) : s, hn::Set(d, rstd));
-  }
-  HWY_INLINE void prefetch_first(size_t i) const {
-    hwy::Prefetch(dy + i);
-    hwy::Prefetch(sum + i);
-  }
-  template <class D>
-  HWY_INLINE hn::Vec<D> g(D d, size_t i) const {
-    return affine.scale(d, hn::LoadU(d, dy + i), i);
-  }
-};
-
-struct Averages {
-  float g;   // mean of dy * gain; 0 for RMS
-  float gx;  // mean of dy * gain * xhat
-};
-
-/// Row averages, added up in float over at most kChunk vectors and in double beyond, and this row's share of dgamma and
-/// dbeta (null where not wanted).
-template <bool kLayer, bool kFull>
-HWY_INLINE Averages row_sums(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, float* HWY_RESTRICT dgamma,
-                             float* HWY_RESTRICT dbeta) {
-  constexpr size_t kChunk = 8;
-  const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 1> one;
-  const size_t lanes = hn::Lanes(d);
-  const auto step = [&](auto tag, size_t i, auto& sum_g, auto& sum_gx) HWY_ATTR {
-    const auto dy = hn::LoadU(tag, row.dy + i);
-    const auto xhat = row.xhat(tag, i);
-    if (kFull || dgamma) hn::StoreU(hn::MulAdd(dy, xhat, hn::LoadU(tag, dgamma + i)), tag, dgamma + i);
-    if (kFull || dbeta) hn::StoreU(hn::Add(dy, hn::LoadU(tag, dbeta + i)), tag, dbeta + i);
-    const auto g = row.affine.scale(tag, dy, i);
-    if constexpr (kLayer) sum_g = hn::Add(sum_g, g);
-    sum_gx = hn::MulAdd(g, xhat, sum_gx);
-  };
-  DoubleSum all_g, all_gx;
-  size_t i = 0;
-  while (i + lanes <= n) {
-    auto g0 = hn::Zero(d), g1 = g0, gx0 = g0, gx1 = g0;
-    const size_t end = HWY_MIN(n, i + 2 * kChunk * lanes);
-    for (; i + 2 * lanes <= end; i += 2 * lanes) {
-      ahead.prefetch_first(i);
-      step(d, i, g0, gx0);
-      step(d, i + lanes, g1, gx1);
-    }
-    for (; i + lanes <= end; i += lanes) step(d, i, g0, gx0);
-    if constexpr (kLayer) all_g.add(hn::Add(g0, g1));
-    all_gx.add(hn::Add(gx0, gx1));
-  }
-  double sum_g = all_g.total();
-  double sum_gx = all_gx.total();
-  for (; i < n; ++i) {
-    auto g = hn::Zero(one), gx = hn::Zero(one);
-    step(one, i, g, gx);
-    sum_g += static_cast<double>(hn::GetLane(g));
-    sum_gx += static_cast<double>(hn::GetLane(gx));
-  }
-  const double per = 1.0 / static_cast<double>(n);
-  return {kLayer ? static_cast<float>(sum_g * per) : 0.0f, static_cast<float>(sum_gx * per)};
-}
-
-/// total = rstd * (g - mean(g) - xhat * mean(g * xhat)) + dsum, to `out`.
-template <bool kLayer, bool kStream, bool kFull>
-HWY_INLINE void row_total(const Row<kLayer, kFull>& row, const Row<kLayer, kFull>& ahead, size_t n, const Averages& mean,
-                          float* out) {
-  const hn::ScalableTag<float> d;
-  const hn::CappedTag<float, 1> one;
-  const size_t lanes = hn::Lanes(d);
-  const auto step = [&](auto tag, size_t i) HWY_ATTR {
-    auto t = row.g(tag, i);
-    if constexpr (kLayer) t = hn::Sub(t, hn::Set(tag, mean.g));
-    t = hn::Sub(t, hn::Mul(row.xhat(tag, i), hn::Set(tag, mean.gx)));
-    t = hn::Mul(t, hn::Set(tag, row.rstd));
-    if (kFull || row.dsum) t = hn::Add(t, hn::LoadU(tag, row.dsum + i));
-    store<kStream>(t, tag, out + i);
-  };
-  size_t i = 0;
-  for (; i + kLineFloats <= n; i += kLineFloats) {
-    if (kFull || row.dsum) hwy::Prefetch(ahead.dsum + i);
-    for (size_t j = 0; j < kLineFloats; j += lanes) step(d, i + j);
-  }
-  for (; i + lanes <= n; i += lanes) step(d, i);
-  for (; i < n; ++i) step(one, i);
-}
 
 /// The same where float would overflow on the way, or where nothing arrives at y. Rare, so a plain loop.
 template <bool kLayer>
@@ -168,20 +69,40 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
     return Row<kLayer, kFull>{n.dy + r * dy_stride,
                               n.dsum ? n.dsum + r * dsum_stride : nullptr,
                               n.sum + r * sum_stride,
-                              SplitMean(kLayer ? n.mean[r] : 0.0),
-                              n.rstd[r],
+                              Normaliser<kLayer>(kLayer ? n.mean[r] : 0.0, n.rstd[r]),
                               {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
   };
+  const auto in_float = [&](size_t r) {
+    return n.dy && !near_float_limits(kLayer ? n.mean[r] : 0.0, static_cast<double>(n.rstd[r]));
+  };
+  const auto averages = [&](const auto& measured, size_t r) HWY_ATTR {
+    Averages mean = measured.result(n.width);
+    if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
+    return mean;
+  };
+  // While row r is written, row r + 1 is measured.
+  Averages mean{};
+  bool measured = false;
   for (size_t r = begin; r < end; ++r) {
     float* total = spread ? partial.row : n.dx + r * dx_stride;
-    if (!n.dy || near_float_limits(kLayer ? n.mean[r] : 0.0, static_cast<double>(n.rstd[r]))) {
+    if (!in_float(r)) {
       row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, total);
+      measured = false;
     } else {
-      const Row<kLayer, kFull> row = row_at(r);
-      const Row<kLayer, kFull> next = row_at(r + ahead < n.rows ? r + ahead : r);
-      Averages mean = row_sums(row, next, n.width, partial.dgamma, partial.dbeta);
-      if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
-      row_total<kLayer, kStream>(row, next, n.width, mean, total);
+      if (!measured) {
+        Measure<kLayer, kFull> alone(row_at(r), partial.dgamma, partial.dbeta);
+        sweep(n.width, alone);
+        mean = averages(alone, r);
+      }
+      Write<kLayer, kStream, kFull> write{row_at(r), row_at(r + ahead < n.rows ? r + ahead : r), mean, total};
+      measured = r + 1 < end && in_float(r + 1);
+      if (measured) {
+        Measure<kLayer, kFull> next(row_at(r + 1), partial.dgamma, partial.dbeta);
+        sweep(n.width, next, write);
+        mean = averages(next, r + 1);
+      } else {
+        sweep(n.width, write);
+      }
     }
     if (spread) spread_row(n, keys, r, total, partial.da, partial.db);
   }

@@ -45,8 +45,13 @@ struct DropoutSpec {
 enum class EpsPlace { inside_root, outside_root };
 
 /// How results go to memory. Regular stores leave them in cache; streaming stores bypass it, which pays when nobody
-/// reads them soon. Automatic streams when the arrays together exceed what a last-level cache is likely to keep.
+/// reads them soon. Automatic is stores_for(the bytes of this call's arrays): a kernel sees no more than that. A caller who
+/// knows how much else is touched before the results are read says it. The results are the same bits either way.
 enum class Stores { automatic, regular, streaming };
+
+/// The stores for a program that touches this many bytes between writing a result and reading it: streaming when that is more
+/// than a last-level cache is likely to keep (16 MiB).
+Stores stores_for(std::size_t bytes);
 
 /// One fused step. Row r of an array starts at r * its stride (0 stands for width).
 template <class T>

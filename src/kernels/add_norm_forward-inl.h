@@ -1,0 +1,219 @@
+// The stages a row goes through in the forward Add & Norm: its sum is laid down, measured, written.
+#if defined(ADDNORM_KERNELS_ADD_NORM_FORWARD_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef ADDNORM_KERNELS_ADD_NORM_FORWARD_INL_H_
+#undef ADDNORM_KERNELS_ADD_NORM_FORWARD_INL_H_
+#else
+#define ADDNORM_KERNELS_ADD_NORM_FORWARD_INL_H_
+#endif
+
+#include "kernels/add_norm-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm::kernels::HWY_NAMESPACE {
+namespace {  // forward and backward each have their Measure and Write
+namespace hn = hwy::HWY_NAMESPACE;
+
+/// A row to be normalised that lies in memory.
+struct StoredRow {
+  const float* x;
+  template <class D>
+  HWY_INLINE hn::Vec<D> at(D d, size_t i) const {
+    return hn::LoadU(d, x + i);
+  }
+  HWY_INLINE void prefetch(size_t i) const { hwy::Prefetch(x + i); }
+};
+
+/// A row that is the sum of two and not stored yet: computed again where needed, because what streaming stores have
+/// written cannot be read back from the cache.
+struct RowOfSums {
+  const float* x;
+  const float* f;
+  template <class D>
+  HWY_INLINE hn::Vec<D> at(D d, size_t i) const {
+    return hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, f + i));
+  }
+  HWY_INLINE void prefetch(size_t i) const {
+    hwy::Prefetch(x + i);
+    hwy::Prefetch(f + i);
+  }
+};
+
+struct StoredRows {
+  const float* x;
+  size_t stride;
+  HWY_INLINE StoredRow operator()(size_t r) const { return {x + r * stride}; }
+};
+struct RowsOfSums {
+  const float* x;
+  size_t x_stride;
+  const float* f;
+  size_t f_stride;
+  HWY_INLINE RowOfSums operator()(size_t r) const { return {x + r * x_stride, f + r * f_stride}; }
+};
+
+/// First stage when the sum is plain: out = x + f.
+struct Add {
+  const float* x;
+  const float* f;
+  float* out;
+  template <class D>
+  HWY_INLINE void step(D d, size_t i) const {
+    hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, f + i)), d, out + i);
+  }
+  HWY_INLINE void line(size_t i) const {
+    const hn::ScalableTag<float> d;
+    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
+  }
+  HWY_INLINE void rest(size_t i, size_t n) const {
+    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
+  }
+};
+
+/// First stage with all there is: out = a * x + b * drop(f).
+struct Combine {
+  const AddNorm& args;
+  const float* x;
+  const float* f;
+  Keep keep;
+  float* out;
+  template <class D>
+  HWY_INLINE void step(D d, size_t i) const {
+    auto s = hn::LoadU(d, x + i);
+    if (!args.a.is_one()) s = hn::Mul(coefficient_at(d, args.a, i), s);
+    if (f) {
+      auto v = keep.apply(d, hn::LoadU(d, f + i), i);
+      if (!args.b.is_one()) v = hn::Mul(coefficient_at(d, args.b, i), v);
+      s = hn::Add(s, v);
+    }
+    hn::StoreU(s, d, out + i);
+  }
+  HWY_INLINE void line(size_t i) const {
+    const hn::ScalableTag<float> d;
+    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
+  }
+  HWY_INLINE void rest(size_t i, size_t n) const {
+    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
+  }
+};
+
+/// mean is 0 for RMS; second is the variance, or the mean square.
+struct Moments {
+  double mean;
+  double second;
+};
+
+/// Second stage: one pass in double, shifted by the row's first element K. With c = s - K exact in double,
+///   mean = K + sum(c) / n,   var = (sum(c^2) - sum(c)^2 / n) / n.
+/// |K - mean| <= std * sqrt(n - 1), so the subtraction loses at most a factor n of double's 2^-53.
+template <bool kLayer, class Row>
+class Measure {
+ public:
+  HWY_INLINE explicit Measure(const Row& row)
+      : row_(row), shift_(kLayer ? static_cast<double>(hn::GetLane(row.at(one_, 0))) : 0.0), k_(hn::Set(dd_, shift_)) {
+    for (size_t c = 0; c < kChains; ++c) sum_[c] = square_[c] = hn::Zero(dd_);
+  }
+  HWY_INLINE void line(size_t i) {
+    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(dd_)) step(i + j, j / hn::Lanes(dd_) % kChains);
+  }
+  HWY_INLINE void rest(size_t i, size_t n) {
+    for (; i + hn::Lanes(dd_) <= n; i += hn::Lanes(dd_)) step(i, 0);
+    for (; i < n; ++i) {
+      const double c = static_cast<double>(hn::GetLane(row_.at(one_, i))) - shift_;
+      last_sum_ += c;
+      last_square_ += c * c;
+    }
+  }
+  HWY_INLINE Moments result(size_t n) const {
+    const double per = 1.0 / static_cast<double>(n);
+    const double square = total(square_) + last_square_;
+    if constexpr (!kLayer) return {0.0, square * per};
+    const double sum = total(sum_) + last_sum_;
+    const double offset = sum * per;
+    // Rounding may leave a tiny negative variance; NaN stays NaN.
+    const double variance = (square - sum * offset) * per;
+    return {shift_ + offset, variance < 0.0 ? 0.0 : variance};
+  }
+
+ private:
+  using Doubles = hn::Vec<hn::ScalableTag<double>>;
+  static constexpr size_t kChains = 2;  // enough to hide the latency of the additions beside the other stages
+
+  HWY_INLINE void step(size_t i, size_t chain) {
+    auto c = hn::PromoteTo(dd_, row_.at(df_, i));
+    if constexpr (kLayer) {
+      c = hn::Sub(c, k_);
+      sum_[chain] = hn::Add(sum_[chain], c);
+    }
+    square_[chain] = hn::MulAdd(c, c, square_[chain]);
+  }
+  HWY_INLINE double total(const Doubles (&chains)[kChains]) const {
+    return hn::GetLane(hn::SumOfLanes(dd_, hn::Add(chains[0], chains[1])));
+  }
+
+  hn::ScalableTag<double> dd_;
+  hn::Rebind<float, hn::ScalableTag<double>> df_;
+  hn::CappedTag<float, 1> one_;
+  Row row_;
+  double shift_;
+  Doubles k_;
+  Doubles sum_[kChains];
+  Doubles square_[kChains];
+  double last_sum_ = 0;
+  double last_square_ = 0;
+};
+
+/// What a row writes; null where not wanted.
+struct RowOutputs {
+  float* sum;
+  float* y;
+};
+
+/// Third stage: y = xhat * gain + beta in float. kFull: every output and parameter is there.
+template <bool kLayer, bool kStream, bool kFull, class Row>
+struct Write {
+  Row row;
+  Row ahead;
+  Affine<kFull> affine;
+  Normaliser<kLayer> normaliser;
+  RowOutputs out;
+  template <class D>
+  HWY_INLINE void step(D d, size_t i) const {
+    const auto v = row.at(d, i);
+    if (out.sum) store<kStream>(v, d, out.sum + i);
+    if (kFull || out.y) store<kStream>(affine.apply(d, normaliser.xhat(d, v), i), d, out.y + i);
+  }
+  HWY_INLINE void line(size_t i) const {
+    const hn::ScalableTag<float> d;
+    if constexpr (kStream) ahead.prefetch(i);
+    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
+  }
+  HWY_INLINE void rest(size_t i, size_t n) const {
+    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
+  }
+};
+
+/// Rows near the limits of float: the same formula in double. Rare, so a plain loop.
+template <bool kFull, class Row>
+void write_in_double(const Row& row, size_t n, const Affine<kFull>& affine, double mean, double rstd, const RowOutputs& out) {
+  const hn::CappedTag<float, 1> one;
+  for (size_t i = 0; i < n; ++i) {
+    const float v = hn::GetLane(row.at(one, i));
+    if (out.sum) out.sum[i] = v;
+    if (!out.y) continue;
+    double y = (static_cast<double>(v) - mean) * rstd;
+    if (affine.gamma) y *= static_cast<double>(affine.one_plus ? 1.0f + affine.gamma[i] : affine.gamma[i]);
+    if (affine.beta) y += static_cast<double>(affine.beta[i]);
+    out.y[i] = static_cast<float>(y);
+  }
+}
+
+/// The first stage of a row that needs none.
+struct Nothing {
+  HWY_INLINE void line(size_t) const {}
+  HWY_INLINE void rest(size_t, size_t) const {}
+};
+
+}  // namespace
+}  // namespace addnorm::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+#endif
