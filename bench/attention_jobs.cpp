@@ -96,7 +96,7 @@ Workload make_attention(const Sizes& s) {
   w.name = "attention forward+backward";
   w.shape = {s.batch, s.heads, s.length, s.d_head};
   w.work = operations(s);
-  w.ours = [attention](std::size_t) { attention->run(); };
+  w.ours = [attention](std::size_t, bool) { attention->run(); };
   w.peer = {w.name, w.shape};
   return w;
 }

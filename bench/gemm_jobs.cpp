@@ -59,7 +59,7 @@ Workload make_gemm(const std::string& name, Way way, const Layer& l, std::size_t
   w.name = name;
   w.shape = {l.tokens, l.in, l.out};
   w.work = 2.0 * static_cast<double>(l.tokens) * static_cast<double>(l.in) * static_cast<double>(l.out);
-  w.ours = [matrices, g](std::size_t) { kernels::gemm(g); };
+  w.ours = [matrices, g](std::size_t, bool) { kernels::gemm(g); };
   w.peer = {concat("gemm ", name_of(way)), {l.tokens, l.in, l.out, padding}};
   return w;
 }

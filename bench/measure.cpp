@@ -68,8 +68,9 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   set_threads(threads);
   const double seconds = effort.slice_seconds;
   Contender limit{[&] { return std::optional(limits.seconds(w, cold, threads, seconds)); }, {}};
-  Contender ours = in_process(w, w.ours, cold, seconds);
-  Contender onednn, torch, compiled;
+  Contender ours = in_process(
+      w, [&](std::size_t slot) { w.ours(slot, cold); }, cold, seconds);
+  Contender onednn, torch, by_hand, compiled;
   std::vector<Contender*> turns = {&limit, &ours};
   if (w.onednn) {
     onednn = in_process(w, w.onednn(), cold, seconds);
@@ -81,6 +82,10 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
     if (w.compiled && compile && peer->warm("compile", threads)) {
       compiled = in_peer(*peer, "compile", cold, threads, seconds);
       turns.push_back(&compiled);
+    }
+    if (w.by_hand) {
+      by_hand = in_peer(*peer, "by hand", cold, threads, seconds);
+      turns.push_back(&by_hand);
     }
     peer->warm("eager", threads);
   }
@@ -103,6 +108,7 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   r.seconds = median(ours.seconds);
   r.share_of_limit = compared(limit, ours)->ratio;
   r.torch = compared(torch, ours);
+  r.by_hand = compared(by_hand, ours);
   r.compile = compared(compiled, ours);
   r.onednn = compared(onednn, ours);
   return r;

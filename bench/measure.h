@@ -25,7 +25,7 @@ struct Result {
   struct Rival {
     double seconds, ratio;  ///< ratio: its time / ours
   };
-  std::optional<Rival> torch, compile, onednn;
+  std::optional<Rival> torch, by_hand, compile, onednn;
 };
 
 /// Rounds go on until the budget is spent, but there are at least `rounds` of them.

@@ -88,18 +88,22 @@ AddNormGrad backward_args(const NormArrays& arrays, Size size, std::size_t slot)
           .dbeta = arrays.dbeta};
 }
 
-Call our_call(const Kind& kind, bool backward, Size size, std::shared_ptr<NormArrays> arrays) {
+/// Cold runs stand for a program that touches all slots before it comes back to one, and says so.
+OurCall our_call(const Kind& kind, bool backward, Size size, std::size_t slot_bytes, std::shared_ptr<NormArrays> arrays) {
+  const auto stores = [=](bool cold) { return stores_for(slot_bytes * (cold ? arrays->slots.size() : 1)); };
   if (backward) {
     const auto run = kind.rms ? add_rms_norm_grad : add_layer_norm_grad;
-    return [=, rms = kind.rms](std::size_t slot) {
+    return [=, rms = kind.rms](std::size_t slot, bool cold) {
       AddNormGrad args = backward_args(*arrays, size, slot);
+      args.stores = stores(cold);
       if (rms) args.mean = nullptr, args.dbeta = nullptr;
       run(args);
     };
   }
   const auto run = kind.rms ? add_rms_norm : add_layer_norm;
-  return [=, rms = kind.rms](std::size_t slot) {
+  return [=, rms = kind.rms](std::size_t slot, bool cold) {
     AddNorm args = forward_args(*arrays, size, slot);
+    args.stores = stores(cold);
     if (rms) args.mean = nullptr, args.beta = nullptr;
     run(args);
   };
@@ -127,10 +131,11 @@ Workload make_norm(const Kind& kind, bool backward, Size size) {
   w.work = static_cast<double>(w.working_set);
   w.slots = cold_slots(w.working_set);
   const auto arrays = make_arrays(kind, backward, size, w.slots);
-  w.ours = our_call(kind, backward, size, arrays);
+  w.ours = our_call(kind, backward, size, w.working_set, arrays);
   if (!kind.rms) w.onednn = [=] { return onednn_call(backward, size, arrays); };
   w.peer = {w.name, w.shape};
   w.compiled = kind.add && !kind.rms;
+  w.by_hand = backward && !kind.rms;
   return w;
 }
 

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <fstream>
 #include <iomanip>
@@ -63,16 +64,16 @@ void print_machine(const Report& report, std::ostream& out) {
 }
 
 /// The columns that rows and their means share.
-void print_ratios(double share, const std::string& torch, const std::string& compile, const std::string& onednn,
-                  std::ostream& out) {
-  out << std::setw(9) << fixed(100 * share, 0) + " %" << std::setw(9) << torch << std::setw(10) << compile << std::setw(10)
-      << onednn << '\n';
+void print_ratios(double share, const std::array<std::string, 4>& rivals, std::ostream& out) {
+  out << std::setw(9) << fixed(100 * share, 0) + " %";
+  for (const std::string& r : rivals) out << std::setw(10) << r;
+  out << '\n';
 }
 
 void print_result(const Result& r, std::ostream& out) {
   out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << cache_name(r) << std::right
       << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1);
-  print_ratios(r.share_of_limit, rival(r.torch), rival(r.compile), rival(r.onednn), out);
+  print_ratios(r.share_of_limit, {rival(r.torch), rival(r.by_hand), rival(r.compile), rival(r.onednn)}, out);
 }
 
 /// Geometric mean of one ratio over rows that all have it; "-" when one has not.
@@ -95,16 +96,18 @@ void print_means(const std::vector<const Result*>& rows, std::ostream& out) {
     for (const Result* r : some) logs += std::log(r->share_of_limit);
     out << "  " << std::left << std::setw(22) << "geometric mean" << std::setw(6) << key.first << std::right << std::setw(7)
         << key.second << std::setw(21) << "";
-    print_ratios(std::exp(logs / static_cast<double>(some.size())), mean_rival(some, &Result::torch),
-                 mean_rival(some, &Result::compile), mean_rival(some, &Result::onednn), out);
+    print_ratios(std::exp(logs / static_cast<double>(some.size())),
+                 {mean_rival(some, &Result::torch), mean_rival(some, &Result::by_hand), mean_rival(some, &Result::compile),
+                  mean_rival(some, &Result::onednn)},
+                 out);
   }
 }
 
 void print_heading(const Result& r, std::ostream& out) {
   out << '\n'
       << std::left << std::setw(30) << r.name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
-      << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(9) << "x torch"
-      << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
+      << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(10) << "x torch"
+      << std::setw(10) << "x by hand" << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
 }
 
 ordered_json machine_json(const Report& report) {
@@ -137,6 +140,7 @@ ordered_json result_json(const Result& r) {
   j["limit"] = r.limit == Limit::fma ? "fma" : r.limit == Limit::copy ? "copy" : "2r2w";
   j["share_of_limit"] = r.share_of_limit;
   add_rival(j, "torch", r.torch);
+  add_rival(j, "torch_by_hand", r.by_hand);
   add_rival(j, "compile", r.compile);
   add_rival(j, "onednn", r.onednn);
   j["others_cores"] = r.others;

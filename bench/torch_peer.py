@@ -48,16 +48,19 @@ class AddNorm:
     def __init__(self, rows, width, slots, norm, add, backward):
         self.d, self.norm, self.add = [width], norm, add
         self.gamma, self.beta = filled(width), filled(width)
-        with torch.no_grad():
-            if backward:
-                self.slots = [self.backward_inputs(rows, width) for _ in range(slots)]
-                step = {"layer": self.layer_backward, "rms": self.rms_backward}[norm]
-            else:
-                self.slots = [(filled(rows, width), filled(rows, width) if add else None) for _ in range(slots)]
-                step = self.forward
-        self.variants = {"eager": step}
-        if norm == "layer" and add:
-            self.variants["compile"] = torch.compile(step, dynamic=False)
+        if not backward:
+            self.slots = [(filled(rows, width), filled(rows, width) if add else None) for _ in range(slots)]
+            self.variants = {"eager": self.forward}
+            if norm == "layer" and add:
+                self.variants["compile"] = torch.compile(self.forward, dynamic=False)
+            return
+        self.slots = [self.backward_inputs(rows, width) for _ in range(slots)]
+        self.variants = {"eager": self.autograd}
+        if norm == "layer":
+            self.variants["by hand"] = lambda graph, *values: self.layer_backward(*values)
+            if add:
+                compiled = torch.compile(self.layer_backward, dynamic=False)
+                self.variants["compile"] = lambda graph, *values: compiled(*values)
 
     def forward(self, x, f):
         s = x + f if self.add else x
@@ -66,23 +69,30 @@ class AddNorm:
         return s, F.layer_norm(s, self.d, self.gamma, self.beta, 1e-5)
 
     def backward_inputs(self, rows, width):
-        s, dy, dsum = filled(rows, width), filled(rows, width), filled(rows, width) if self.add else None
-        if self.norm == "layer":
-            _, mean, rstd = torch.native_layer_norm(s, self.d, self.gamma, self.beta, 1e-5)
-            return dy, dsum, s, mean, rstd
+        """The graph that forward has left, what arrives, and the values in the graph for calls by hand."""
+        dy, dsum = filled(rows, width), filled(rows, width) if self.add else None
         with torch.enable_grad():
-            s.requires_grad_()
-            gamma = self.gamma.detach().requires_grad_()
-            return dy, dsum, s, gamma, F.rms_norm(s, self.d, gamma, 1e-5)
+            leaves = [filled(rows, width).requires_grad_() for _ in range(2 if self.add else 1)]
+            gains = [p.detach().requires_grad_() for p in ([self.gamma] if self.norm == "rms" else [self.gamma, self.beta])]
+            s = leaves[0] + leaves[1] if self.add else leaves[0]
+            y = F.rms_norm(s, self.d, *gains, 1e-5) if self.norm == "rms" else F.layer_norm(s, self.d, *gains, 1e-5)
+        graph = (y, s) if self.add else (y,), leaves + gains
+        if self.norm == "rms":
+            return graph, dy, dsum
+        values = s.detach()
+        _, mean, rstd = torch.native_layer_norm(values, self.d, self.gamma, self.beta, 1e-5)
+        return graph, dy, dsum, values, mean, rstd
+
+    def autograd(self, graph, dy, dsum, *_):
+        """Backward as a program runs it: the engine adds what arrives at the sum to what the norm gives."""
+        outputs, inputs = graph
+        return torch.autograd.grad(outputs, inputs, (dy, dsum) if self.add else (dy,), retain_graph=True)
 
     def layer_backward(self, dy, dsum, s, mean, rstd):
+        """The cheapest calls that compute the same, made by hand: no engine, and the addition in place."""
         dx, dgamma, dbeta = torch.ops.aten.native_layer_norm_backward(
             dy, s, self.d, mean, rstd, self.gamma, self.beta, [True, True, True])
         return dx.add_(dsum) if self.add else dx, dgamma, dbeta  # x and f share dx, so one add is all there is
-
-    def rms_backward(self, dy, dsum, s, gamma, y):
-        dx, dgamma = torch.autograd.grad(y, (s, gamma), dy, retain_graph=True)
-        return dx.add_(dsum) if self.add else dx, dgamma
 
 
 class Product:

@@ -15,6 +15,7 @@ namespace addnorm::bench {
 enum class Limit { copy, two_read_two_write, fma };
 
 using Call = std::function<void(std::size_t slot)>;
+using OurCall = std::function<void(std::size_t slot, bool cold)>;
 
 /// Holds `slots` copies of its arrays: cold runs walk through them, so that inputs and outputs have left every cache when
 /// their turn comes again; hot runs stay on the first.
@@ -25,10 +26,11 @@ struct Workload {
   double work = 0;              ///< bytes that must move, or floating-point operations
   std::size_t working_set = 0;  ///< bytes of one slot
   std::size_t slots = 1;
-  Call ours;
+  OurCall ours;                  ///< may know whether it runs cold, as a caller knows how much memory his program touches
   std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
   PeerWork peer;
   bool compiled = false;  ///< the peer also has a torch.compile form of it
+  bool by_hand = false;   ///< the peer also has a form that calls the operators of the eager one by hand
 };
 
 /// A workload that is made when its turn comes: all of them together would not fit into memory.
