@@ -44,6 +44,17 @@ HWY_INLINE void sweep(size_t n, Stages&... stages) {
   (stages.rest(i, n), ...);
 }
 
+/// line() and rest() of a stage that treats every vector alike: step(tag, i).
+template <class Stage>
+HWY_INLINE void step_through_line(const Stage& stage, size_t i) {
+  const hn::ScalableTag<float> d;
+  for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) stage.step(d, i + j);
+}
+template <class Stage>
+HWY_INLINE void step_through_rest(const Stage& stage, size_t i, size_t n) {
+  for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { stage.step(tag, i + j); });
+}
+
 /// Streaming stores bypass the cache; they exist for whole aligned vectors only.
 template <bool kStream, class D>
 HWY_INLINE void store(hn::Vec<D> v, D d, float* p) {

@@ -11,6 +11,9 @@ namespace addnorm::kernels {
 /// the result: never derived from the number of threads.
 inline constexpr std::size_t kAddNormBlockRows = 64;
 
+/// Narrower rows go through forward in groups.
+inline constexpr std::size_t kNarrowWidth = 256;
+
 void add_norm(NormKind kind, const AddNorm& args);
 inline void add_norm(NormKind kind, const AddNormArgs<double>& args) { reference::add_norm(kind, args); }
 

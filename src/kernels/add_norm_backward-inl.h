@@ -82,9 +82,10 @@ class Measure {
       last_gx_ += static_cast<double>(hn::GetLane(gx));
     }
   }
-  HWY_INLINE Averages result(size_t n) const {
-    const double per = 1.0 / static_cast<double>(n);
-    return {kLayer ? static_cast<float>((g_.total() + last_g_) * per) : 0.0f, static_cast<float>((gx_.total() + last_gx_) * per)};
+  /// per_element: 1 / n.
+  HWY_INLINE Averages result(double per_element) const {
+    return {kLayer ? static_cast<float>((g_.total() + last_g_) * per_element) : 0.0f,
+            static_cast<float>((gx_.total() + last_gx_) * per_element)};
   }
 
  private:
@@ -135,17 +136,14 @@ struct Write {
     store<kStream>(t, d, out + i);
   }
   HWY_INLINE void line(size_t i) const {
-    const hn::ScalableTag<float> d;
     if constexpr (kStream) {
       hwy::Prefetch(ahead.dy + i);
       hwy::Prefetch(ahead.sum + i);
       hwy::Prefetch(ahead.dsum + i);
     }
-    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
+    step_through_line(*this, i);
   }
-  HWY_INLINE void rest(size_t i, size_t n) const {
-    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
-  }
+  HWY_INLINE void rest(size_t i, size_t n) const { step_through_rest(*this, i, n); }
 };
 
 }  // namespace

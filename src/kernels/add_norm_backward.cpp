@@ -72,11 +72,12 @@ HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, s
                               Normaliser<kLayer>(kLayer ? n.mean[r] : 0.0, n.rstd[r]),
                               {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
   };
+  const double per_element = 1.0 / static_cast<double>(n.width);
   const auto in_float = [&](size_t r) {
     return n.dy && !near_float_limits(kLayer ? n.mean[r] : 0.0, static_cast<double>(n.rstd[r]));
   };
   const auto averages = [&](const auto& measured, size_t r) HWY_ATTR {
-    Averages mean = measured.result(n.width);
+    Averages mean = measured.result(per_element);
     if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
     return mean;
   };

@@ -41,17 +41,19 @@ struct RowOfSums {
 struct StoredRows {
   const float* x;
   size_t stride;
-  HWY_INLINE StoredRow operator()(size_t r) const { return {x + r * stride}; }
+  HWY_INLINE StoredRow row(size_t r) const { return {x + r * stride}; }
 };
 struct RowsOfSums {
   const float* x;
   size_t x_stride;
   const float* f;
   size_t f_stride;
-  HWY_INLINE RowOfSums operator()(size_t r) const { return {x + r * x_stride, f + r * f_stride}; }
+  HWY_INLINE RowOfSums row(size_t r) const { return {x + r * x_stride, f + r * f_stride}; }
 };
 
-/// First stage when the sum is plain: out = x + f.
+// First stage of a row: its sum is laid down.
+
+/// out = x + f.
 struct Add {
   const float* x;
   const float* f;
@@ -60,16 +62,11 @@ struct Add {
   HWY_INLINE void step(D d, size_t i) const {
     hn::StoreU(hn::Add(hn::LoadU(d, x + i), hn::LoadU(d, f + i)), d, out + i);
   }
-  HWY_INLINE void line(size_t i) const {
-    const hn::ScalableTag<float> d;
-    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
-  }
-  HWY_INLINE void rest(size_t i, size_t n) const {
-    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
-  }
+  HWY_INLINE void line(size_t i) const { step_through_line(*this, i); }
+  HWY_INLINE void rest(size_t i, size_t n) const { step_through_rest(*this, i, n); }
 };
 
-/// First stage with all there is: out = a * x + b * drop(f).
+/// out = a * x + b * drop(f): all there is.
 struct Combine {
   const AddNorm& args;
   const float* x;
@@ -87,12 +84,41 @@ struct Combine {
     }
     hn::StoreU(s, d, out + i);
   }
-  HWY_INLINE void line(size_t i) const {
-    const hn::ScalableTag<float> d;
-    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
-  }
-  HWY_INLINE void rest(size_t i, size_t n) const {
-    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
+  HWY_INLINE void line(size_t i) const { step_through_line(*this, i); }
+  HWY_INLINE void rest(size_t i, size_t n) const { step_through_rest(*this, i, n); }
+};
+
+/// Nothing to lay down.
+struct Nothing {
+  HWY_INLINE void line(size_t) const {}
+  HWY_INLINE void rest(size_t, size_t) const {}
+};
+
+struct NoSums {
+  static constexpr bool kLaysDown = false;
+  HWY_INLINE Nothing stage(size_t) const { return {}; }
+};
+struct PlainSums {
+  static constexpr bool kLaysDown = true;
+  const float* x;
+  size_t x_stride;
+  const float* f;
+  size_t f_stride;
+  float* out;
+  size_t stride;
+  HWY_INLINE Add stage(size_t r) const { return {x + r * x_stride, f + r * f_stride, out + r * stride}; }
+};
+struct CombinedSums {
+  static constexpr bool kLaysDown = true;
+  const AddNorm& n;
+  const DropoutKeys& keys;
+  size_t x_stride;
+  size_t f_stride;
+  float* out;
+  size_t stride;
+  HWY_INLINE Combine stage(size_t r) const {
+    const Keep keep{keys, n.dropout.p != 0.0f, n.dropout.first_row + r};
+    return {n, n.x + r * x_stride, n.f ? n.f + r * f_stride : nullptr, keep, out + r * stride};
   }
 };
 
@@ -123,14 +149,14 @@ class Measure {
       last_square_ += c * c;
     }
   }
-  HWY_INLINE Moments result(size_t n) const {
-    const double per = 1.0 / static_cast<double>(n);
+  /// per_element: 1 / n.
+  HWY_INLINE Moments result(double per_element) const {
     const double square = total(square_) + last_square_;
-    if constexpr (!kLayer) return {0.0, square * per};
+    if constexpr (!kLayer) return {0.0, square * per_element};
     const double sum = total(sum_) + last_sum_;
-    const double offset = sum * per;
+    const double offset = sum * per_element;
     // Rounding may leave a tiny negative variance; NaN stays NaN.
-    const double variance = (square - sum * offset) * per;
+    const double variance = (square - sum * offset) * per_element;
     return {shift_ + offset, variance < 0.0 ? 0.0 : variance};
   }
 
@@ -168,8 +194,8 @@ struct RowOutputs {
   float* y;
 };
 
-/// Third stage: y = xhat * gain + beta in float. kFull: every output and parameter is there.
-template <bool kLayer, bool kStream, bool kFull, class Row>
+/// Third stage: y = xhat * gain + beta in float. kFull: y, gain and bias are all there. kSumIsThere: laid down already.
+template <bool kLayer, bool kStream, bool kFull, bool kSumIsThere, class Row>
 struct Write {
   Row row;
   Row ahead;
@@ -179,26 +205,24 @@ struct Write {
   template <class D>
   HWY_INLINE void step(D d, size_t i) const {
     const auto v = row.at(d, i);
-    if (out.sum) store<kStream>(v, d, out.sum + i);
+    if (!kSumIsThere && out.sum) store<kStream>(v, d, out.sum + i);
     if (kFull || out.y) store<kStream>(affine.apply(d, normaliser.xhat(d, v), i), d, out.y + i);
   }
   HWY_INLINE void line(size_t i) const {
-    const hn::ScalableTag<float> d;
     if constexpr (kStream) ahead.prefetch(i);
-    for (size_t j = 0; j < kLineFloats; j += hn::Lanes(d)) step(d, i + j);
+    step_through_line(*this, i);
   }
-  HWY_INLINE void rest(size_t i, size_t n) const {
-    for_each_vector(n - i, [&](auto tag, size_t j) HWY_ATTR { step(tag, i + j); });
-  }
+  HWY_INLINE void rest(size_t i, size_t n) const { step_through_rest(*this, i, n); }
 };
 
 /// Rows near the limits of float: the same formula in double. Rare, so a plain loop.
-template <bool kFull, class Row>
-void write_in_double(const Row& row, size_t n, const Affine<kFull>& affine, double mean, double rstd, const RowOutputs& out) {
+template <bool kSumIsThere, bool kFull, class Row>
+HWY_NOINLINE void write_in_double(const Row& row, size_t n, const Affine<kFull>& affine, double mean, double rstd,
+                                  const RowOutputs& out) {
   const hn::CappedTag<float, 1> one;
   for (size_t i = 0; i < n; ++i) {
     const float v = hn::GetLane(row.at(one, i));
-    if (out.sum) out.sum[i] = v;
+    if (!kSumIsThere && out.sum) out.sum[i] = v;
     if (!out.y) continue;
     double y = (static_cast<double>(v) - mean) * rstd;
     if (affine.gamma) y *= static_cast<double>(affine.one_plus ? 1.0f + affine.gamma[i] : affine.gamma[i]);
@@ -206,12 +230,6 @@ void write_in_double(const Row& row, size_t n, const Affine<kFull>& affine, doub
     out.y[i] = static_cast<float>(y);
   }
 }
-
-/// The first stage of a row that needs none.
-struct Nothing {
-  HWY_INLINE void line(size_t) const {}
-  HWY_INLINE void rest(size_t, size_t) const {}
-};
 
 }  // namespace
 }  // namespace addnorm::kernels::HWY_NAMESPACE

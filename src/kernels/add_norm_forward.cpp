@@ -13,55 +13,56 @@ namespace addnorm::kernels::HWY_NAMESPACE {
 namespace {
 namespace hn = hwy::HWY_NAMESPACE;
 
+// A stage of one row by itself, at the ends of a block. Not inlined: each occurs in many places, and one function of all
+// variants takes the compiler a minute.
+template <class Stage>
+HWY_NOINLINE void lay_down(Stage stage, size_t n) {
+  sweep(n, stage);
+}
+template <bool kLayer, class Row>
+HWY_NOINLINE Moments measured(const Row& row, size_t n, double per_element) {
+  Measure<kLayer, Row> stage(row);
+  sweep(n, stage);
+  return stage.result(per_element);
+}
+
 /// Rows of a block in flight, by groups: while row r is written, row r + group is measured and row r + 2 * group laid down. A
 /// wide row is a group of its own; narrow ones go by eight, because the root and the division of a row take longer than its
 /// sums, and those of eight rows run side by side.
-// Not inlined: one function of all variants takes the compiler a minute.
-template <bool kLayer, bool kStream, bool kFull, class LayDown, class RowAt>
-HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, bool write_sum, LayDown lay_down, RowAt row_at) {
-  using Row = decltype(row_at(begin));
+template <bool kLayer, bool kStream, bool kFull, class Sums, class Rows>
+HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, const Sums& sums, const Rows& rows) {
+  using Row = decltype(rows.row(begin));
+  using WriteRow = Write<kLayer, kStream, kFull, Sums::kLaysDown, Row>;
   constexpr size_t kGroup = 8;
-  const size_t group = n.width < 256 ? kGroup : 1;
+  const size_t group = n.width < kNarrowWidth ? kGroup : 1;
   const size_t sum_stride = reference::stride_or(n.sum_stride, n.width);
   const size_t y_stride = reference::stride_or(n.y_stride, n.width);
   const EpsPlace place = kLayer ? EpsPlace::inside_root : n.eps_place;
   const Affine<kFull> affine{n.gamma, n.beta, n.gain_is_one_plus_gamma};
   const size_t distance = rows_ahead(n.width);
+  const double per_element = 1.0 / static_cast<double>(n.width);
   Moments moments[kGroup];
   double rstd[kGroup];
 
-  const auto lay_down_alone = [&](size_t r) HWY_ATTR {
-    if (r >= end) return;
-    auto stage = lay_down(r);
-    sweep(n.width, stage);
-  };
-  const auto measure_alone = [&](size_t r) HWY_ATTR {
-    if (r >= end) return Moments{};
-    Measure<kLayer, Row> stage(row_at(r));
-    sweep(n.width, stage);
-    return stage.result(n.width);
-  };
   const auto write_row = [&](size_t r, const Moments& m, double rstd_of_row) HWY_ATTR {
-    const RowOutputs out{write_sum ? n.sum + r * sum_stride : nullptr, n.y ? n.y + r * y_stride : nullptr};
-    if (near_float_limits(m.mean, rstd_of_row)) {
-      write_in_double(row_at(r), n.width, affine, m.mean, rstd_of_row, out);
-      lay_down_alone(r + 2 * group);
-      return measure_alone(r + group);
+    const RowOutputs out{n.sum ? n.sum + r * sum_stride : nullptr, n.y ? n.y + r * y_stride : nullptr};
+    const bool in_float = !near_float_limits(m.mean, rstd_of_row);
+    const WriteRow write{rows.row(r), rows.row(r + distance < n.rows ? r + distance : r), affine,
+                         Normaliser<kLayer>(m.mean, static_cast<float>(rstd_of_row)), out};
+    if (in_float && r + 2 * group < end) {
+      auto lay = sums.stage(r + 2 * group);
+      Measure<kLayer, Row> measure(rows.row(r + group));
+      sweep(n.width, lay, measure, write);
+      return measure.result(per_element);
     }
-    Write<kLayer, kStream, kFull, Row> write{row_at(r), row_at(r + distance < n.rows ? r + distance : r), affine,
-                                             Normaliser<kLayer>(m.mean, static_cast<float>(rstd_of_row)), out};
-    if (r + 2 * group >= end) {
-      sweep(n.width, write);
-      return measure_alone(r + group);
-    }
-    auto lay = lay_down(r + 2 * group);
-    Measure<kLayer, Row> measure(row_at(r + group));
-    sweep(n.width, lay, measure, write);
-    return measure.result(n.width);
+    in_float ? sweep(n.width, write) : write_in_double<Sums::kLaysDown>(rows.row(r), n.width, affine, m.mean, rstd_of_row, out);
+    if (r + 2 * group < end) lay_down(sums.stage(r + 2 * group), n.width);
+    return r + group < end ? measured<kLayer>(rows.row(r + group), n.width, per_element) : Moments{};
   };
 
-  for (size_t r = begin; r < begin + 2 * group; ++r) lay_down_alone(r);
-  for (size_t j = 0; j < group; ++j) moments[j] = measure_alone(begin + j);
+  for (size_t r = begin; r < HWY_MIN(end, begin + 2 * group); ++r) lay_down(sums.stage(r), n.width);
+  for (size_t j = 0; j < HWY_MIN(group, end - begin); ++j)
+    moments[j] = measured<kLayer>(rows.row(begin + j), n.width, per_element);
   for (size_t first = begin; first < end; first += group) {
     const size_t count = HWY_MIN(group, end - first);
     for (size_t j = 0; j < count; ++j) {
@@ -73,47 +74,51 @@ HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, bool writ
   }
 }
 
-template <bool kLayer, bool kStream>
-HWY_INLINE void block_of_kind(const AddNorm& n, size_t begin, size_t end) {
+/// kFull where y, gain and bias are all there, so that the inner loop asks nothing.
+template <bool kLayer, bool kStream, class Sums, class Rows>
+HWY_INLINE void pipeline_of(const AddNorm& n, size_t begin, size_t end, const Sums& sums, const Rows& rows) {
+  const bool full = n.y && n.gamma && n.beta && !n.gain_is_one_plus_gamma;
+  full ? pipeline<kLayer, kStream, true>(n, begin, end, sums, rows) : pipeline<kLayer, kStream, false>(n, begin, end, sums, rows);
+}
+
+/// Streaming: a sum that is no more than x + f is computed again by each stage.
+template <bool kLayer>
+void streaming_block(const AddNorm& n, size_t begin, size_t end) {
+  const size_t x_stride = reference::stride_or(n.x_stride, n.width);
+  if (n.f) {
+    const RowsOfSums rows{n.x, x_stride, n.f, reference::stride_or(n.f_stride, n.width)};
+    pipeline_of<kLayer, true>(n, begin, end, NoSums{}, rows);
+  } else {
+    pipeline_of<kLayer, true>(n, begin, end, NoSums{}, StoredRows{n.x, x_stride});
+  }
+  hwy::FlushStream();
+}
+
+/// Regular stores: the sum is laid down where it is wanted, or in y's place, and the other stages find it in L1.
+template <bool kLayer>
+void regular_block(const AddNorm& n, bool plain, size_t begin, size_t end) {
   const size_t x_stride = reference::stride_or(n.x_stride, n.width);
   const size_t f_stride = reference::stride_or(n.f_stride, n.width);
-  const bool plain = n.a.is_one() && n.b.is_one() && n.dropout.p == 0.0f;
-  const bool full = n.y && n.gamma && n.beta && !n.gain_is_one_plus_gamma;
-  const auto nothing = [](size_t) HWY_ATTR { return Nothing{}; };
-  if (plain && !n.f) {
-    pipeline<kLayer, kStream, false>(n, begin, end, n.sum != nullptr, nothing, StoredRows{n.x, x_stride});
-    return;
-  }
-  if (plain && (kStream || !n.sum)) {
-    const RowsOfSums sums{n.x, x_stride, n.f, f_stride};
-    full ? pipeline<kLayer, kStream, true>(n, begin, end, n.sum != nullptr, nothing, sums)
-         : pipeline<kLayer, kStream, false>(n, begin, end, n.sum != nullptr, nothing, sums);
-    return;
-  }
-  // The sum is laid down where it is wanted, or in y's place, and the other stages find it in L1.
   float* base = n.sum ? n.sum : n.y;
   const size_t stride = reference::stride_or(n.sum ? n.sum_stride : n.y_stride, n.width);
-  if (plain) {
-    const auto add = [&](size_t r) HWY_ATTR { return Add{n.x + r * x_stride, n.f + r * f_stride, base + r * stride}; };
-    full ? pipeline<kLayer, false, true>(n, begin, end, false, add, StoredRows{base, stride})
-         : pipeline<kLayer, false, false>(n, begin, end, false, add, StoredRows{base, stride});
+  const StoredRows laid_down{base, stride};
+  if (plain && !n.f) {
+    pipeline<kLayer, false, false>(n, begin, end, NoSums{}, StoredRows{n.x, x_stride});
+  } else if (plain) {
+    pipeline_of<kLayer, false>(n, begin, end, PlainSums{n.x, x_stride, n.f, f_stride, base, stride}, laid_down);
   } else {
     const DropoutKeys keys(n.dropout.key, n.dropout.p);
-    const auto combine = [&](size_t r) HWY_ATTR {
-      return Combine{n, n.x + r * x_stride, n.f ? n.f + r * f_stride : nullptr,
-                     Keep{keys, n.dropout.p != 0.0f, n.dropout.first_row + r}, base + r * stride};
-    };
-    pipeline<kLayer, false, false>(n, begin, end, false, combine, StoredRows{base, stride});
+    pipeline<kLayer, false, false>(n, begin, end, CombinedSums{n, keys, x_stride, f_stride, base, stride}, laid_down);
   }
 }
 
 void forward_block(NormKind kind, bool stream, const AddNorm& n, size_t begin, size_t end) {
   const bool layer = kind == NormKind::layer;
-  if (stream) {
-    layer ? block_of_kind<true, true>(n, begin, end) : block_of_kind<false, true>(n, begin, end);
-    hwy::FlushStream();
+  const bool plain = n.a.is_one() && n.b.is_one() && n.dropout.p == 0.0f;
+  if (stream && plain) {
+    layer ? streaming_block<true>(n, begin, end) : streaming_block<false>(n, begin, end);
   } else {
-    layer ? block_of_kind<true, false>(n, begin, end) : block_of_kind<false, false>(n, begin, end);
+    layer ? regular_block<true>(n, plain, begin, end) : regular_block<false>(n, plain, begin, end);
   }
 }
 
@@ -130,7 +135,9 @@ HWY_EXPORT(forward_block);
 void add_norm(NormKind kind, const AddNorm& args) {
   if (args.width == 0) return;
   const bool stream = use_streaming(args);
-  parallel_ranges(args.rows, kAddNormBlockRows, [&](std::size_t begin, std::size_t end) {
+  // Long blocks for narrow rows: a block's first and last groups are not in flight with others.
+  const std::size_t block_rows = args.width < kNarrowWidth ? 4 * kAddNormBlockRows : kAddNormBlockRows;
+  parallel_ranges(args.rows, block_rows, [&](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(forward_block)(kind, stream, args, begin, end);
   });
 }
