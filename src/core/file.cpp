@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -68,9 +69,23 @@ int create(const std::filesystem::path& temporary, const std::filesystem::path& 
   return fd;
 }
 
+// Where the links that `path` names lead, also when nothing is there yet: renaming over a link would replace the link.
+std::filesystem::path behind_links(std::filesystem::path path) {
+  constexpr int kMostLinks = 40;  // as Linux itself
+  std::error_code error;
+  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+    if (links == kMostLinks) throw DataError(concat(path.native(), ": cannot be written: ", reason(ELOOP)));
+    const auto target = std::filesystem::read_symlink(path, error);
+    if (error) throw DataError(concat(path.native(), ": the link cannot be read: ", error.message()));
+    path = folder_of(path) / target;  // an absolute target replaces the folder
+  }
+  return path;
+}
+
 // Renaming over a device or a pipe would replace it by a file.
-std::filesystem::path checked_target(const std::filesystem::path& path) {
-  require_plain_path(path);
+std::filesystem::path checked_target(const std::filesystem::path& given) {
+  require_plain_path(given);
+  const std::filesystem::path path = behind_links(given);
   struct stat status {};
   const bool there = stat(path.c_str(), &status) == 0;
   require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");
@@ -142,9 +157,12 @@ void ReplacementFile::commit() {
   if (close(handle_.release()) != 0) fail("closing");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("renaming");
   committed_ = true;
-  // The new name is durable once its folder is. Some file systems cannot sync a folder; the file is in place all the same.
+  // The new name is durable once its folder is. Some file systems cannot sync a folder: with them it is as safe as it gets.
   const FileHandle folder(open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (folder.fd() >= 0) fsync(folder.fd());
+  const bool synced = folder.fd() >= 0 && (fsync(folder.fd()) == 0 || errno == EINVAL || errno == ENOTSUP);
+  if (!synced)
+    throw DataError(concat(path_.native(), ": the new file is in place, but its folder could not be synced: ", reason(errno),
+                           "; a power failure may bring the old one back"));
 }
 
 }  // namespace addnorm

@@ -43,7 +43,8 @@ class InputFile {
 };
 
 /// Writes beside `path` and takes its place in commit(): readers see the old file or the new one, also after a power
-/// failure. Without commit() the destructor removes what was written, and the old file is untouched.
+/// failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path` is a
+/// symbolic link, the file it leads to is replaced and the link stays.
 class ReplacementFile {
  public:
   explicit ReplacementFile(const std::filesystem::path& path);

@@ -13,17 +13,16 @@ std::atomic<int> configured_threads{0};  // 0: not set yet
 }
 
 void set_threads(int count) {
-  require(count >= 1, "set_threads: ", count, " given, at least 1 is needed");
+  require(count >= 1 && count <= kMaxThreads, "set_threads: ", count, " given, 1 to ", kMaxThreads, " are possible");
   configured_threads.store(count, std::memory_order_relaxed);
 }
 
 int threads() {
   int count = configured_threads.load(std::memory_order_relaxed);
-  if (count == 0) {
-    count = std::max(1, omp_get_max_threads());
-    configured_threads.store(count, std::memory_order_relaxed);
-  }
-  return count;
+  if (count != 0) return count;
+  const int offered = std::clamp(omp_get_max_threads(), 1, kMaxThreads);
+  // Whoever called set_threads meanwhile wins; count is then what was set.
+  return configured_threads.compare_exchange_strong(count, offered, std::memory_order_relaxed) ? offered : count;
 }
 
 void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
@@ -47,7 +46,7 @@ void detail::run_tasks(std::size_t tasks, TaskBody body, void* context) {
 #pragma omp parallel num_threads(team)
   {
     const auto worker = static_cast<std::size_t>(omp_get_thread_num());
-#pragma omp for schedule(dynamic, 1)
+#pragma omp for schedule(monotonic : dynamic, 1)
     for (std::ptrdiff_t task = 0; task < count; ++task) body(context, static_cast<std::size_t>(task), worker);
   }
 }

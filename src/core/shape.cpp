@@ -22,10 +22,14 @@ Shape::Shape(std::span<const std::size_t> sizes) : rank_(sizes.size()) {
 }
 
 Shape Shape::with(std::size_t axis, std::size_t size) const {
-  require(axis < rank_, "shape: axis ", axis, " of ", *this, ", which has ", rank_, " axes");
+  if (axis >= rank_) no_such_axis(axis);
   auto sizes = sizes_;
   sizes[axis] = size;
   return Shape(std::span(sizes.data(), rank_));
+}
+
+void Shape::no_such_axis(std::size_t axis) const {
+  throw UsageError(concat("shape: axis ", axis, " of ", *this, ", which has ", rank_, rank_ == 1 ? " axis" : " axes"));
 }
 
 std::string Shape::text() const {

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <limits>
 #include <vector>
 
 #include "addnorm/core/checked.h"
@@ -23,6 +24,49 @@ TEST(Shape, RefusesElementCountsThatOverflow) {
   EXPECT_TRUE(test::throws_saying<UsageError>([] { Shape s{4194305, 4194305, 211106198978564}; }, {"4194305"}));
   EXPECT_EQ((Shape{2, 0, 3}.elements()), 0u);
   EXPECT_EQ(Shape{}.elements(), 1u);
+}
+
+TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
+  const Shape shape{2, 3};
+  EXPECT_EQ(shape[1], 3u);
+  EXPECT_EQ(shape.back(), 3u);
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape[2]); }, {"axis 2", "[2, 3]", "2 axes"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape[Shape::kMaxRank]); }, {"axis 8", "[2, 3]"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { static_cast<void>(Shape{}.back()); }, {"axis 0", "[]", "0 axes"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape.with(2, 1)); }, {"axis 2", "[2, 3]"}));
+}
+
+TEST(Dropout, ThresholdIsTheProbabilityAndNothingOutsideOfZeroToOneIsUndefined) {
+  EXPECT_EQ(drop_threshold(0.5f), 0x80000000u);
+  EXPECT_EQ(drop_threshold(0.0f), 0u);
+  EXPECT_EQ(drop_threshold(-0.5f), 0u);
+  EXPECT_EQ(drop_threshold(std::numeric_limits<float>::quiet_NaN()), 0u);
+  EXPECT_EQ(drop_threshold(1.0f), 0xffffffffu);
+  EXPECT_EQ(drop_threshold(std::numeric_limits<float>::infinity()), 0xffffffffu);
+}
+
+TEST(Parallel, RefusesThreadCountsThatCannotBe) {
+  const int before = threads();
+  for (const int count : {0, -1, 1025, std::numeric_limits<int>::max()})
+    EXPECT_TRUE(test::throws_saying<UsageError>([&] { set_threads(count); }, {concat("set_threads: ", count), "1 to 1024"}));
+  EXPECT_EQ(threads(), before);
+}
+
+TEST(Parallel, BlocksOfRowsHaveAtLeastOneRowAndFewerTheWiderTheyAre) {
+  EXPECT_EQ(rows_per_block(0), 16385u);
+  EXPECT_EQ(rows_per_block(384), 1 + 16384u / 385);
+  EXPECT_EQ(rows_per_block(16384), 1u);
+  EXPECT_EQ(rows_per_block(std::numeric_limits<std::size_t>::max()), 1u);
+  EXPECT_EQ(rows_per_block(99, 1000), 11u);
+}
+
+TEST(Parallel, HandsOutTasksInTheirOrder) {
+  set_threads(3);
+  std::vector<std::size_t> latest(3, 0);  // per worker, one more than the task it had last
+  parallel_tasks(2000, [&](std::size_t task, std::size_t worker) {
+    EXPECT_GE(task + 1, latest[worker]);
+    latest[worker] = task + 1;
+  });
 }
 
 TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {

@@ -6,8 +6,10 @@
 
 namespace addnorm {
 
-/// How many threads the library uses; 1 or more. Starts as what OpenMP offers at first use. Not per thread: set it
-/// while no kernel runs.
+inline constexpr int kMaxThreads = 1024;
+
+/// How many threads the library uses, 1 to kMaxThreads; another number is a UsageError. Starts as what OpenMP offers at first
+/// use. Not per thread: set it while no kernel runs.
 void set_threads(int count);
 int threads();
 
@@ -39,7 +41,7 @@ void parallel_tasks(std::size_t tasks, Body&& body) {
       const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
-/// [0, count) cut into blocks of `size`: body(begin, end). The last one may be shorter.
+/// [0, count) cut into blocks of `size` >= 1: body(begin, end). The last one may be shorter.
 template <class Body>
 void parallel_ranges(std::size_t count, std::size_t size, Body&& body) {
   if (count == 0) return;
@@ -47,6 +49,12 @@ void parallel_ranges(std::size_t count, std::size_t size, Body&& body) {
     const std::size_t begin = block * size;
     body(begin, count - begin < size ? count : begin + size);
   });
+}
+
+/// The usual `size` for ranges of rows: about `elements` elements, some ten microseconds of cheap work, and at least one row.
+/// A function of the width alone.
+constexpr std::size_t rows_per_block(std::size_t width, std::size_t elements = 16384) {
+  return width < elements ? 1 + elements / (width + 1) : 1;
 }
 
 }  // namespace addnorm

@@ -57,13 +57,15 @@ constexpr std::uint32_t random_word(std::uint64_t key, std::uint64_t row, std::u
 /// 24 bits of a word as a float in [0, 1): every value is exact.
 constexpr float to_uniform(std::uint32_t word) { return static_cast<float>(word >> 8) * 0x1p-24f; }
 
-/// A word that stays below this is dropped: P(drop) = p to within 2^-32.
+/// A word that stays below this is dropped: P(drop) = p to within 2^-32, for p in [0, 1). Callers check p; what is below
+/// (or NaN) drops nothing, what is above all but one word in 2^32.
 constexpr std::uint32_t drop_threshold(float p) {
+  if (!(p > 0)) return 0;
   const double scaled = static_cast<double>(p) * 4294967296.0;
   return scaled >= 4294967295.0 ? 0xffffffffu : static_cast<std::uint32_t>(scaled);
 }
 
-/// What is kept is multiplied by this, so that the expectation stays the same.
+/// What is kept is multiplied by this, so that the expectation stays the same; p in [0, 1).
 constexpr double keep_scale(float p) { return 1.0 / (1.0 - static_cast<double>(p)); }
 
 /// Uniform in [0, 1) and standard normal (Box-Muller in double) for element `index` of a stream.

@@ -22,8 +22,13 @@ class Shape {
 
   std::size_t rank() const { return rank_; }
   std::size_t elements() const { return elements_; }
-  std::size_t operator[](std::size_t axis) const { return sizes_[axis]; }
-  std::size_t back() const { return sizes_[rank_ - 1]; }
+  /// An axis that is not there is a UsageError, as is the last one of a scalar.
+  std::size_t operator[](std::size_t axis) const {
+    if (axis >= rank_) [[unlikely]]
+      no_such_axis(axis);
+    return sizes_[axis];
+  }
+  std::size_t back() const { return (*this)[rank_ == 0 ? 0 : rank_ - 1]; }
   const std::size_t* begin() const { return sizes_.data(); }
   const std::size_t* end() const { return sizes_.data() + rank_; }
 
@@ -34,6 +39,8 @@ class Shape {
   friend bool operator==(const Shape& a, const Shape& b);
 
  private:
+  [[noreturn]] void no_such_axis(std::size_t axis) const;
+
   std::array<std::size_t, kMaxRank> sizes_{};
   std::size_t rank_ = 0;
   std::size_t elements_ = 1;
