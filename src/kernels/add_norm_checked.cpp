@@ -18,8 +18,13 @@ struct Array {
   const char* name;
   const void* data;
   std::size_t bytes;
+  std::size_t width;   // elements of a row
   std::size_t stride;  // 0 for vectors
 };
+
+[[noreturn]] void too_large(const char* function, const char* name, std::size_t rows, std::size_t step) {
+  throw UsageError(concat(function, ": ", name, " with ", rows, " rows of stride ", step, " does not fit in memory"));
+}
 
 /// [rows, width] with a stride, as bytes from the first to the last element.
 Array matrix(const char* function, const char* name, const float* data, std::size_t rows, std::size_t width, std::size_t stride) {
@@ -28,21 +33,34 @@ Array matrix(const char* function, const char* name, const float* data, std::siz
   const std::size_t step = stride == 0 ? width : stride;
   const auto all = checked_mul(rows, step);
   const auto bytes = all ? checked_mul(*all, sizeof(float)) : std::nullopt;
-  require(bytes.has_value(), function, ": ", name, " with ", rows, " rows of stride ", step, " does not fit in memory");
+  if (!bytes) too_large(function, name, rows, step);
   const bool empty = rows == 0 || width == 0;
-  return {name, data, empty ? 0 : *bytes - (step - width) * sizeof(float), step};
+  return {name, data, empty ? 0 : *bytes - (step - width) * sizeof(float), width, step};
 }
 
 template <class T>
-Array vector(const char* name, const T* data, std::size_t count) {
-  return {name, data, count * sizeof(T), 0};
+Array vector(const char* function, const char* name, const T* data, std::size_t count) {
+  const auto bytes = data ? checked_mul(count, sizeof(T)) : std::size_t{0};
+  if (!bytes) too_large(function, name, count, 1);
+  return {name, data, *bytes, count, 0};
+}
+
+/// [rows, width] of everything here, for messages.
+Shape shape_of(const char* function, std::size_t rows, std::size_t width) {
+  if (!checked_mul(rows, width)) too_large(function, "x", rows, width);
+  return {rows, width};
 }
 
 bool overlap(const Array& a, const Array& b) {
   if (!a.data || !b.data || a.bytes == 0 || b.bytes == 0) return false;
   const auto pa = reinterpret_cast<std::uintptr_t>(a.data);
   const auto pb = reinterpret_cast<std::uintptr_t>(b.data);
-  return pa < pb + b.bytes && pb < pa + a.bytes;
+  if (pa >= pb + b.bytes || pb >= pa + a.bytes) return false;
+  if (a.stride == 0 || a.stride != b.stride) return true;
+  // Columns of one wider matrix: rows are as far apart in both, so it is enough that they do not meet within one.
+  const std::uintptr_t bytes_apart = (pa < pb ? pb - pa : pa - pb);
+  const std::size_t apart = bytes_apart / sizeof(float) % a.stride;
+  return bytes_apart % sizeof(float) != 0 || apart < a.width || a.stride - apart < a.width;
 }
 
 /// Outputs must not overlap each other; an output may be the very same matrix as an input, nothing in between.
@@ -62,36 +80,42 @@ void require_given(const char* function, const char* name, const void* data, con
   require(data != nullptr || shape.elements() == 0, function, ": ", name, " is null, ", shape, " is needed");
 }
 
-void require_numbers(const char* function, float eps, const DropoutSpec& dropout) {
-  require(eps >= 0 && std::isfinite(eps), function, ": eps is ", eps, "; it must be finite and at least 0");
-  require(dropout.p >= 0 && dropout.p < 1, function, ": dropout p is ", dropout.p, "; it must be in [0, 1)");
+/// What forward and backward have in common: numbers in range, and nothing asked for that this norm does not have.
+template <class Args>
+void require_options(const char* function, kernels::NormKind kind, const Args& n) {
+  const bool layer = kind == kernels::NormKind::layer;
+  require(n.eps >= 0 && std::isfinite(n.eps), function, ": eps is ", n.eps, "; it must be finite and at least 0");
+  require(n.dropout.p >= 0 && n.dropout.p < 1, function, ": dropout p is ", n.dropout.p, "; it must be in [0, 1)");
+  require(!layer || n.eps_place == EpsPlace::inside_root, function,
+          ": eps_place is outside_root, which only RMS norm has; layer norm takes eps inside the root");
+  require(layer || n.mean == nullptr, function, ": RMS norm has no mean; leave mean null");
 }
 
 void check(const char* function, kernels::NormKind kind, const AddNorm& n) {
-  const Shape shape{n.rows, n.width};
+  const Shape shape = shape_of(function, n.rows, n.width);
   require_given(function, "x", n.x, shape);
   require(n.sum || n.y || shape.elements() == 0, function, ": both sum and y are null; give at least one output of ", shape);
-  require_numbers(function, n.eps, n.dropout);
+  require_options(function, kind, n);
   require(n.f || n.dropout.p == 0, function, ": dropout acts on f, and f is null");
-  require(n.mean == nullptr || kind == kernels::NormKind::layer, function, ": RMS norm has no mean; leave mean null");
+  require(n.f || n.b.is_one(), function, ": b is a factor on f, and f is null; leave b at 1");
   require_separate(
       function,
       {matrix(function, "x", n.x, n.rows, n.width, n.x_stride), matrix(function, "f", n.f, n.rows, n.width, n.f_stride),
-       vector("gamma", n.gamma, n.width), vector("beta", n.beta, n.width), vector("a", n.a.per_feature, n.width),
-       vector("b", n.b.per_feature, n.width)},
+       vector(function, "gamma", n.gamma, n.width), vector(function, "beta", n.beta, n.width),
+       vector(function, "a", n.a.per_feature, n.width), vector(function, "b", n.b.per_feature, n.width)},
       {matrix(function, "sum", n.sum, n.rows, n.width, n.sum_stride), matrix(function, "y", n.y, n.rows, n.width, n.y_stride),
-       vector("mean", n.mean, n.rows), vector("rstd", n.rstd, n.rows)});
+       vector(function, "mean", n.mean, n.rows), vector(function, "rstd", n.rstd, n.rows)});
 }
 
 void check(const char* function, kernels::NormKind kind, const AddNormGrad& n) {
-  const Shape shape{n.rows, n.width};
+  const Shape shape = shape_of(function, n.rows, n.width);
   require(n.dy || n.dsum || shape.elements() == 0, function, ": both dy and dsum are null; no gradient of ", shape, " arrives");
   if (n.dy) {
     require_given(function, "sum", n.sum, shape);
     require_given(function, "rstd", n.rstd, Shape{n.rows});
     if (kind == kernels::NormKind::layer) require_given(function, "mean", n.mean, Shape{n.rows});
   }
-  require_numbers(function, n.eps, n.dropout);
+  require_options(function, kind, n);
   if (n.da) require_given(function, "x (da needs it)", n.x, shape);
   if (n.db) require_given(function, "f (db needs it)", n.f, shape);
   const bool alike = n.a.is_one() && n.b.is_one() && n.dropout.p == 0;
@@ -111,11 +135,13 @@ void check(const char* function, kernels::NormKind kind, const AddNormGrad& n) {
       {matrix(function, "dy", n.dy, n.rows, n.width, n.dy_stride),
        matrix(function, "dsum", n.dsum, n.rows, n.width, n.dsum_stride),
        matrix(function, "sum", n.sum, n.rows, n.width, n.sum_stride), matrix(function, "x", n.x, n.rows, n.width, n.x_stride),
-       matrix(function, "f", n.f, n.rows, n.width, n.f_stride), vector("gamma", n.gamma, n.width), vector("mean", n.mean, n.rows),
-       vector("rstd", n.rstd, n.rows), vector("a", n.a.per_feature, n.width), vector("b", n.b.per_feature, n.width)},
+       matrix(function, "f", n.f, n.rows, n.width, n.f_stride), vector(function, "gamma", n.gamma, n.width),
+       vector(function, "mean", n.mean, n.rows), vector(function, "rstd", n.rstd, n.rows),
+       vector(function, "a", n.a.per_feature, n.width), vector(function, "b", n.b.per_feature, n.width)},
       {matrix(function, "dx", n.dx, n.rows, n.width, n.dx_stride),
-       matrix(function, "df", separate_df, n.rows, n.width, n.df_stride), vector("dgamma", n.dgamma, n.width),
-       vector("dbeta", n.dbeta, n.width), vector("da", n.da, a_count), vector("db", n.db, b_count)});
+       matrix(function, "df", separate_df, n.rows, n.width, n.df_stride), vector(function, "dgamma", n.dgamma, n.width),
+       vector(function, "dbeta", n.dbeta, n.width), vector(function, "da", n.da, a_count),
+       vector(function, "db", n.db, b_count)});
 }
 
 /// Scratch of the calling thread: grows to what the largest call needed and stays until the thread ends.

@@ -110,6 +110,103 @@ TEST(AddNormChecks, N10_OverlappingArrays) {
   expect_refused([](NormCase& c, AddNormGrad& n) { n.dgamma = c.rstd.data(); }, {"dgamma overlaps rstd"});
 }
 
+TEST(AddNormChecks, OptionsThatThisNormDoesNotHave) {
+  NormCase c(3, 8);
+  AddNorm outside = c.forward_args();
+  outside.eps_place = EpsPlace::outside_root;
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_layer_norm(outside); }, {"add_layer_norm: eps_place", "only RMS norm"}));
+  AddNormGrad outside_grad = c.backward_args();
+  outside_grad.eps_place = EpsPlace::outside_root;
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_layer_norm_grad(outside_grad); }, {"add_layer_norm_grad: eps_place"}));
+  AddNormGrad rms_mean = c.backward_args();
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_rms_norm_grad(rms_mean); }, {"add_rms_norm_grad: RMS norm has no mean"}));
+  expect_refused([](NormCase&, AddNorm& n) { n.f = nullptr, n.b.scalar = 2; }, {"b is a factor on f, and f is null"});
+  expect_refused([](NormCase& d, AddNorm& n) { n.f = nullptr, n.b.per_feature = d.gamma.data(); }, {"b is a factor on f"});
+}
+
+TEST(AddNormChecks, SizesThatDoNotFitInMemoryNameTheFunction) {
+  constexpr std::size_t kHuge = std::size_t{1} << 62;
+  expect_refused([](NormCase&, AddNorm& n) { n.rows = kHuge; }, {"8", "does not fit"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.rows = kHuge; }, {"8", "does not fit"});
+  // No columns, so the matrices are empty; one number per row is not.
+  expect_refused([](NormCase&, AddNorm& n) { n.rows = kHuge, n.width = 0; }, {"does not fit in memory"});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.rows = kHuge, n.width = 0; }, {"does not fit in memory"});
+}
+
+TEST(AddNormChecks, ColumnsOfOneMatrixThatMeet) {
+  // Rows of 8 in rows of 12: the second begins before the first ends, or runs into the next row of the first.
+  std::vector<float> packed(3 * 16);
+  for (const std::size_t at : {1u, 7u, 11u, 13u}) {
+    const auto meet = [&packed, at](NormCase&, AddNorm& n) {
+      n.x = packed.data(), n.y = packed.data() + at, n.x_stride = n.y_stride = 12, n.sum = nullptr;
+    };
+    expect_refused(meet, {"y overlaps x"});
+  }
+  const auto other_strides = [&packed](NormCase&, AddNorm& n) {
+    n.rows = 2, n.x = packed.data(), n.y = packed.data() + 8, n.x_stride = 16, n.y_stride = 17, n.sum = nullptr;
+  };
+  expect_refused(other_strides, {"y overlaps x"});
+}
+
+/// Copies [rows, width] from or to the columns `at` of rows of `stride`.
+void pack(const std::vector<float>& from, std::size_t width, std::vector<float>& packed, std::size_t at, std::size_t stride) {
+  for (std::size_t i = 0; i < from.size(); ++i) packed[i / width * stride + at + i % width] = from[i];
+}
+std::vector<float> unpack(const std::vector<float>& packed, std::size_t rows, std::size_t width, std::size_t at,
+                          std::size_t stride) {
+  std::vector<float> to(rows * width);
+  for (std::size_t i = 0; i < to.size(); ++i) to[i] = packed[i / width * stride + at + i % width];
+  return to;
+}
+
+TEST(AddNormChecks, ColumnsOfOneMatrixThatDoNotMeetGiveTheSameBits) {
+  for (const std::size_t width : {8u, 21u, 64u, 320u})
+    for (const Stores stores : {Stores::regular, Stores::streaming})
+      for (const bool layer : {true, false}) {
+        constexpr std::size_t kRows = 70;
+        const std::size_t stride = 4 * width;
+        NormCase c(kRows, width);
+        c.layer = layer;
+        c.run();
+        std::vector<float> forward(kRows * stride), backward(kRows * stride);
+        pack(c.x, width, forward, 0, stride);
+        pack(c.f, width, forward, 2 * width, stride);
+        AddNorm n = c.forward_args();
+        n.stores = stores;
+        n.x_stride = n.f_stride = n.sum_stride = n.y_stride = stride;
+        n.x = forward.data(), n.y = forward.data() + width, n.f = forward.data() + 2 * width, n.sum = forward.data() + 3 * width;
+        c.forward(n);
+        EXPECT_SAME_BITS(unpack(forward, kRows, width, width, stride), c.y);
+        EXPECT_SAME_BITS(unpack(forward, kRows, width, 3 * width, stride), c.sum);
+        EXPECT_SAME_BITS(unpack(forward, kRows, width, 0, stride), c.x);
+        EXPECT_SAME_BITS(unpack(forward, kRows, width, 2 * width, stride), c.f);
+
+        pack(c.dy, width, backward, 0, stride);
+        pack(c.dsum, width, backward, width, stride);
+        const std::vector<float> dgamma = c.dgamma;
+        AddNormGrad g = c.backward_args();
+        g.stores = stores;
+        g.dy_stride = g.dsum_stride = g.dx_stride = g.df_stride = stride;
+        g.dy = backward.data(), g.dsum = backward.data() + width, g.dx = backward.data() + 2 * width;
+        g.df = backward.data() + 3 * width;
+        c.backward(g);
+        EXPECT_SAME_BITS(unpack(backward, kRows, width, 2 * width, stride), c.dx);
+        EXPECT_SAME_BITS(unpack(backward, kRows, width, 3 * width, stride), c.dx);
+        EXPECT_SAME_BITS(c.dgamma, dgamma);
+      }
+}
+
+TEST(AddNormChecks, TwoHalvesOfOneMatrixAreInputAndOutput) {
+  NormCase c(5, 12);
+  c.run();
+  std::vector<float> packed(5 * 24);
+  pack(c.x, 12, packed, 12, 24);
+  AddNorm n = c.forward_args();
+  n.x = packed.data() + 12, n.y = packed.data(), n.x_stride = n.y_stride = 24;
+  c.forward(n);
+  EXPECT_SAME_BITS(unpack(packed, 5, 12, 0, 24), c.y);
+}
+
 TEST(AddNormChecks, ARefusedCallWritesNothing) {
   NormCase c(3, 8);
   std::fill(c.y.begin(), c.y.end(), 5.0f);

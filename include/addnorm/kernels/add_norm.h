@@ -12,10 +12,11 @@
 // max(|y|, 1) of the exact value for |mean| / std up to 1e6. A row of equal values gives exactly beta. A row with a NaN
 // or infinity becomes NaN and touches no other row; so does, with eps = 0, a row that does not vary (RMS: of zeros), for
 // there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
-// The same bits for any number of threads and any split of the rows.
+// The same bits for any number of threads; what belongs to a row also for any split of the rows.
 // Cost. Memory-bound: 16 bytes of traffic per element forward, 16 backward. Scratch for the backward sums over rows is
 // kept per calling thread: 1/32 of one input for dgamma and dbeta, at most 5/64 with everything asked for.
-// Aliasing. Outputs may be the same array as an input (sum == x, y == f, dx == dy, ...) but must not overlap otherwise.
+// Aliasing. Outputs may be the same array as an input (sum == x, y == f, dx == dy, ...) but must share no element otherwise.
+// Arrays of one stride may be columns of one wider matrix: x and f the halves of [rows, 2 * width], sum and y too.
 #pragma once
 
 #include <cstddef>
@@ -64,7 +65,7 @@ struct AddNormArgs {
   const T* beta = nullptr;              ///< [width]; null: 0. Layer norm and RMS norm alike
   bool gain_is_one_plus_gamma = false;  ///< gain stored as w with gain = 1 + w
   Coefficient<T> a{};
-  Coefficient<T> b{};
+  Coefficient<T> b{};  ///< stays 1 without f
   DropoutSpec dropout{};
   T eps = static_cast<T>(1e-5);
   EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only
@@ -93,7 +94,7 @@ struct AddNormGradArgs {
   Coefficient<T> b{};
   DropoutSpec dropout{};
   T eps = static_cast<T>(1e-5);
-  EpsPlace eps_place = EpsPlace::inside_root;
+  EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only
   Stores stores = Stores::automatic;
   const T* x = nullptr;  ///< only read for da
   const T* f = nullptr;  ///< only read for db
