@@ -2,7 +2,11 @@
 include(CMakePackageConfigHelpers)
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/addnorm)
 
-install(DIRECTORY include/addnorm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(ADDNORM_KERNELS_ONLY)
+  install(DIRECTORY include/addnorm/core include/addnorm/kernels DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/addnorm)
+else()
+  install(DIRECTORY include/addnorm DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+endif()
 install(TARGETS addnorm_core addnorm_kernels EXPORT addnorm-kernels)
 install(EXPORT addnorm-kernels NAMESPACE addnorm:: DESTINATION ${package_dir})
 if(NOT ADDNORM_KERNELS_ONLY)

@@ -22,4 +22,4 @@ function(addnorm_layer name)
   addnorm_warnings(${target})
 endfunction()
 
-include(simd)
+include("${CMAKE_CURRENT_LIST_DIR}/simd.cmake")
