@@ -8,8 +8,8 @@
 // A query that may see no key at all has o = 0, lse = -inf, and passes no gradient: never NaN.
 //
 // Tiled with an online softmax; what is kept is lse alone, and backward computes p again tile by tile. No buffer grows
-// with queries * keys, tiles that are masked throughout are skipped. Keys at or beyond key_lengths[b], and keys that no
-// query of a tile may see, are never read; other masked keys take part with weight 0, so they must be finite.
+// with queries * keys, tiles that are masked throughout are skipped. Keys at or beyond key_lengths[b] are never read; every
+// other key must be finite, masked or not: it may take part with weight 0.
 // Products are float32, lse is kept in double: at logits near 1e4 a float lse would be off by 5e-4.
 // The same bits for any number of threads.
 #pragma once

@@ -1,6 +1,7 @@
 // What the attention kernels are given. The formulas stand in attention.h.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -44,8 +45,16 @@ struct BasicAttentionArgs {
   MaskView<std::uint8_t> mask, key_mask;           ///< nonzero: may be seen. Both hold; key_mask usually has head = row = 0
   MaskView<T> bias;                                ///< added to s; -inf masks
 
-  T* scratch = nullptr;  ///< as many elements as attention_scratch says, aligned to 64 bytes; not for double
+  T* scratch = nullptr;  ///< attention_forward_scratch or attention_backward_scratch elements, on 64 bytes; not for double
 };
+
+/// Query i of batch b sees keys j <= i + offset, under a causal mask. Beyond [-queries, keys] another offset hides and shows
+/// the same keys; there the sums of positions and offset could overflow.
+template <class T>
+std::ptrdiff_t clamped_offset(const BasicAttentionArgs<T>& a, std::size_t b) {
+  const std::ptrdiff_t offset = a.causal_offsets == nullptr ? a.causal_offset : a.causal_offsets[b];
+  return std::clamp(offset, -static_cast<std::ptrdiff_t>(a.queries), static_cast<std::ptrdiff_t>(a.keys));
+}
 
 /// Gradients are written, not added; null data where one is not wanted. They must not overlap the inputs.
 template <class T>

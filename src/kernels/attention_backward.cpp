@@ -124,10 +124,10 @@ void add_to_keys(const float* left, size_t rows, size_t queries, const size_t* f
       const float* a = left + r * kTileQueries + i;
       float* at = y + r * stride + c;
       if (columns == kPanel) {
-        multiply_rows<Left::by_rows>(here, a, kTileQueries, right + i * kPanel, kPanel, queries - i, true, at, stride);
+        multiply_few<Left::by_rows>(here, a, kTileQueries, right + i * kPanel, kPanel, queries - i, true, at, stride);
         continue;
       }
-      multiply_rows<Left::by_rows>(here, a, kTileQueries, right + i * kPanel, kPanel, queries - i, false, part, kPanel);
+      multiply_few<Left::by_rows>(here, a, kTileQueries, right + i * kPanel, kPanel, queries - i, false, part, kPanel);
       for (size_t k = 0; k < here; ++k)
         for (size_t l = 0; l < columns; ++l) at[k * stride + l] += part[k * kPanel + l];
     }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <initializer_list>
 #include <limits>
 
 #include "kernels/attention_args.h"
@@ -19,16 +20,10 @@ inline std::size_t key_count(const AttentionArgs& a, std::size_t b) {
   return a.key_lengths == nullptr ? a.keys : std::min(a.keys, a.key_lengths[b]);
 }
 
-inline std::ptrdiff_t causal_offset(const AttentionArgs& a, std::size_t b) {
-  return a.causal_offsets == nullptr ? a.causal_offset : a.causal_offsets[b];
-}
-
 /// How many of the first `keys` keys query i of batch b sees, masks apart.
 inline std::size_t keys_seen(const AttentionArgs& a, std::size_t b, std::size_t i, std::size_t keys) {
   if (!a.causal) return keys;
-  const std::ptrdiff_t offset = causal_offset(a, b);
-  if (offset >= static_cast<std::ptrdiff_t>(keys)) return keys;
-  const std::ptrdiff_t seen = static_cast<std::ptrdiff_t>(i) + offset + 1;
+  const std::ptrdiff_t seen = static_cast<std::ptrdiff_t>(i) + clamped_offset(a, b) + 1;
   return seen <= 0 ? 0 : std::min(keys, static_cast<std::size_t>(seen));
 }
 

@@ -14,8 +14,8 @@
 #include <limits>
 
 #include "hwy/highway.h"
+#include "kernels/activations-inl.h"
 #include "kernels/attention_plan.h"
-#include "kernels/math-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
@@ -65,11 +65,13 @@ HWY_INLINE void multiply_group(const float* HWY_RESTRICT a, size_t stride, const
   }
 }
 
-/// The same for 1 to kGroup rows.
+/// The same for 0 to kGroup rows.
 template <Left kLeft>
-HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth, bool add,
+HWY_INLINE void multiply_few(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth, bool add,
                               float* c, size_t ldc) {
   switch (rows) {
+    case 0:
+      return;
     case 1:
       return multiply_group<1, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
     case 2:
@@ -92,7 +94,7 @@ HWY_NOINLINE void multiply_panel(size_t rows, const float* a, size_t stride, con
   const size_t group = kLeft == Left::by_rows ? kGroup * stride : kGroup;
   for (; rows > kGroup; rows -= kGroup, a += group, c += kGroup * ldc)
     multiply_group<kGroup, kLeft>(a, stride, b, ldb, depth, add, c, ldc);
-  multiply_rows<kLeft>(rows, a, stride, b, ldb, depth, add, c, ldc);
+  multiply_few<kLeft>(rows, a, stride, b, ldb, depth, add, c, ldc);
 }
 
 /// y[c * ldy + r] = factor * x[r * ldx + c] for r < rows, c < columns.
@@ -163,7 +165,7 @@ inline Visible visible_keys(const AttentionArgs& a, size_t b, size_t i, size_t q
   Visible visible{};
   visible.rows = last > j ? last - j : 0;
   visible.full = first > j ? first - j : 0;
-  visible.first = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i) - causal_offset(a, b);
+  visible.first = static_cast<std::ptrdiff_t>(j) - static_cast<std::ptrdiff_t>(i) - clamped_offset(a, b);
   visible.mask = has_mask(a) ? mask : nullptr;
   return visible;
 }
@@ -186,12 +188,11 @@ HWY_INLINE V masked_score(V s, const Visible& visible, size_t r, size_t half) {
 /// s = cap * tanh(s / cap) over a panel of scores.
 inline void softcap_panel(size_t rows, float cap, float* s, size_t lds) {
   const D d;
-  const V one = hn::Set(d, 1.0f), two = hn::Set(d, 2.0f), inverse = hn::Set(d, 2.0f / cap), height = hn::Set(d, cap);
+  const V inverse = hn::Set(d, 1.0f / cap), height = hn::Set(d, cap);
   for (size_t r = 0; r < rows; ++r)
     for (size_t c = 0; c < kPanel; c += kLanes) {
       float* at = s + r * lds + c;
-      const V e = exp(d, hn::Mul(inverse, hn::LoadU(d, at)));  // tanh(x) = 1 - 2 / (e^(2 x) + 1)
-      hn::StoreU(hn::Mul(height, hn::Sub(one, hn::Div(two, hn::Add(e, one)))), d, at);
+      hn::StoreU(hn::Mul(height, Tanh::value(d, hn::Mul(inverse, hn::LoadU(d, at)))), d, at);
     }
 }
 

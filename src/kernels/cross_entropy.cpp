@@ -36,7 +36,7 @@ HWY_INLINE double weighted_distance(const Args& args, const float* z, float max)
   });
 }
 
-/// dlogits = e * factor - smooth * w, in place of e; then the target's own part is taken off.
+/// dlogits = e * factor - smooth * w, in place of e. Right for every class but the target, whose element the caller writes.
 HWY_INLINE void finish_gradient(const Args& args, float factor, float smooth, float* e) {
   const hn::ScalableTag<float> d;
   const auto f = hn::Set(d, factor), s = hn::Set(d, smooth);

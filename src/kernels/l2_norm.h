@@ -3,8 +3,8 @@
 //   y = g * x / max(||x||, eps)      x [rows, width], one length per row
 //
 // The length and every product are computed in double and rounded once, so rows of 1e-40 and of 3e38 are as exact as
-// others. A row of zeros gives zeros, with eps = 0 too. A NaN makes its row NaN and touches no other row. Rows are
-// independent: the same bits for any number of threads and any split of the rows. Cost: 8 bytes of traffic per element
+// others. A row of zeros gives zeros, with eps = 0 too. A NaN or infinity makes its row NaN and touches no other row. Rows
+// are independent: the same bits for any number of threads and any split of the rows. Cost: 8 bytes of traffic per element
 // forward, 12 backward.
 #pragma once
 

@@ -3,8 +3,8 @@
 //   softmax      y = e^(x - max) / sum e^(x - max)              dx = y (dy - sum(dy y))
 //   log_softmax  y = x - max - log(sum e^(x - max))             dx = dy - e^y sum(dy)
 //
-// Logits of any finite size and -infinity are fine; a probability below 1.2e-38 is 0. A row of nothing but -infinity, or
-// with a NaN or +infinity, has no softmax: all of it becomes NaN, and no other row changes.
+// Logits of any finite size and -infinity are fine; a term e^(x - max) below 1.2e-38 counts as 0. A row of nothing but
+// -infinity, or with a NaN or +infinity, has no softmax: all of it becomes NaN, and no other row changes.
 // Sums run in float over 512 elements and in double beyond. Row by row: the same bits for any split and thread count.
 // x, y, dy, dx are dense [rows, width]; outputs may be one of the inputs.
 #pragma once

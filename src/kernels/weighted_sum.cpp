@@ -26,9 +26,15 @@ HWY_INLINE void for_each_float(size_t begin, size_t end, Body body) {
 }
 
 /// Array after array: y stays in the first-level cache, and the hardware follows two streams however many arrays there are.
+/// The first array is added to 0 in registers: y may be that array.
 void sum_block(const float* const* xs, const float* w, size_t count, size_t begin, size_t end, float* y) {
-  for_each_float(begin, end, [=](auto d, size_t i) HWY_ATTR { hn::StoreU(hn::Zero(d), d, y + i); });
-  for (size_t k = 0; k < count; ++k) {
+  if (count == 0) return for_each_float(begin, end, [=](auto d, size_t i) HWY_ATTR { hn::StoreU(hn::Zero(d), d, y + i); });
+  const float* first = xs[0];
+  const float weight = w[0];
+  for_each_float(begin, end, [=](auto d, size_t i) HWY_ATTR {
+    hn::StoreU(hn::Add(hn::Zero(d), hn::Mul(hn::Set(d, weight), hn::LoadU(d, first + i))), d, y + i);
+  });
+  for (size_t k = 1; k < count; ++k) {
     const float* x = xs[k];
     const float factor = w[k];
     for_each_float(begin, end, [=](auto d, size_t i) HWY_ATTR {

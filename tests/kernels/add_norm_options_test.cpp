@@ -193,6 +193,41 @@ TEST_P(AddNormOptions, ADroppedNaNIsGone) {
   }
 }
 
+TEST(AddNormReference, ADroppedNaNIsGoneForwardAndBackwardInDouble) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<double> x{1, 2, 3};
+  std::size_t dropped = 0;
+  for (std::uint64_t key = 0; key < 40; ++key) {
+    const DropoutSpec dropout{.p = 0.5f, .key = key};
+    if (random_word(key, 0, 0) >= drop_threshold(0.5f)) continue;
+    ++dropped;
+    const std::vector<double> f{nan, 1, 1}, dsum{nan, 1, 1};
+    std::vector<double> sum(3), y(3), rstd(1), mean(1), df(3), db(1);
+    const AddNormArgs<double> forward{.rows = 1,
+                                      .width = 3,
+                                      .x = x.data(),
+                                      .f = f.data(),
+                                      .b = {-1.0},
+                                      .dropout = dropout,
+                                      .sum = sum.data(),
+                                      .y = y.data(),
+                                      .mean = mean.data(),
+                                      .rstd = rstd.data()};
+    kernels::reference::add_norm(NormKind::layer, forward);
+    EXPECT_EQ(sum[0], 1);
+    for (const double v : y) EXPECT_TRUE(std::isfinite(v));
+    const std::vector<double> ones(3, 1.0);
+    AddNormGradArgs<double> grad{.rows = 1, .width = 3, .dsum = dsum.data(), .dropout = dropout, .df = df.data()};
+    kernels::reference::add_norm_grad(NormKind::layer, grad);
+    EXPECT_EQ(df[0], 0);  // a NaN that arrives at a dropped element does not get through
+    EXPECT_FALSE(std::signbit(df[0]));
+    grad = {.rows = 1, .width = 3, .dsum = ones.data(), .dropout = dropout, .f = f.data(), .db = db.data()};
+    kernels::reference::add_norm_grad(NormKind::layer, grad);
+    EXPECT_TRUE(std::isfinite(db[0]));
+  }
+  EXPECT_GT(dropped, 5u);
+}
+
 TEST_P(AddNormOptions, LeavingOutputsOutChangesNoBitOfTheOthers) {
   for (const bool layer : {true, false})
     for (const bool scaled : {true, false}) {

@@ -83,6 +83,38 @@ TEST_P(Attention, MatchesTheReferenceForCausalOffsets) {
   expect_matches_reference({.queries = 7, .keys = 12, .causal = true, .offsets = {5, -2}});
 }
 
+/// The results of the case with one causal offset are those with another, bit for bit.
+template <class T>
+void expect_same_with_offsets(std::ptrdiff_t one, std::ptrdiff_t other) {
+  AttentionCase c{.queries = 71, .keys = 103, .causal = true};
+  c.offset = one, c.offsets = {one, one};
+  AttentionRun<T> first(c);
+  first.both();
+  for (const bool per_batch : {false, true}) {
+    c.offset = other;
+    c.offsets = per_batch ? std::vector{other, other} : std::vector<std::ptrdiff_t>{};
+    AttentionRun<T> second(c);
+    second.both();
+    EXPECT_EQ(second.o, first.o);
+    EXPECT_EQ(second.lse, first.lse);
+    EXPECT_EQ(second.dq, first.dq);
+    EXPECT_EQ(second.dk, first.dk);
+    EXPECT_EQ(second.dv, first.dv);
+  }
+}
+
+TEST_P(Attention, TakesTheLargestAndSmallestOffsetsForAllAndNothing) {
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max(), kLeast = std::numeric_limits<std::ptrdiff_t>::min();
+  for (const std::ptrdiff_t most : {kMost, kMost - 70, std::ptrdiff_t{102}}) {
+    expect_same_with_offsets<float>(1000, most);
+    expect_same_with_offsets<double>(1000, most);
+  }
+  for (const std::ptrdiff_t least : {kLeast, kLeast + 70, std::ptrdiff_t{-71}}) {
+    expect_same_with_offsets<float>(-1000, least);
+    expect_same_with_offsets<double>(-1000, least);
+  }
+}
+
 TEST_P(Attention, MatchesTheReferenceForEveryMaskAndTheirCombination) {
   AttentionCase c{.queries = 67, .keys = 130};
   const auto mask = random_bits(c.batch * c.heads * c.queries * c.keys, 3, 0.7f);
@@ -103,6 +135,27 @@ TEST_P(Attention, MatchesTheReferenceWithASoftcap) {
   AttentionCase c{.queries = 20, .keys = 30, .causal = true, .offset = 10, .softcap = 1.5};
   c.bias = test::normal_values(c.heads * c.queries * c.keys, 5);
   expect_matches_reference(c, 2);
+}
+
+TEST_P(Attention, KeepsTheDigitsOfScoresThatAreSmallBesideTheSoftcap) {
+  // One key: lse is the capped score itself, and q * 1 has no error of its own.
+  for (const double cap : {50.0, 1000.0}) {
+    AttentionCase c{
+        .batch = 1, .heads = 1, .kv_heads = 1, .queries = 200, .keys = 1, .d_head = 1, .scale = 1, .softcap = cap};
+    AttentionRun<float> run(c);
+    std::vector<double> want;
+    run.k[0] = 1;
+    for (const float q : run.q) want.push_back(cap * std::tanh(static_cast<double>(q) / cap));
+    run.forward();
+    EXPECT_NEAR_ALL(run.lse, want, test::softcap_tolerance());
+    c = {.queries = 20, .keys = 30, .causal = true, .offset = 10, .softcap = cap};
+    expect_matches_reference(c);
+  }
+}
+
+TEST_P(Attention, MatchesTheReferenceForHeadsWithoutElements) {
+  expect_matches_reference({.queries = 7, .keys = 9, .d_head = 0, .causal = true});
+  expect_matches_reference({.queries = 7, .keys = 9, .d_value = 0, .causal = true});
 }
 
 TEST_P(Attention, GivesZerosAndZeroGradientsToQueriesThatSeeNothing) {

@@ -81,21 +81,38 @@ TEST_P(L2Norm, IsLinearBelowEps) {
   EXPECT_NEAR_ALL(dx, want_dx, test::elementwise_tolerance());
 }
 
-TEST_P(L2Norm, LetsANaNSpoilItsRowOnly) {
+TEST_P(L2Norm, LetsANaNOrAnInfinitySpoilItsRowOnly) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
   const std::size_t rows = 4, width = 21;
-  auto x = normal_values(rows * width, 1);
-  const auto dy = normal_values(rows * width, 2);
+  const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
   const Result clean = run(x, dy, rows, width, 1, 1e-5);
-  x[2 * width + 20] = std::numeric_limits<float>::quiet_NaN();
-  const Result spoilt = run(x, dy, rows, width, 1, 1e-5);
-  for (std::size_t i = 0; i < rows * width; ++i) {
-    if (i / width == 2) {
-      EXPECT_TRUE(std::isnan(spoilt.y[i]) && std::isnan(spoilt.dx[i]));
-    } else {
-      EXPECT_EQ(spoilt.y[i], clean.y[i]);
-      EXPECT_EQ(spoilt.dx[i], clean.dx[i]);
+  for (const float bad : {std::numeric_limits<float>::quiet_NaN(), kInf, -kInf})
+    for (const std::size_t column : {0u, 7u, 20u}) {
+      SCOPED_TRACE(concat(bad, " in column ", column));
+      auto spoilt_x = x;
+      spoilt_x[2 * width + column] = bad;
+      const Result spoilt = run(spoilt_x, dy, rows, width, 1, 1e-5);
+      for (std::size_t r = 0; r < rows; ++r) {
+        const auto y = std::span(spoilt.y).subspan(r * width, width), dx = std::span(spoilt.dx).subspan(r * width, width);
+        if (r == 2) {
+          for (std::size_t i = 0; i < width; ++i) EXPECT_TRUE(std::isnan(y[i]) && std::isnan(dx[i])) << "column " << i;
+          EXPECT_TRUE(std::isnan(spoilt.row_dg[r]));
+          continue;
+        }
+        EXPECT_SAME_BITS(y, std::span(clean.y).subspan(r * width, width));
+        EXPECT_SAME_BITS(dx, std::span(clean.dx).subspan(r * width, width));
+        EXPECT_EQ(spoilt.row_dg[r], clean.row_dg[r]);
+      }
     }
-  }
+}
+
+TEST(L2NormReference, MakesARowWithAnInfinityNaN) {
+  const std::vector<double> x{1, std::numeric_limits<double>::infinity(), 3, 4}, dy{1, 2, 3, 4};
+  std::vector<double> y(4), dx(4), norm(2), row_dg(2);
+  kernels::l2_norm(x.data(), 2, 2, 1, 1e-5, y.data(), norm.data());
+  kernels::l2_norm_grad(dy.data(), x.data(), norm.data(), 2, 2, 1, 1e-5, dx.data(), row_dg.data());
+  for (const auto* values : {&y, &dx})
+    for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(std::isnan((*values)[i]), i < 2) << i;
 }
 
 TEST_P(L2Norm, HasTheSameBitsForAnyNumberOfThreads) {

@@ -89,6 +89,21 @@ TEST_P(Reduce, WeightedSumEqualsTheReferenceBitForBitAndItsWeightGradientToDoubl
     }
 }
 
+TEST_P(Reduce, WeightedSumOfOneArrayWorksInPlaceAndOfNoneIsZero) {
+  const float w = -1.5f;
+  for (const std::size_t n : std::vector<std::size_t>{1, 7, 8, 31, 4096, 10001}) {
+    auto x = normal_values(n, 1);
+    x[0] = 0;  // 0 + -1.5 * 0 is +0, as in the reference
+    std::vector<float> want(n);
+    const float* original = x.data();
+    kernels::reference::weighted_sum(&original, &w, 1, n, want.data());
+    kernels::weighted_sum(&original, &w, 1, n, x.data());
+    EXPECT_SAME_BITS(x, want);
+    kernels::weighted_sum(static_cast<const float* const*>(nullptr), nullptr, 0, n, x.data());
+    EXPECT_SAME_BITS(x, std::vector<float>(n, 0.0f));
+  }
+}
+
 TEST_P(Reduce, HasTheSameBitsForAnyNumberOfThreads) {
   const std::size_t n = 40003, width = 29, rows = n / width;
   const auto a = normal_values(n, 1), b = normal_values(n, 2);

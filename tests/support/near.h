@@ -36,6 +36,8 @@ constexpr Tolerance tail_tolerance(double u) { return {1.1e-36, 4.8e-7 + 1.8e-7 
 constexpr Tolerance softmax_tolerance() { return {1e-6, 4e-6}; }
 /// A float32 reduction over n terms of size about 1 in lanes: the error grows like sqrt(n) * 2^-24, eight deviations.
 Tolerance reduction_tolerance(std::size_t n);
+/// softcap * tanh(s / softcap): the tanh within 4 ulp, two products and the reciprocal of the cap one rounding each.
+constexpr Tolerance softcap_tolerance() { return {0, 4 * 0x1p-23 + 3 * 0x1p-24}; }
 /// Two normed values of size up to about 2, each within 4 ULP of max(|y|, 1) of the exact one.
 constexpr Tolerance two_norms_tolerance() { return {8 * 0x1p-23, 8 * 0x1p-23}; }
 /// Sums over rows of terms of size about 1, in float within blocks of 64 rows and in double across. Each term carries its own

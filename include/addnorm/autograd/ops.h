@@ -224,7 +224,7 @@ struct AttentionOptions {
 /// q [B, Tq, heads * d_head], k [B, Tk, kv_heads * d_head], v [B, Tk, kv_heads * d_value] -> [B, Tq, heads * d_value].
 /// A query that may see no key gets 0 and passes no gradient back. Memory grows with Tq + Tk, never with their product:
 /// backward computes p again from the log-sum-exp (one double per query and head), which is kept with q, k, v and o.
-/// Tiles that nobody may see are skipped. Keys hidden inside a tile take part with weight 0: they must be finite.
+/// Keys at or beyond key_lengths[b] are never read; every other key must be finite, masked or not.
 Var attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& options);
 /// The same, read in place from one projection qkv [B, T, (heads + 2 * kv_heads) * d_head]: all heads of q, then of k, then of v.
 Var attention_packed(const Var& qkv, const AttentionOptions& options);

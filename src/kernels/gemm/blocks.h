@@ -1,4 +1,4 @@
-// How a product is cut: a function of its shape alone, never of the number of threads.
+// How a product is cut: it follows from m, n, k and which operand is transposed, never from the number of threads.
 #pragma once
 
 #include <algorithm>

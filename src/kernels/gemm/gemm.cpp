@@ -4,6 +4,7 @@
 #include <dnnl.h>
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <memory>
 

@@ -8,9 +8,9 @@
 // A weight stored [out, in] needs the forms A B^T, A B, A^T B for these three; stored [in, out] it needs A B, A B^T, A^T B:
 // the same three forms, so the layout costs nothing and [out, in] is taken because checkpoints have it.
 //
-// Bits. C is cut into blocks and k into chunks whose sizes follow from m, n, k alone; each block is one single-threaded
-// oneDNN call per chunk. So the result is the same for any number of threads. It may change with m (the number of rows in
-// the call), with the leading dimensions and between machines with different instruction sets.
+// Bits. C is cut into blocks and k into chunks whose sizes follow from m, n, k and which operand is transposed; each block is
+// one single-threaded oneDNN call per chunk. So the result is the same for any number of threads. It may change with m (the
+// number of rows in the call), with the leading dimensions and between machines with different instruction sets.
 // Cost. B's panel is copied into a compact buffer of the thread (transposed if need be), and A's block when it is
 // transposed: a leading dimension of 1024 floats costs next to nothing then, where oneDNN alone fell to 38 % of the FMA peak
 // in A^T B. Scratch: about 1 MiB per thread that has ever computed a product, kept until the thread ends; oneDNN also

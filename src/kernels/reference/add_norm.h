@@ -31,12 +31,12 @@ T gain_at(const T* gamma, bool one_plus, std::size_t column) {
   return one_plus ? T{1} + gamma[column] : gamma[column];
 }
 
-/// 0 for a dropped element, else 1 / (1 - p).
+/// v / (1 - p), or 0 where the element is dropped, whatever v was: NaN and infinity are dropped too.
 template <class T>
-T keep_factor(const DropoutSpec& dropout, std::size_t row, std::size_t column) {
-  if (dropout.p == 0) return T{1};
+T kept(const DropoutSpec& dropout, T v, std::size_t row, std::size_t column) {
+  if (dropout.p == 0) return v;
   const std::uint32_t word = random_word(dropout.key, dropout.first_row + row, static_cast<std::uint32_t>(column));
-  return word < drop_threshold(dropout.p) ? T{0} : static_cast<T>(keep_scale(dropout.p));
+  return word < drop_threshold(dropout.p) ? T{0} : v * static_cast<T>(keep_scale(dropout.p));
 }
 
 template <class T>
@@ -44,8 +44,7 @@ T sum_at(const AddNormArgs<T>& n, std::size_t row, std::size_t column) {
   T s = n.x[row * stride_or(n.x_stride, n.width) + column];
   if (!n.a.is_one()) s = coefficient_at(n.a, column) * s;
   if (n.f == nullptr) return s;
-  T f = n.f[row * stride_or(n.f_stride, n.width) + column];
-  if (n.dropout.p != 0) f = f * keep_factor<T>(n.dropout, row, column);
+  T f = kept(n.dropout, n.f[row * stride_or(n.f_stride, n.width) + column], row, column);
   if (!n.b.is_one()) f = coefficient_at(n.b, column) * f;
   return s + f;
 }
@@ -131,12 +130,12 @@ void add_norm_grad(NormKind kind, const AddNormGradArgs<T>& n) {
     for (std::size_t i = 0; i < n.width; ++i) {
       auto total = static_cast<T>(rstd * (g(i) - mean_g - xhat(i) * mean_gx));
       if (n.dsum) total += n.dsum[r * stride_or(n.dsum_stride, n.width) + i];
-      const T keep = keep_factor<T>(n.dropout, r, i);
       if (n.da) n.da[n.a.per_feature ? i : 0] += total * n.x[r * stride_or(n.x_stride, n.width) + i];
-      if (n.db) n.db[n.b.per_feature ? i : 0] += total * (keep * n.f[r * stride_or(n.f_stride, n.width) + i]);
+      if (n.db)
+        n.db[n.b.per_feature ? i : 0] += total * kept(n.dropout, n.f[r * stride_or(n.f_stride, n.width) + i], r, i);
       if (n.dgamma && dy) n.dgamma[i] += dy[i] * static_cast<T>(xhat(i));
       if (n.dbeta && dy) n.dbeta[i] += dy[i];
-      if (n.df) n.df[r * stride_or(n.df_stride, n.width) + i] = coefficient_at(n.b, i) * (keep * total);
+      if (n.df) n.df[r * stride_or(n.df_stride, n.width) + i] = coefficient_at(n.b, i) * kept(n.dropout, total, r, i);
       if (n.dx) n.dx[r * stride_or(n.dx_stride, n.width) + i] = coefficient_at(n.a, i) * total;
     }
   }

@@ -6,24 +6,18 @@
 #include <limits>
 
 #include "kernels/attention_args.h"
+#include "kernels/reference/reduce.h"
 
 namespace addnorm::kernels::reference {
+namespace attention {
 
 /// May query i see key j at all? The bias is not asked.
 template <class T>
 bool visible(const BasicAttentionArgs<T>& a, std::size_t b, std::size_t h, std::size_t i, std::size_t j) {
   if (a.key_lengths != nullptr && j >= a.key_lengths[b]) return false;
-  const std::ptrdiff_t offset = a.causal_offsets != nullptr ? a.causal_offsets[b] : a.causal_offset;
-  if (a.causal && static_cast<std::ptrdiff_t>(j) > static_cast<std::ptrdiff_t>(i) + offset) return false;
+  if (a.causal && static_cast<std::ptrdiff_t>(j) > static_cast<std::ptrdiff_t>(i) + clamped_offset(a, b)) return false;
   if (a.mask.data != nullptr && a.mask.at(b, h, i)[j] == 0) return false;
   return a.key_mask.data == nullptr || a.key_mask.at(b, h, i)[j] != 0;
-}
-
-template <class T>
-double dot(const T* x, const T* y, std::size_t n) {
-  double sum = 0;
-  for (std::size_t c = 0; c < n; ++c) sum += static_cast<double>(x[c]) * static_cast<double>(y[c]);
-  return sum;
 }
 
 /// A score before the bias, and its derivative by q_i . k_j.
@@ -47,6 +41,23 @@ double bias(const BasicAttentionArgs<T>& a, std::size_t b, std::size_t h, std::s
   return a.bias.data == nullptr ? 0 : static_cast<double>(a.bias.at(b, h, i)[j]);
 }
 
+/// Sets a whole gradient to zero.
+template <class T>
+void clear(const HeadView<T>& view, std::size_t batch, std::size_t rows, std::size_t heads, std::size_t width) {
+  for (std::size_t b = 0; view.data != nullptr && b < batch; ++b)
+    for (std::size_t t = 0; t < rows; ++t)
+      for (std::size_t h = 0; h < heads; ++h) std::fill_n(view.at(b, t, h), width, T{0});
+}
+
+/// row += factor * x, where the gradient is wanted.
+template <class T>
+void add_scaled(const HeadView<T>& view, std::size_t b, std::size_t t, std::size_t h, double factor, const T* x, std::size_t n) {
+  for (std::size_t c = 0; view.data != nullptr && c < n; ++c)
+    view.at(b, t, h)[c] += static_cast<T>(factor * static_cast<double>(x[c]));
+}
+
+}  // namespace attention
+
 template <class T>
 void attention_forward(const BasicAttentionArgs<T>& a) {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
@@ -54,7 +65,7 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
     for (std::size_t h = 0; h < a.heads; ++h)
       for (std::size_t i = 0; i < a.queries; ++i) {
         const auto s = [&](std::size_t j) {
-          return visible(a, b, h, i, j) ? score(a, b, h, i, j).s + bias(a, b, h, i, j) : kNothing;
+          return attention::visible(a, b, h, i, j) ? attention::score(a, b, h, i, j).s + attention::bias(a, b, h, i, j) : kNothing;
         };
         double largest = kNothing, sum = 0;
         for (std::size_t j = 0; j < a.keys; ++j) largest = std::max(largest, s(j));
@@ -72,29 +83,14 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
       }
 }
 
-/// Sets a whole gradient to zero.
-template <class T>
-void clear(const HeadView<T>& view, std::size_t batch, std::size_t rows, std::size_t heads, std::size_t width) {
-  for (std::size_t b = 0; view.data != nullptr && b < batch; ++b)
-    for (std::size_t t = 0; t < rows; ++t)
-      for (std::size_t h = 0; h < heads; ++h) std::fill_n(view.at(b, t, h), width, T{0});
-}
-
-/// row += factor * x, where the gradient is wanted.
-template <class T>
-void add_scaled(const HeadView<T>& view, std::size_t b, std::size_t t, std::size_t h, double factor, const T* x, std::size_t n) {
-  for (std::size_t c = 0; view.data != nullptr && c < n; ++c)
-    view.at(b, t, h)[c] += static_cast<T>(factor * static_cast<double>(x[c]));
-}
-
 /// dv_j = sum_i p_ij do_i,   dp_ij = do_i . v_j,   ds_ij = p_ij (dp_ij - do_i . o_i),
 /// dq_i = sum_j ds_ij slope_ij k_j,   dk_j = sum_i ds_ij slope_ij q_i.
 template <class T>
 void attention_backward(const BasicAttentionGradArgs<T>& g) {
   const BasicAttentionArgs<T>& a = g.forward;
-  clear(g.dq, a.batch, a.queries, a.heads, a.d_head);
-  clear(g.dk, a.batch, a.keys, a.kv_heads, a.d_head);
-  clear(g.dv, a.batch, a.keys, a.kv_heads, a.d_value);
+  attention::clear(g.dq, a.batch, a.queries, a.heads, a.d_head);
+  attention::clear(g.dk, a.batch, a.keys, a.kv_heads, a.d_head);
+  attention::clear(g.dv, a.batch, a.keys, a.kv_heads, a.d_value);
   for (std::size_t b = 0; b < a.batch; ++b)
     for (std::size_t h = 0; h < a.heads; ++h)
       for (std::size_t i = 0; i < a.queries; ++i) {
@@ -103,14 +99,14 @@ void attention_backward(const BasicAttentionGradArgs<T>& g) {
         const double delta = dot<T>(g.d_o.at(b, i, h), a.o.at(b, i, h), a.d_value);
         if (std::isinf(lse)) continue;
         for (std::size_t j = 0; j < a.keys; ++j) {
-          if (!visible(a, b, h, i, j)) continue;
-          const Score at = score(a, b, h, i, j);
-          const double p = std::exp(at.s + bias(a, b, h, i, j) - lse);
+          if (!attention::visible(a, b, h, i, j)) continue;
+          const attention::Score at = attention::score(a, b, h, i, j);
+          const double p = std::exp(at.s + attention::bias(a, b, h, i, j) - lse);
           const double dp = dot<T>(g.d_o.at(b, i, h), a.v.at(b, j, kv_head), a.d_value);
           const double ds = p * (dp - delta) * at.slope;
-          add_scaled<T>(g.dv, b, j, kv_head, p, g.d_o.at(b, i, h), a.d_value);
-          add_scaled<T>(g.dq, b, i, h, ds, a.k.at(b, j, kv_head), a.d_head);
-          add_scaled<T>(g.dk, b, j, kv_head, ds, a.q.at(b, i, h), a.d_head);
+          attention::add_scaled<T>(g.dv, b, j, kv_head, p, g.d_o.at(b, i, h), a.d_value);
+          attention::add_scaled<T>(g.dq, b, i, h, ds, a.k.at(b, j, kv_head), a.d_head);
+          attention::add_scaled<T>(g.dk, b, j, kv_head, ds, a.q.at(b, i, h), a.d_head);
         }
       }
 }

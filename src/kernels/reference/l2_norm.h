@@ -3,11 +3,15 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 
 namespace addnorm::kernels::reference {
 
-/// What a row is divided by: max(norm, eps), and NaN for a NaN.
-inline double l2_divisor(double norm, double eps) { return norm < eps ? eps : norm; }
+/// What a row is divided by: max(norm, eps). NaN for a NaN, and for an infinite norm, which would make zeros of the row.
+inline double l2_divisor(double norm, double eps) {
+  if (std::isinf(norm)) return std::numeric_limits<double>::quiet_NaN();
+  return norm < eps ? eps : norm;
+}
 
 /// numerator / divisor; 0 / 0 is 0, so that a row of zeros stays one even with eps = 0.
 inline double l2_quotient(double numerator, double divisor) { return divisor == 0 ? 0.0 : numerator / divisor; }
