@@ -8,6 +8,7 @@
 
 #include "hwy/highway.h"
 #include "kernels/math-inl.h"
+#include "kernels/reference/activations.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
@@ -162,6 +163,25 @@ struct Tanh {
     return hn::Mul(hn::Set(d, 4.0f), sigmoid_parts(d, hn::Add(x, x)).slope);
   }
 };
+
+/// call(F()) with the functions F of that kind.
+template <class Call>
+HWY_INLINE void with_activation(Activation kind, Call call) {
+  switch (kind) {
+    case Activation::gelu:
+      return call(Gelu());
+    case Activation::gelu_tanh:
+      return call(GeluTanh());
+    case Activation::relu:
+      return call(Relu());
+    case Activation::silu:
+      return call(Silu());
+    case Activation::sigmoid:
+      return call(Sigmoid());
+    case Activation::tanh:
+      return call(Tanh());
+  }
+}
 
 }  // namespace addnorm::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();

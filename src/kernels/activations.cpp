@@ -28,28 +28,12 @@ void slope_block(F, const float* dy, const float* x, std::size_t n, float* dx) {
   for_each_vector(n, body, dy, x, dx);
 }
 
-/// block(F(), rest...) with the functions F of that kind.
-#define ADDNORM_BY_KIND(kind, block, ...)    \
-  switch (kind) {                            \
-    case Activation::gelu:                   \
-      return block(Gelu(), __VA_ARGS__);     \
-    case Activation::gelu_tanh:              \
-      return block(GeluTanh(), __VA_ARGS__); \
-    case Activation::relu:                   \
-      return block(Relu(), __VA_ARGS__);     \
-    case Activation::silu:                   \
-      return block(Silu(), __VA_ARGS__);     \
-    case Activation::sigmoid:                \
-      return block(Sigmoid(), __VA_ARGS__);  \
-    case Activation::tanh:                   \
-      return block(Tanh(), __VA_ARGS__);     \
-  }
-
-void activate_block(Activation kind, const float* x, std::size_t n, float* y) { ADDNORM_BY_KIND(kind, value_block, x, n, y); }
-void activate_grad_block(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
-  ADDNORM_BY_KIND(kind, slope_block, dy, x, n, dx);
+void activate_block(Activation kind, const float* x, std::size_t n, float* y) {
+  with_activation(kind, [=](auto f) HWY_ATTR { value_block(f, x, n, y); });
 }
-#undef ADDNORM_BY_KIND
+void activate_grad_block(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
+  with_activation(kind, [=](auto f) HWY_ATTR { slope_block(f, dy, x, n, dx); });
+}
 
 void swiglu_block(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* y) {
   const hn::ScalableTag<float> d;

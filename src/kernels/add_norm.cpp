@@ -34,7 +34,7 @@ bool use_streaming(const AddNormGrad& n) {
 }
 
 GradLayout::GradLayout(const AddNormGrad& n)
-    : blocks((n.rows + kAddNormBlockRows - 1) / kAddNormBlockRows),
+    : blocks(row_blocks(n.rows)),
       block_floats(0),
       spread(!n.a.is_one() || !n.b.is_one() || n.dropout.p != 0.0f || n.dx == nullptr || (n.df && n.df != n.dx) || n.da || n.db),
       dgamma(n.dgamma != nullptr),

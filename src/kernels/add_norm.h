@@ -4,12 +4,12 @@
 #include <cstddef>
 
 #include "kernels/reference/add_norm.h"
+#include "kernels/row_blocks.h"
 
 namespace addnorm::kernels {
 
-/// Rows whose partial sums (dgamma, dbeta, da, db) are added up in float before blocks are combined in double. Part of
-/// the result: never derived from the number of threads.
-inline constexpr std::size_t kAddNormBlockRows = 64;
+/// Rows whose partial sums (dgamma, dbeta, da, db) are added up in float before blocks are combined in double.
+inline constexpr std::size_t kAddNormBlockRows = kBlockRows;
 
 /// Narrower rows go through forward in groups.
 inline constexpr std::size_t kNarrowWidth = 256;

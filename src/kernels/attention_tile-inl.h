@@ -68,7 +68,7 @@ HWY_INLINE void multiply_group(const float* HWY_RESTRICT a, size_t stride, const
 /// The same for 0 to kGroup rows.
 template <Left kLeft>
 HWY_INLINE void multiply_few(size_t rows, const float* a, size_t stride, const float* b, size_t ldb, size_t depth, bool add,
-                              float* c, size_t ldc) {
+                             float* c, size_t ldc) {
   switch (rows) {
     case 0:
       return;

@@ -19,7 +19,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// Sums of d = x - shift and of d^2 over those of the (at most 64) rows that count.
 void deviation_sums(const float* x, const unsigned char* padding, const float* shift, size_t rows, size_t width, double* sum,
                     double* squares) {
-  size_t counted[kColumnBlockRows];
+  size_t counted[kBlockRows];
   size_t count = 0;
   for (size_t r = 0; r < rows; ++r)
     if (!reference::is_padding(padding, r)) counted[count++] = r;
@@ -86,17 +86,17 @@ HWY_EXPORT(dx_rows);
 /// sums(begin, end, a, b) adds rows [begin, end) to two zeroed rows of partial sums; the totals go to a and b.
 template <class Sums>
 void two_column_sums(std::size_t rows, std::size_t width, double* scratch, double* total_a, double* total_b, Sums sums) {
-  parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
-    double* partial = scratch + begin / kColumnBlockRows * 2 * width;
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
+    double* partial = scratch + begin / kBlockRows * 2 * width;
     std::fill_n(partial, 2 * width, 0.0);
     sums(begin, end, partial, partial + width);
   });
-  combine_column_blocks(scratch, column_blocks(rows), 2 * width, width, total_a);
-  combine_column_blocks(scratch + width, column_blocks(rows), 2 * width, width, total_b);
+  combine_column_blocks(scratch, row_blocks(rows), 2 * width, width, total_a);
+  combine_column_blocks(scratch + width, row_blocks(rows), 2 * width, width, total_b);
 }
 }  // namespace
 
-std::size_t batch_norm_scratch(std::size_t rows, std::size_t width) { return column_blocks(rows) * 2 * width; }
+std::size_t batch_norm_scratch(std::size_t rows, std::size_t width) { return row_blocks(rows) * 2 * width; }
 
 std::size_t batch_statistics(const float* x, const unsigned char* padding, std::size_t rows, std::size_t width, double* scratch,
                              double* mean, double* var) {
@@ -126,7 +126,7 @@ std::size_t batch_statistics(const float* x, const unsigned char* padding, std::
 
 void batch_norm(const float* x, const double* mean, const double* scale, const float* beta, std::size_t rows, std::size_t width,
                 float* y) {
-  parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(normalise_rows)(x + begin * width, mean, scale, beta, end - begin, width, y + begin * width);
   });
 }
@@ -141,7 +141,7 @@ void batch_norm_sums(const float* dy, const float* x, const double* mean, const 
 
 void batch_norm_dx(const float* dy, const float* x, const unsigned char* padding, const double* mean, const double* scale,
                    const double* offset, const double* slope, std::size_t rows, std::size_t width, float* dx) {
-  parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(dx_rows)
     (dy + begin * width, x + begin * width, padding == nullptr ? nullptr : padding + begin, mean, scale, offset, slope,
      end - begin, width, dx + begin * width);

@@ -3,12 +3,9 @@
 
 #include <cstddef>
 
+#include "kernels/row_blocks.h"
+
 namespace addnorm::kernels {
-
-/// Rows per block of partial sums; never depends on the number of threads.
-inline constexpr std::size_t kColumnBlockRows = 64;
-
-constexpr std::size_t column_blocks(std::size_t rows) { return (rows + kColumnBlockRows - 1) / kColumnBlockRows; }
 
 /// total[j] = partial[j] + partial[stride + j] + ... over the blocks, in block order; 0 for no blocks.
 void combine_column_blocks(const double* partial, std::size_t blocks, std::size_t stride, std::size_t width, double* total);

@@ -68,10 +68,10 @@ constexpr std::size_t kColumns = 256;  // per task when blocks are combined
 
 void column_sums(const float* x, std::size_t rows, std::size_t width, std::size_t stride, float* scratch, float* y) {
   if (width == 0) return;
-  parallel_ranges(rows, kColumnSumRows, [=](std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(sum_block)(x + begin * stride, end - begin, width, stride, scratch + begin / kColumnSumRows * width);
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(sum_block)(x + begin * stride, end - begin, width, stride, scratch + begin / kBlockRows * width);
   });
-  combine_partial_sums(scratch, (rows + kColumnSumRows - 1) / kColumnSumRows, width, y);
+  combine_partial_sums(scratch, row_blocks(rows), width, y);
 }
 
 void combine_partial_sums(const float* partial, std::size_t blocks, std::size_t width, float* y) {

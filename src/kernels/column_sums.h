@@ -4,18 +4,15 @@
 #include <cstddef>
 
 #include "kernels/reference/column_sums.h"
+#include "kernels/row_blocks.h"
 
 namespace addnorm::kernels {
 
-/// Rows are summed in float within blocks of this many, and blocks in double: the error stays that of 64 additions.
-inline constexpr std::size_t kColumnSumRows = 64;
-
 /// How many floats of scratch column_sums needs: one row of partial sums per block.
-constexpr std::size_t column_sums_scratch(std::size_t rows, std::size_t width) {
-  return (rows + kColumnSumRows - 1) / kColumnSumRows * width;
-}
+constexpr std::size_t column_sums_scratch(std::size_t rows, std::size_t width) { return row_blocks(rows) * width; }
 
 /// y[c] = sum over r < rows of x[r * stride + c], c < width; 0 for no rows. y is written, not added to.
+/// Float within kBlockRows rows, double across blocks: the error stays that of 64 additions.
 /// Same bits as the reference loop on every target and for any number of threads: each column is added in row order.
 /// Memory-bound; reads x once.
 void column_sums(const float* x, std::size_t rows, std::size_t width, std::size_t stride, float* scratch, float* y);

@@ -60,20 +60,20 @@ HWY_EXPORT(dyt_grad_rows);
 }  // namespace
 
 void dyt(const float* x, const float* gain, const float* beta, float alpha, std::size_t rows, std::size_t width, float* y) {
-  parallel_ranges(rows, kColumnSumRows, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(dyt_rows)(x + begin * width, gain, beta, alpha, end - begin, width, y + begin * width);
   });
 }
 
 void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width,
               float* scratch, float* dx, float* sums) {
-  parallel_ranges(rows, kColumnSumRows, [=](std::size_t begin, std::size_t end) {
-    float* partial = scratch + begin / kColumnSumRows * 3 * width;
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
+    float* partial = scratch + begin / kBlockRows * 3 * width;
     std::fill_n(partial, 3 * width, 0.0f);
     HWY_DYNAMIC_DISPATCH(dyt_grad_rows)
     (dy + begin * width, x + begin * width, gain, alpha, end - begin, width, dx + begin * width, partial);
   });
-  combine_partial_sums(scratch, (rows + kColumnSumRows - 1) / kColumnSumRows, 3 * width, sums);
+  combine_partial_sums(scratch, row_blocks(rows), 3 * width, sums);
 }
 
 }  // namespace addnorm::kernels

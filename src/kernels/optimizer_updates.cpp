@@ -62,27 +62,6 @@ void sgd_block(const float* g, const SgdSettings& s, std::size_t n, float* p, fl
   for_each_vector(n, body, g, p, velocity);
 }
 
-double sum_of_squares_block(const float* x, std::size_t n) {
-  const hn::ScalableTag<double> dd;
-  const hn::Rebind<float, decltype(dd)> df;
-  const std::size_t lanes = hn::Lanes(dd);
-  auto a = hn::Zero(dd), b = hn::Zero(dd), c = hn::Zero(dd), e = hn::Zero(dd);
-  const auto square_onto = [=](const float* p, auto sum) HWY_ATTR {
-    const auto v = hn::PromoteTo(dd, hn::LoadU(df, p));
-    return hn::MulAdd(v, v, sum);
-  };
-  std::size_t i = 0;
-  for (; i + 4 * lanes <= n; i += 4 * lanes) {
-    a = square_onto(x + i, a);
-    b = square_onto(x + i + lanes, b);
-    c = square_onto(x + i + 2 * lanes, c);
-    e = square_onto(x + i + 3 * lanes, e);
-  }
-  double sum = hn::GetLane(hn::SumOfLanes(dd, hn::Add(hn::Add(a, b), hn::Add(c, e))));
-  for (; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return sum;
-}
-
 }  // namespace
 }  // namespace addnorm::kernels::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -92,7 +71,6 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(adam_block);
 HWY_EXPORT(sgd_block);
-HWY_EXPORT(sum_of_squares_block);
 constexpr std::size_t kBlock = 16384;
 }  // namespace
 
@@ -108,17 +86,6 @@ void sgd(const float* g, const SgdSettings& settings, std::size_t n, float* p, f
     HWY_DYNAMIC_DISPATCH(sgd_block)
     (g + begin, settings, end - begin, p + begin, velocity == nullptr ? nullptr : velocity + begin);
   });
-}
-
-std::size_t sum_of_squares_scratch(std::size_t n) { return (n + kBlock - 1) / kBlock; }
-
-double sum_of_squares(const float* x, std::size_t n, double* scratch) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
-    scratch[begin / kBlock] = HWY_DYNAMIC_DISPATCH(sum_of_squares_block)(x + begin, end - begin);
-  });
-  double sum = 0;
-  for (std::size_t block = 0; block < sum_of_squares_scratch(n); ++block) sum += scratch[block];
-  return sum;
 }
 
 }  // namespace addnorm::kernels

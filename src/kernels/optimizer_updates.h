@@ -1,4 +1,4 @@
-// Optimizer updates over flat arrays, and the gradient norm for clipping (scale in elementwise.h does the clipping).
+// Optimizer updates over flat arrays. Clipping is sum_of_squares (reduce.h) and scale (elementwise.h).
 //
 // Memory-bound: Adam reads 4 and writes 3 floats per element in one pass. Element by element, so the same bits for any
 // number of threads. A moment below 1.2e-38 in size is stored as 0: left alone, the first moment of a parameter without
@@ -19,18 +19,11 @@ void adam(const float* g, const AdamSettings& settings, std::size_t n, float* p,
 /// One step of SGD with momentum, Nesterov or plain; velocity [n] starts as 0 and may be null when momentum is 0.
 void sgd(const float* g, const SgdSettings& settings, std::size_t n, float* p, float* velocity);
 
-/// How many doubles of scratch sum_of_squares needs.
-std::size_t sum_of_squares_scratch(std::size_t n);
-/// In double over fixed blocks, combined in order: does not overflow for any finite floats, the same bits for any number
-/// of threads. The gradient norm is the root of the sum of these over the parameters, in a fixed order.
-double sum_of_squares(const float* x, std::size_t n, double* scratch);
-
 inline void adam(const double* g, const AdamSettings& settings, std::size_t n, double* p, double* m, double* v) {
   reference::adam(g, settings, n, p, m, v);
 }
 inline void sgd(const double* g, const SgdSettings& settings, std::size_t n, double* p, double* velocity) {
   reference::sgd(g, settings, n, p, velocity);
 }
-inline double sum_of_squares(const double* x, std::size_t n, double*) { return reference::sum_of_squares(x, n); }
 
 }  // namespace addnorm::kernels

@@ -78,20 +78,20 @@ double dot(const float* a, const float* b, std::size_t n, double* scratch) {
 }
 
 void multiply_rows(const float* x, const float* v, std::size_t rows, std::size_t width, float* y) {
-  parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(multiply_block)(x + begin * width, v, end - begin, width, y + begin * width);
   });
 }
 
-std::size_t column_dots_scratch(std::size_t rows, std::size_t width) { return column_blocks(rows) * width; }
+std::size_t column_dots_scratch(std::size_t rows, std::size_t width) { return row_blocks(rows) * width; }
 
 void column_dots(const float* a, const float* b, std::size_t rows, std::size_t width, double* scratch, double* dots) {
-  parallel_ranges(rows, kColumnBlockRows, [=](std::size_t begin, std::size_t end) {
-    double* partial = scratch + begin / kColumnBlockRows * width;
+  parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
+    double* partial = scratch + begin / kBlockRows * width;
     std::fill_n(partial, width, 0.0);
     HWY_DYNAMIC_DISPATCH(column_dots_block)(a + begin * width, b + begin * width, end - begin, width, partial);
   });
-  combine_column_blocks(scratch, column_blocks(rows), width, width, dots);
+  combine_column_blocks(scratch, row_blocks(rows), width, width, dots);
 }
 
 }  // namespace addnorm::kernels

@@ -8,10 +8,12 @@
 
 namespace addnorm::kernels {
 
-/// How many doubles of scratch sum and dot need.
+/// How many doubles of scratch sum, dot and sum_of_squares need.
 std::size_t reduce_scratch(std::size_t n);
 double sum(const float* x, std::size_t n, double* scratch);
 double dot(const float* a, const float* b, std::size_t n, double* scratch);
+/// Overflows for no finite floats. The gradient norm is the root of the sum of these over the parameters, in a fixed order.
+inline double sum_of_squares(const float* x, std::size_t n, double* scratch) { return dot(x, x, n, scratch); }
 
 /// y[r, j] = x[r, j] * v[j]; y may be x.
 void multiply_rows(const float* x, const float* v, std::size_t rows, std::size_t width, float* y);
@@ -23,6 +25,7 @@ void column_dots(const float* a, const float* b, std::size_t rows, std::size_t w
 
 inline double sum(const double* x, std::size_t n, double*) { return reference::sum(x, n); }
 inline double dot(const double* a, const double* b, std::size_t n, double*) { return reference::dot(a, b, n); }
+inline double sum_of_squares(const double* x, std::size_t n, double*) { return reference::dot(x, x, n); }
 inline void multiply_rows(const double* x, const double* v, std::size_t rows, std::size_t width, double* y) {
   reference::multiply_rows(x, v, rows, width, y);
 }

@@ -56,7 +56,7 @@ TEST(ColumnSumsOfManyRows, KeepTheirAccuracyOverAMillionEqualRows) {
   const std::vector<float> x(rows, 0.1f);
   std::vector<float> y(1), scratch(kernels::column_sums_scratch(rows, 1));
   kernels::column_sums(x.data(), rows, 1, 1, scratch.data(), y.data());
-  EXPECT_NEAR_ALL(y, (std::vector<double>{static_cast<double>(0.1f) * rows}), test::reduction_tolerance(kernels::kColumnSumRows));
+  EXPECT_NEAR_ALL(y, (std::vector<double>{static_cast<double>(0.1f) * rows}), test::reduction_tolerance(kernels::kBlockRows));
 }
 
 TEST(ColumnSumsOfManyRows, PassNaNToItsColumnOnly) {

@@ -28,7 +28,7 @@ HWY_INLINE void finish(D d, const EpilogueArgs& args, size_t row, size_t column)
 }
 
 template <class F>
-HWY_INLINE void finish_all(const EpilogueArgs& args) {
+HWY_INLINE void finish_all(F, const EpilogueArgs& args) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(d);
@@ -40,21 +40,8 @@ HWY_INLINE void finish_all(const EpilogueArgs& args) {
 }
 
 void epilogue(const EpilogueArgs& args) {
-  if (!args.activation) return finish_all<Identity>(args);
-  switch (*args.activation) {
-    case Activation::gelu:
-      return finish_all<Gelu>(args);
-    case Activation::gelu_tanh:
-      return finish_all<GeluTanh>(args);
-    case Activation::relu:
-      return finish_all<Relu>(args);
-    case Activation::silu:
-      return finish_all<Silu>(args);
-    case Activation::sigmoid:
-      return finish_all<Sigmoid>(args);
-    case Activation::tanh:
-      return finish_all<Tanh>(args);
-  }
+  if (!args.activation) return finish_all(Identity(), args);
+  with_activation(*args.activation, [&](auto f) HWY_ATTR { finish_all(f, args); });
 }
 
 }  // namespace

@@ -131,8 +131,7 @@ void add_norm_grad(NormKind kind, const AddNormGradArgs<T>& n) {
       auto total = static_cast<T>(rstd * (g(i) - mean_g - xhat(i) * mean_gx));
       if (n.dsum) total += n.dsum[r * stride_or(n.dsum_stride, n.width) + i];
       if (n.da) n.da[n.a.per_feature ? i : 0] += total * n.x[r * stride_or(n.x_stride, n.width) + i];
-      if (n.db)
-        n.db[n.b.per_feature ? i : 0] += total * kept(n.dropout, n.f[r * stride_or(n.f_stride, n.width) + i], r, i);
+      if (n.db) n.db[n.b.per_feature ? i : 0] += total * kept(n.dropout, n.f[r * stride_or(n.f_stride, n.width) + i], r, i);
       if (n.dgamma && dy) n.dgamma[i] += dy[i] * static_cast<T>(xhat(i));
       if (n.dbeta && dy) n.dbeta[i] += dy[i];
       if (n.df) n.df[r * stride_or(n.df_stride, n.width) + i] = coefficient_at(n.b, i) * kept(n.dropout, total, r, i);

@@ -65,7 +65,8 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
     for (std::size_t h = 0; h < a.heads; ++h)
       for (std::size_t i = 0; i < a.queries; ++i) {
         const auto s = [&](std::size_t j) {
-          return attention::visible(a, b, h, i, j) ? attention::score(a, b, h, i, j).s + attention::bias(a, b, h, i, j) : kNothing;
+          return attention::visible(a, b, h, i, j) ? attention::score(a, b, h, i, j).s + attention::bias(a, b, h, i, j)
+                                                   : kNothing;
         };
         double largest = kNothing, sum = 0;
         for (std::size_t j = 0; j < a.keys; ++j) largest = std::max(largest, s(j));

@@ -4,17 +4,18 @@
 #include <algorithm>
 #include <cstddef>
 
+#include "kernels/row_blocks.h"
+
 namespace addnorm::kernels::reference {
 
-/// y[c] = sum over r of x[r * stride + c]: T within 64 rows, double across blocks, first row first.
+/// y[c] = sum over r of x[r * stride + c]: T within kBlockRows rows, double across blocks, first row first.
 template <class T>
 void column_sums(const T* x, std::size_t rows, std::size_t width, std::size_t stride, T* y) {
-  constexpr std::size_t block = 64;
   for (std::size_t c = 0; c < width; ++c) {
     double total = 0;
-    for (std::size_t begin = 0; begin < rows; begin += block) {
+    for (std::size_t begin = 0; begin < rows; begin += kBlockRows) {
       T sum = 0;
-      for (std::size_t r = begin; r < std::min(rows, begin + block); ++r) sum += x[r * stride + c];
+      for (std::size_t r = begin; r < std::min(rows, begin + kBlockRows); ++r) sum += x[r * stride + c];
       total += static_cast<double>(sum);
     }
     y[c] = static_cast<T>(total);

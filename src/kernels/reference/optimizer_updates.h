@@ -52,11 +52,4 @@ void sgd(const T* g, const SgdSettings& settings, std::size_t n, T* p, T* veloci
   }
 }
 
-template <class T>
-double sum_of_squares(const T* x, std::size_t n) {
-  double sum = 0;
-  for (std::size_t i = 0; i < n; ++i) sum += static_cast<double>(x[i]) * static_cast<double>(x[i]);
-  return sum;
-}
-
 }  // namespace addnorm::kernels::reference
