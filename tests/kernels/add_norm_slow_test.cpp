@@ -1,4 +1,4 @@
-// reliability.md N-01 in full: up to 2^24 elements per case, 65537 rows included.
+// N-01 of docs/testing.md in full: up to 2^24 elements per case, 65537 rows included.
 #include "support/norm_grid.h"
 
 namespace addnorm {

@@ -104,7 +104,8 @@ void expect_same_with_offsets(std::ptrdiff_t one, std::ptrdiff_t other) {
 }
 
 TEST_P(Attention, TakesTheLargestAndSmallestOffsetsForAllAndNothing) {
-  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max(), kLeast = std::numeric_limits<std::ptrdiff_t>::min();
+  constexpr std::ptrdiff_t kMost = std::numeric_limits<std::ptrdiff_t>::max(),
+                           kLeast = std::numeric_limits<std::ptrdiff_t>::min();
   for (const std::ptrdiff_t most : {kMost, kMost - 70, std::ptrdiff_t{102}}) {
     expect_same_with_offsets<float>(1000, most);
     expect_same_with_offsets<double>(1000, most);
@@ -140,8 +141,7 @@ TEST_P(Attention, MatchesTheReferenceWithASoftcap) {
 TEST_P(Attention, KeepsTheDigitsOfScoresThatAreSmallBesideTheSoftcap) {
   // One key: lse is the capped score itself, and q * 1 has no error of its own.
   for (const double cap : {50.0, 1000.0}) {
-    AttentionCase c{
-        .batch = 1, .heads = 1, .kv_heads = 1, .queries = 200, .keys = 1, .d_head = 1, .scale = 1, .softcap = cap};
+    AttentionCase c{.batch = 1, .heads = 1, .kv_heads = 1, .queries = 200, .keys = 1, .d_head = 1, .scale = 1, .softcap = cap};
     AttentionRun<float> run(c);
     std::vector<double> want;
     run.k[0] = 1;
@@ -218,7 +218,7 @@ TEST_P(Attention, StaysAccurateAtHugeLogits) {
   const auto tolerance = test::attention_tolerance(c.keys, 1);  // exact products: no growth with the width
   EXPECT_NEAR_ALL(got.o, want.o, tolerance);
   EXPECT_NEAR_ALL(got.dv, want.dv, tolerance);
-  const test::Tolerance scaled{100 * tolerance.atol, tolerance.rtol};  // dq and dk are sums of ds times 100
+  const auto scaled = test::attention_gradient_tolerance(c.keys, 1, 100);
   EXPECT_NEAR_ALL(got.dq, want.dq, scaled);
   EXPECT_NEAR_ALL(got.dk, want.dk, scaled);
 }
@@ -228,8 +228,7 @@ TEST_P(Attention, OfASingleKeyIsItsValue) {
   AttentionRun<float> run(c);
   run.both();
   for (std::size_t i = 0; i < 3; ++i) EXPECT_SAME_BITS(std::span(run.o).subspan(i * 16, 16), run.v);
-  EXPECT_NEAR_ALL(run.dq, std::vector<double>(run.dq.size(), 0),
-                  (test::Tolerance{1e4 * test::attention_tolerance(1, 8).atol, 0}));
+  EXPECT_NEAR_ALL(run.dq, std::vector<double>(run.dq.size(), 0), test::attention_gradient_tolerance(1, 8, c.scale));
 }
 
 TEST_P(Attention, LetsNanThrough) {

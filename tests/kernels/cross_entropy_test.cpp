@@ -105,6 +105,32 @@ TEST_P(CrossEntropy, CostsInfinityWhereAWantedProbabilityIsZero) {
   EXPECT_EQ(computed({3.0f}, {0}).losses[0], 0);  // one class: always right
 }
 
+TEST_P(CrossEntropy, OfAVocabularyOfOneIsZeroAndSoIsItsGradient) {
+  for (const double smoothing : {0.0, 0.1, 1.0}) {
+    const Result result = computed({3.0f, -1e4f, 0.1f}, {0, 0, 0}, smoothing);
+    EXPECT_EQ(result.losses, std::vector<double>(3, 0.0));
+    EXPECT_NEAR_ALL(result.dlogits, std::vector<float>(3, 0.0f), test::exact());
+  }
+}
+
+TEST_P(CrossEntropy, LeavesTheGradientsOfOtherRowsAloneWhenOneHasNoAnswer) {
+  const std::size_t width = 11;
+  const auto logits = normal_values(3 * width, 1);
+  const Result clean = computed(logits, {1, 2, 3});
+  for (const std::vector<float>& bad : {std::vector<float>(width, -kInf), std::vector<float>(width, std::nanf(""))}) {
+    auto spoilt = logits;
+    std::copy(bad.begin(), bad.end(), spoilt.begin() + width);
+    const Result result = computed(spoilt, {1, 2, 3});
+    for (std::size_t c = 0; c < width; ++c) EXPECT_TRUE(std::isnan(result.dlogits[width + c])) << c;
+    EXPECT_TRUE(std::isnan(result.losses[1]));
+    for (const std::size_t row : {0u, 2u}) {
+      EXPECT_EQ(result.losses[row], clean.losses[row]);
+      EXPECT_SAME_BITS(std::span(result.dlogits).subspan(row * width, width),
+                       std::span(clean.dlogits).subspan(row * width, width));
+    }
+  }
+}
+
 TEST_P(CrossEntropy, NeverLooksAtIgnoredRows) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const Result result = computed({nan, nan, 1.0f, 2.0f}, {-100, 0});

@@ -94,5 +94,14 @@ TEST(BiasOnManyRows, HasTheSameBitsForAnyThreadCount) {
   });
 }
 
+TEST_P(Bias, AddedToOneRowAloneIsThatRowOfTheBatch) {
+  const std::size_t rows = 1500, width = 77, alone = 1203;
+  const auto x = normal_values(rows * width, 1), bias = normal_values(width, 2);
+  std::vector<float> all(x.size()), one(width);
+  kernels::add_bias(x.data(), bias.data(), rows, width, all.data());
+  kernels::add_bias(x.data() + alone * width, bias.data(), 1, width, one.data());
+  EXPECT_SAME_BITS(one, std::span(all).subspan(alone * width, width));
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -71,5 +71,15 @@ TEST_P(Dyt, HasTheSameBitsForAnyNumberOfThreads) {
   });
 }
 
+TEST_P(Dyt, OfOneRowAloneIsThatRowOfTheBatch) {
+  const std::size_t rows = 130, width = 37, alone = 101;
+  const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
+  const Result all = run(x, dy, rows, width);
+  const Result one = run({x.begin() + alone * width, x.begin() + (alone + 1) * width},
+                         {dy.begin() + alone * width, dy.begin() + (alone + 1) * width}, 1, width);
+  EXPECT_SAME_BITS(one.y, std::span(all.y).subspan(alone * width, width));
+  EXPECT_SAME_BITS(one.dx, std::span(all.dx).subspan(alone * width, width));
+}
+
 }  // namespace
 }  // namespace addnorm

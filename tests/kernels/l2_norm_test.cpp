@@ -127,5 +127,20 @@ TEST_P(L2Norm, HasTheSameBitsForAnyNumberOfThreads) {
   });
 }
 
+TEST_P(L2Norm, OfOneRowAloneIsThatRowOfTheBatch) {
+  const std::size_t rows = 300, width = 129, alone = 257;
+  const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
+  for (const double g : {1.0, 1.25}) {  // the L2 norm, and ScaleNorm
+    const Result all = run(x, dy, rows, width, g, 1e-5);
+    const std::vector<float> row(x.begin() + alone * width, x.begin() + (alone + 1) * width);
+    const std::vector<float> up(dy.begin() + alone * width, dy.begin() + (alone + 1) * width);
+    const Result one = run(row, up, 1, width, g, 1e-5);
+    EXPECT_SAME_BITS(one.y, std::span(all.y).subspan(alone * width, width));
+    EXPECT_SAME_BITS(one.dx, std::span(all.dx).subspan(alone * width, width));
+    EXPECT_EQ(one.norm[0], all.norm[alone]);
+    EXPECT_EQ(one.row_dg[0], all.row_dg[alone]);
+  }
+}
+
 }  // namespace
 }  // namespace addnorm

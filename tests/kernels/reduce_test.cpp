@@ -1,6 +1,9 @@
 // Sums over arrays, products with a row, weighted sums.
 #include "kernels/reduce.h"
 
+#include <cmath>
+
+#include "kernels/l2_norm.h"
 #include "kernels/weighted_sum.h"
 #include "support/every_target.h"
 #include "support/guarded.h"
@@ -23,6 +26,34 @@ TEST_P(Reduce, SumAndDotMatchTheReferenceAtEveryTailLength) {
     const std::vector<double> got{kernels::sum(a.data(), n, scratch.data()), kernels::dot(a.data(), b.data(), n, scratch.data())};
     const std::vector<double> want{kernels::reference::sum(a.data(), n), kernels::reference::dot(a.data(), b.data(), n)};
     EXPECT_NEAR_ALL(got, want, test::signed_double_sum_tolerance());
+  }
+}
+
+TEST_P(Reduce, SumOfSquaresIsThatOfDoubleAndNeverOverflows) {
+  for (const std::size_t n : std::vector<std::size_t>{0, 1, 3, 17, 1000, 50001}) {
+    const Guarded<float> x(normal_values(n, 3));
+    std::vector<double> scratch(kernels::reduce_scratch(n));
+    const std::vector<double> got{kernels::sum_of_squares(x.data(), n, scratch.data())};
+    EXPECT_NEAR_ALL(got, (std::vector{kernels::reference::dot(x.data(), x.data(), n)}), test::double_sum_tolerance());
+  }
+  const std::vector<float> huge(100, 3e38f);
+  double scratch = 0;
+  EXPECT_TRUE(std::isfinite(kernels::sum_of_squares(huge.data(), huge.size(), &scratch)));
+}
+
+TEST_P(Reduce, ALengthIsTheSameWhoeverMeasuresIt) {
+  for (const std::size_t n : std::vector<std::size_t>{1, 3, 17, 768, 50001}) {
+    for (const double size : {1e-20, 1.0, 1e20}) {
+      const auto x = normal_values(n, 3, 0, size);
+      std::vector<double> scratch(kernels::reduce_scratch(n)), norm(1);
+      std::vector<float> unit(n);
+      kernels::l2_norm(x.data(), 1, n, 1, 0, unit.data(), norm.data());
+      const std::vector<double> lengths{std::sqrt(kernels::sum_of_squares(x.data(), n, scratch.data())),
+                                        std::sqrt(kernels::dot(x.data(), x.data(), n, scratch.data()))};
+      EXPECT_NEAR_ALL(lengths, (std::vector<double>{norm[0], norm[0]}), test::diagnostics_tolerance());
+      const std::vector<double> one{std::sqrt(kernels::dot(unit.data(), unit.data(), n, scratch.data()))};
+      EXPECT_NEAR_ALL(one, std::vector<double>{1}, test::diagnostics_tolerance());
+    }
   }
 }
 
@@ -109,11 +140,13 @@ TEST_P(Reduce, HasTheSameBitsForAnyNumberOfThreads) {
   const auto a = normal_values(n, 1), b = normal_values(n, 2);
   std::vector<double> scratch(kernels::column_dots_scratch(rows, width)), want(width), got(width);
   const double sum = kernels::sum(a.data(), n, scratch.data()), dot = kernels::dot(a.data(), b.data(), n, scratch.data());
+  const double squares = kernels::sum_of_squares(a.data(), n, scratch.data());
   kernels::column_dots(a.data(), b.data(), rows, width, scratch.data(), want.data());
   const Mixed mixed = mix(3, n);
   test::with_every_thread_count([&] {
     EXPECT_EQ(kernels::sum(a.data(), n, scratch.data()), sum);
     EXPECT_EQ(kernels::dot(a.data(), b.data(), n, scratch.data()), dot);
+    EXPECT_EQ(kernels::sum_of_squares(a.data(), n, scratch.data()), squares);
     kernels::column_dots(a.data(), b.data(), rows, width, scratch.data(), got.data());
     EXPECT_EQ(got, want);
     const Mixed again = mix(3, n);

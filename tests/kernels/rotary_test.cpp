@@ -84,6 +84,20 @@ TEST_P(Rotary, TurnsBackToWhereItCameFromAndKeepsLengths) {
   }
 }
 
+TEST_P(Rotary, OfOneRowAloneIsThatRowOfTheBatch) {
+  for (const bool adjacent : {false, true})
+    for (const bool inverse : {false, true}) {
+      const std::size_t alone = 501;
+      Case c(800, 3, 21, 18, 5, test::Edge::end);
+      kernels::rotary(c.args(adjacent, inverse, c.x.data(), c.y.data()));
+      auto args = c.args(adjacent, inverse, c.x.data() + alone * c.stride, nullptr);
+      std::vector<float> one(c.stride, 0.0f);
+      args.rows = 1, args.positions += alone, args.y = one.data();
+      kernels::rotary(args);
+      EXPECT_SAME_BITS(one, std::span<const float>(c.y).subspan(alone * c.stride, c.stride));
+    }
+}
+
 TEST(RotaryTables, AreExactAtLargePositions) {
   std::vector<float> cos(100001), sin(100001);
   kernels::rotary_tables(100001, 2, 10000, cos.data(), sin.data());

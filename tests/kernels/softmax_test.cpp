@@ -60,19 +60,44 @@ TEST_P(Softmax, IsExactAtTheEdges) {
   EXPECT_SAME_BITS(y, (std::vector<float>{-kInf, 0, -kInf}));
 }
 
+struct Pair {
+  const char* name;
+  void (*value)(const float*, std::size_t, std::size_t, float*);
+  void (*gradient)(const float*, const float*, std::size_t, std::size_t, float*);
+};
+const Pair kPairs[] = {{"softmax", kernels::softmax, kernels::softmax_grad},
+                       {"log_softmax", kernels::log_softmax, kernels::log_softmax_grad}};
+
 TEST_P(Softmax, TurnsARowWithoutAnAnswerIntoNaNAndLeavesTheOthersAlone) {
   const std::size_t width = 11;
-  for (const std::vector<float>& bad :
-       {std::vector<float>(width, -kInf), std::vector<float>{1, 2, kNaN, 4, 5, 6, 7, 8, 9, 10, 11},
-        std::vector<float>{1, 2, 3, 4, kInf, 6, 7, 8, 9, 10, 11}}) {
-    auto x = normal_values(3 * width, 1);
-    std::vector<float> clean(3 * width), y(3 * width);
-    kernels::softmax(x.data(), 3, width, clean.data());
-    std::copy(bad.begin(), bad.end(), x.begin() + width);
-    kernels::softmax(x.data(), 3, width, y.data());
-    for (std::size_t c = 0; c < width; ++c) EXPECT_TRUE(std::isnan(y[width + c])) << c;
-    EXPECT_SAME_BITS(std::span(y).first(width), std::span(clean).first(width));
-    EXPECT_SAME_BITS(std::span(y).last(width), std::span(clean).last(width));
+  const auto dy = normal_values(3 * width, 2);
+  for (const Pair& pair : kPairs)
+    for (const std::vector<float>& bad :
+         {std::vector<float>(width, -kInf), std::vector<float>{1, 2, kNaN, 4, 5, 6, 7, 8, 9, 10, 11},
+          std::vector<float>{1, 2, 3, 4, kInf, 6, 7, 8, 9, 10, 11}}) {
+      SCOPED_TRACE(pair.name);
+      auto x = normal_values(3 * width, 1);
+      std::vector<float> clean(3 * width), clean_dx(3 * width), y(3 * width), dx(3 * width);
+      pair.value(x.data(), 3, width, clean.data());
+      pair.gradient(dy.data(), clean.data(), 3, width, clean_dx.data());
+      std::copy(bad.begin(), bad.end(), x.begin() + width);
+      pair.value(x.data(), 3, width, y.data());
+      pair.gradient(dy.data(), y.data(), 3, width, dx.data());
+      for (std::size_t c = 0; c < width; ++c) EXPECT_TRUE(std::isnan(y[width + c]) && std::isnan(dx[width + c])) << c;
+      for (const std::size_t row : {0u, 2u}) {
+        EXPECT_SAME_BITS(std::span(y).subspan(row * width, width), std::span(clean).subspan(row * width, width));
+        EXPECT_SAME_BITS(std::span(dx).subspan(row * width, width), std::span(clean_dx).subspan(row * width, width));
+      }
+    }
+}
+
+TEST_P(Softmax, OfOneElementHasNoGradient) {
+  const std::vector<float> x{3.0f, -1e4f, 0.0f, 5e-3f}, dy = normal_values(4, 1), zeros(4);
+  for (const Pair& pair : kPairs) {
+    std::vector<float> y(4), dx(4);
+    pair.value(x.data(), 4, 1, y.data());
+    pair.gradient(dy.data(), y.data(), 4, 1, dx.data());
+    EXPECT_NEAR_ALL(dx, zeros, test::exact()) << pair.name;
   }
 }
 

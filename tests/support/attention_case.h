@@ -18,6 +18,12 @@ inline Tolerance attention_tolerance(std::size_t length, std::size_t width) {
   return {bound, bound};
 }
 
+/// The same for dq and dk where inputs or scale are of size `factor`: sums of ds times it.
+inline Tolerance attention_gradient_tolerance(std::size_t length, std::size_t width, double factor) {
+  const Tolerance one = attention_tolerance(length, width);
+  return {factor * one.atol, one.rtol};
+}
+
 enum class Layout { separate, packed, heads_first };  // [B, T, H * D] | q, k, v side by side in [B, T, ...] | [B, H, T, D]
 
 struct AttentionCase {

@@ -19,7 +19,7 @@ struct Tolerance {
   double rtol;
 };
 
-/// The same bits.
+/// Equal values: -0 equals 0, and NaN any NaN. For bits there is EXPECT_SAME_BITS.
 constexpr Tolerance exact() { return {0, 0}; }
 /// One float32 rounding per operation, at most four operations deep: 4 * 2^-24 relative; atol for results near 0.
 constexpr Tolerance elementwise_tolerance() { return {2.4e-7, 2.4e-7}; }
@@ -38,6 +38,10 @@ constexpr Tolerance softmax_tolerance() { return {1e-6, 4e-6}; }
 Tolerance reduction_tolerance(std::size_t n);
 /// softcap * tanh(s / softcap): the tanh within 4 ulp, two products and the reciprocal of the cap one rounding each.
 constexpr Tolerance softcap_tolerance() { return {0, 4 * 0x1p-23 + 3 * 0x1p-24}; }
+/// The variance of a normed row, each value within 4 ULP of max(|y|, 1): errors of one sign count twice |y|.
+constexpr Tolerance variance_tolerance() { return {0, 8 * 0x1p-23}; }
+/// Lengths and cosines computed in two ways (N-19).
+constexpr Tolerance diagnostics_tolerance() { return {0, 1e-6}; }
 /// Two normed values of size up to about 2, each within 4 ULP of max(|y|, 1) of the exact one.
 constexpr Tolerance two_norms_tolerance() { return {8 * 0x1p-23, 8 * 0x1p-23}; }
 /// Sums over rows of terms of size about 1, in float within blocks of 64 rows and in double across. Each term carries its own
@@ -57,11 +61,11 @@ constexpr Tolerance signed_double_sum_tolerance() { return {1e-11, 1e-11}; }
 /// A float32 dot product of n normal values, summed one after the other: partial sums grow like sqrt(n), their n roundings
 /// add up to a deviation of about n * 2^-26; eight of those, and four operations on the result.
 constexpr Tolerance product_tolerance(std::size_t n) { return {2 * static_cast<double>(n + 4) * 0x1p-24, 4 * 0x1p-24}; }
-/// 4 units in the last place of max(|y|, 1): design.md's bar for norms.
+/// 4 units in the last place of max(|y|, 1): our bar for norms (docs/testing.md).
 constexpr Tolerance norm_tolerance() { return {4.8e-7, 4.8e-7}; }
 /// The bar for single operators against the ONNX backend tests, computed there in float32 by NumPy. (Theirs is 1e-3.)
 constexpr Tolerance onnx_tolerance() { return {1e-6, 1e-5}; }
-/// reliability.md 2.5: float32 gradients against the double reference.
+/// Our bar for float32 gradients against the double reference (docs/testing.md).
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over

@@ -129,7 +129,7 @@ inline ExactNorm exact_results(const NormCase& c) {
   return e;
 }
 
-/// Holds y to 4 ULP of max(|y|, 1) (design.md) where gain and bias do not cancel: relative to the larger of the terms.
+/// Holds y to 4 ULP of max(|y|, 1) (docs/testing.md) where gain and bias do not cancel: relative to the larger of the terms.
 inline void expect_forward_exact(const NormCase& c, const ExactNorm& e) {
   double worst = 0;
   for (std::size_t i = 0; i < c.y.size(); ++i) {

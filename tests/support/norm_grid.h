@@ -1,4 +1,4 @@
-// reliability.md N-01: means x deviations x widths x row counts, every allowed pair of two factors' values at least once.
+// N-01 of docs/testing.md: means x deviations x widths x row counts, every allowed pair of two factors' values at least once.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// reliability.md 1.3, S-39, S-40, S-42, S-43, and random damage: every verdict is compared with that of the oracle.
+// docs/testing.md, S-39, S-40, S-42, S-43, and random damage: every verdict is compared with that of the oracle.
 #include <unistd.h>
 
 #include <atomic>

@@ -1,4 +1,4 @@
-// reliability.md 1.3, S-01 to S-12: files that are not safetensors files at all.
+// docs/testing.md, S-01 to S-12: files that are not safetensors files at all.
 #include <sys/stat.h>
 #include <unistd.h>
 

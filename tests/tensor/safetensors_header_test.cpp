@@ -1,4 +1,4 @@
-// reliability.md 1.3, S-15 to S-38: headers that are not JSON, not the right JSON, or promise what the data does not hold.
+// docs/testing.md, S-15 to S-38: headers that are not JSON, not the right JSON, or promise what the data does not hold.
 #include <string>
 #include <vector>
 

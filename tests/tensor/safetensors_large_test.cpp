@@ -1,4 +1,4 @@
-// reliability.md 1.3, S-13, S-14 and the large parts of S-23 and S-44: headers near the limit of 100 MB, each in a child process
+// docs/testing.md, S-13, S-14 and the large parts of S-23 and S-44: headers near the limit of 100 MB, each in a child process
 // whose peak memory is measured.
 #include <sys/resource.h>
 #include <sys/wait.h>

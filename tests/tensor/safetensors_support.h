@@ -42,7 +42,7 @@ double thread_cpu_seconds();
 std::size_t peak_resident_bytes();
 
 /// Files are opened from a folder of the test. Every opening stays below a second of processor time, and the whole suite below
-/// 256 MB of memory (reliability.md 1.3); neither holds under a sanitizer.
+/// 256 MB of memory (docs/testing.md); neither holds under a sanitizer.
 class Safetensors : public testing::Test {
  protected:
   static void TearDownTestSuite();

@@ -1,4 +1,4 @@
-// Values: conversions, S-41 of reliability.md 1.3, and the real files of the test data.
+// Values: conversions, S-41 of docs/testing.md, and the real files of the test data.
 #include <cmath>
 #include <limits>
 

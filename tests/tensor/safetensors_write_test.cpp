@@ -1,4 +1,4 @@
-// What is written: S-44 of reliability.md 1.3, round trips, and that a failure leaves the old file as it was.
+// What is written: S-44 of docs/testing.md, round trips, and that a failure leaves the old file as it was.
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
