@@ -3,12 +3,13 @@
 #include <queue>
 
 #include "autograd/graph.h"
+#include "tensor/arena_scope.h"
 
 namespace addnorm {
 namespace {
 
+using detail::GradSlot;
 using detail::Node;
-using detail::Value;
 
 struct EarlierRecorded {
   bool operator()(const std::shared_ptr<Node>& a, const std::shared_ptr<Node>& b) const { return a->sequence < b->sequence; }
@@ -46,44 +47,56 @@ class Queue {
   std::uint64_t earliest_;
 };
 
+/// A leaf's gradient belongs to the optimizer, which may change it in place and reads it after the step: it is never shared
+/// with a reader, and belongs to no ArenaScope.
+void keep(GradSlot& leaf, Tensor gradient) {
+  const bool in_a_scope = current_arena_scope() != nullptr;
+  const OutsideArenaScopes outlives_the_step;
+  if (!leaf.grad.defined()) {
+    leaf.grad = gradient.unique() && !in_a_scope ? std::move(gradient) : gradient.clone();
+    return;
+  }
+  require(leaf.grad.shape() == gradient.shape() && leaf.grad.dtype() == gradient.dtype(), "backward: the gradient of a leaf is ",
+          leaf.grad.shape(), " ", leaf.grad.dtype(), ", and ", gradient.shape(), " ", gradient.dtype(),
+          " arrives; call clear_grad() after a change of shape or type");
+  detail::accumulate(leaf.grad, std::move(gradient));
+}
+
 /// A gradient arrives at a value: a leaf keeps it, a computed value passes it to its producer, which is queued.
-void arrive(const std::shared_ptr<Value>& value, Tensor gradient, Queue& queue) {
-  if (value->forward_to) {
-    value->forward_to->give(value->output, std::move(gradient));
+void arrive(GradSlot& slot, Tensor gradient, Queue& queue) {
+  if (slot.forward_to) {
+    slot.forward_to->give(slot.output, std::move(gradient));
     return;
   }
-  if (!value->producer) {
-    // A leaf's gradient belongs to the optimizer, which may change it in place: never share it with a reader.
-    if (!value->grad.defined() && !gradient.unique()) gradient = gradient.clone();
-    detail::accumulate(value->grad, std::move(gradient));
+  if (!slot.producer) {
+    keep(slot, std::move(gradient));
     return;
   }
-  Node& node = *value->producer;
+  Node& node = *slot.producer;
   require(!node.released, "backward: ", node.where(), " was already run backward and its saved values are released; ",
           "use keep_graph = true in the first backward to run it again");
   require(node.sequence >= queue.earliest(), "recompute: the function uses a result of ", node.where(), " that it captured; ",
           "pass computed values as inputs, only leaves may be captured");
-  queue.push(value->producer);
-  detail::accumulate(node.dy[value->output], std::move(gradient));
+  queue.push(slot.producer);
+  detail::accumulate(node.dy[slot.output], std::move(gradient));
 }
 
 class ArrivingGrads final : public Grads {
  public:
   ArrivingGrads(const Node& node, Queue& queue) : node_(node), queue_(queue) {}
 
-  bool wanted(std::size_t input) const override { return node_.inputs[input].requires_grad(); }
+  bool wanted(std::size_t input) const override { return node_.inputs[input] && node_.inputs[input]->requires_grad; }
 
   void give(std::size_t input, Tensor gradient) override {
     if (!wanted(input)) return;
-    const auto& value = Node::value_of(node_.inputs[input]);
-    require(gradient.shape() == value->tensor.shape() && gradient.dtype() == value->tensor.dtype(), "backward: ", node_.where(),
-            " gave a gradient of ", gradient.shape(), " ", gradient.dtype(), " to input ", input, ", which is ",
-            value->tensor.shape(), " ", value->tensor.dtype());
+    GradSlot& slot = *node_.inputs[input];
+    require(gradient.shape() == slot.shape && gradient.dtype() == slot.dtype, "backward: ", node_.where(), " gave a gradient of ",
+            gradient.shape(), " ", gradient.dtype(), " to input ", input, ", which is ", slot.shape, " ", slot.dtype);
     if (detail::checking_finite()) detail::require_finite(gradient, concat("gradient for input ", input), node_.where());
-    const bool meets_another = !value->producer && value->grad.defined();
-    arrive(value, std::move(gradient), queue_);
+    const bool meets_another = !slot.producer && slot.grad.defined();
+    arrive(slot, std::move(gradient), queue_);
     if (meets_another && detail::checking_finite())
-      detail::require_finite(value->grad, concat("sum of gradients for input ", input), node_.where());
+      detail::require_finite(slot.grad, concat("sum of gradients for input ", input), node_.where());
   }
 
  private:
@@ -92,18 +105,25 @@ class ArrivingGrads final : public Grads {
 };
 
 /// Keeps copies of the arrived gradients where somebody asked for them (retain_grad).
-void retain(const Node& node) {
+void retain(const Node& node, const std::vector<Tensor>& dy) {
   for (std::size_t k = 0; k < node.outputs.size(); ++k)
-    if (const auto value = node.outputs[k].lock(); value && value->retain_grad && node.dy[k].defined())
-      detail::accumulate(value->grad, value->grad.defined() ? node.dy[k] : node.dy[k].clone());
+    if (const auto slot = node.outputs[k].lock(); slot && slot->retain_grad && dy[k].defined())
+      detail::accumulate(slot->grad, slot->grad.defined() ? dy[k] : dy[k].clone());
+}
+
+/// Each gradient was finite when it was given; their sum, or what the caller gave, may not be.
+void require_arrived_finite(const Node& node, const std::vector<Tensor>& dy) {
+  for (std::size_t k = 0; k < dy.size(); ++k)
+    if (dy[k].defined()) detail::require_finite(dy[k], concat("gradient arriving at output ", k), node.where());
 }
 
 void run(Queue& queue, BackwardOptions options) {
   while (!queue.empty()) {
     const std::shared_ptr<Node> node = queue.next();
-    retain(*node);
     std::vector<Tensor> dy(node->dy.size());
-    dy.swap(node->dy);
+    dy.swap(node->dy);  // first of all: whatever fails from here on, the node is clean
+    if (detail::checking_finite()) require_arrived_finite(*node, dy);
+    retain(*node, dy);
     ArrivingGrads grads(*node, queue);
     node->backward(dy, grads);
     if (!options.keep_graph) {
@@ -123,12 +143,15 @@ void detail::run_backward(std::span<const Var> outputs, std::span<const Tensor> 
     require(outputs[k].defined(), "backward: output ", k, " is an undefined Var");
     require(outputs[k].requires_grad(), "backward: output ", k, " (op '", outputs[k].op(), "') does not depend on anything that ",
             "requires a gradient; make a leaf with Var(tensor, true)");
-    require(dys[k].defined(), "backward: output ", k, " is ", outputs[k].shape(), ", its gradient is an undefined Tensor");
-    require(dys[k].shape() == outputs[k].shape() && dys[k].dtype() == outputs[k].dtype(), "backward: output ", k, " is ",
-            outputs[k].shape(), " ", outputs[k].dtype(), ", its gradient is ", dys[k].shape(), " ", dys[k].dtype());
+    const GradSlot& slot = *Node::slot_of(outputs[k]);
+    require(dys[k].defined(), "backward: output ", k, " is ", slot.shape, ", its gradient is an undefined Tensor");
+    require(dys[k].shape() == slot.shape && dys[k].dtype() == slot.dtype, "backward: output ", k, " is ", slot.shape, " ",
+            slot.dtype, ", its gradient is ", dys[k].shape(), " ", dys[k].dtype());
+    if (!slot.producer && detail::checking_finite())
+      detail::require_finite(dys[k], concat("gradient arriving at output ", k), "backward");
   }
   Queue queue(earliest);
-  for (std::size_t k = 0; k < outputs.size(); ++k) arrive(Node::value_of(outputs[k]), dys[k], queue);
+  for (std::size_t k = 0; k < outputs.size(); ++k) arrive(*Node::slot_of(outputs[k]), dys[k], queue);
   run(queue, options);
 }
 

@@ -138,7 +138,7 @@ Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_
     kernels::batch_norm(x.data<T>(), s.statistics.mean.data<double>(), s.scale.data<double>(),
                         beta.defined() ? beta.data<T>() : nullptr, rows, width, y.data<T>());
   });
-  if (s.statistics.count > 0 && !options.replay)
+  if (s.statistics.count > 0 && !options.replay && !replaying())
     update_running(s.statistics, static_cast<double>(options.momentum), running_mean, running_var);
 
   return record("batch_norm", {x, gamma, beta}, std::move(y),

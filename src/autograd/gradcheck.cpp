@@ -14,8 +14,11 @@ double projected(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const
   std::vector<Var> vars;
   for (const Tensor& input : inputs) vars.emplace_back(input);
   const std::vector<Var> ys = fn(vars);
+  require(ys.size() == dys.size(), "gradcheck: the function gave ", dys.size(), " results, and ", ys.size(), " when run again");
   double total = 0;
   for (std::size_t k = 0; k < ys.size(); ++k) {
+    require(ys[k].shape() == dys[k].shape(), "gradcheck: result ", k, " is ", dys[k].shape(), ", and ", ys[k].shape(),
+            " when run again");
     const auto y = ys[k].value().values<double>();
     const auto dy = dys[k].values<double>();
     for (std::size_t i = 0; i < y.size(); ++i) total += y[i] * dy[i];
@@ -23,53 +26,117 @@ double projected(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const
   return total;
 }
 
+Tensor normal(const Shape& shape, RandomKey key) {
+  Tensor t(shape, DType::f64);
+  for (std::size_t i = 0; i < t.elements(); ++i) t.data<double>()[i] = static_cast<double>(normal_at(key, i));
+  return t;
+}
+
 std::vector<Tensor> random_upstream(const std::vector<Var>& ys, std::uint64_t seed) {
   std::vector<Tensor> dys;
+  std::size_t elements = 0;
   for (std::size_t k = 0; k < ys.size(); ++k) {
-    const RandomKey key = RandomKey(seed).with("upstream").with(k);
-    Tensor dy(ys[k].shape(), DType::f64);
-    for (std::size_t i = 0; i < dy.elements(); ++i) dy.data<double>()[i] = static_cast<double>(normal_at(key, i));
-    dys.push_back(std::move(dy));
+    require(ys[k].defined(), "gradcheck: result ", k, " is an undefined Var");
+    dys.push_back(normal(ys[k].shape(), RandomKey(seed).with("upstream").with(k)));
+    elements += dys[k].elements();
   }
+  require(elements > 0, "gradcheck: nothing to compare: the function gave ", ys.size(), " results without any element");
   return dys;
 }
+
+/// A random vector of length 1 in the shape of input i.
+Tensor random_direction(const Shape& shape, std::uint64_t seed, std::size_t i, std::size_t number) {
+  Tensor v = normal(shape, RandomKey(seed).with("direction").with(i).with(number));
+  double squares = 0;
+  for (const double d : v.values<double>()) squares += d * d;
+  for (double& d : v.values<double>()) d /= std::sqrt(squares);
+  return v;
+}
+
+class Comparison {
+ public:
+  Comparison(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const GradcheckOptions& options)
+      : fn_(fn), inputs_(inputs), options_(options) {
+    std::vector<Var> vars;
+    for (const Tensor& input : inputs) {
+      require(input.dtype() == DType::f64, "gradcheck: inputs must be float64; differences in float32 prove little");
+      vars.emplace_back(input.clone(), true);
+    }
+    const std::vector<Var> ys = fn(vars);
+    dys_ = random_upstream(ys, options.seed);
+    backward(ys, dys_);
+    for (const Var& var : vars) gradients_.push_back(var.grad().defined() ? var.grad() : Tensor::zeros(var.shape(), DType::f64));
+  }
+
+  void every_element(std::size_t i) {
+    for (std::size_t e = 0; e < inputs_[i].elements(); ++e) {
+      const auto move = [e](double by) { return [e, by](Tensor& x) { x.data<double>()[e] += by; }; };
+      compare(i, concat("element ", e), gradients_[i].data<double>()[e], slope(i, move));
+    }
+  }
+
+  void one_direction(std::size_t i, std::size_t number) {
+    if (inputs_[i].elements() == 0) return;
+    const Tensor v = random_direction(inputs_[i].shape(), options_.seed, i, number);
+    const auto move = [&v](double by) {
+      return [&v, by](Tensor& x) {
+        for (std::size_t e = 0; e < x.elements(); ++e) x.data<double>()[e] += by * v.data<double>()[e];
+      };
+    };
+    double along = 0;
+    for (std::size_t e = 0; e < v.elements(); ++e) along += gradients_[i].data<double>()[e] * v.data<double>()[e];
+    compare(i, concat("direction ", number), along, slope(i, move));
+  }
+
+  GradcheckResult result() const {
+    require(compared_ > 0, "gradcheck: nothing to compare: ", inputs_.size(), " inputs without any element");
+    const bool ok = agreed_ == compared_;
+    return {ok, compared_, worst_,
+            concat(agreed_, " of ", compared_, " derivatives agree; ", ok ? "the worst: " : "the worst that does not: ", text_)};
+  }
+
+ private:
+  /// (f(x + h) - f(x - h)) / 2h; move(by)(x) goes that far along what is examined.
+  template <class Move>
+  double slope(std::size_t i, const Move& move) const {
+    const auto at = [&](double by) {
+      std::vector<Tensor> moved = inputs_;
+      moved[i] = inputs_[i].clone();
+      move(by)(moved[i]);
+      return projected(fn_, moved, dys_);
+    };
+    return (at(options_.h) - at(-options_.h)) / (2 * options_.h);
+  }
+
+  void compare(std::size_t i, const std::string& place, double analytic, double numeric) {
+    const double off = std::abs(analytic - numeric) / (options_.atol + options_.rtol * std::abs(numeric));
+    ++compared_;
+    agreed_ += off <= 1 ? 1 : 0;
+    if (!(off > worst_) && compared_ > 1 && !std::isnan(off)) return;
+    if (std::isnan(worst_)) return;
+    worst_ = off;
+    text_ = concat("input ", i, " ", place, " of ", inputs_[i].shape(), ": analytic ", analytic, ", numeric ", numeric, ", ", off,
+                   " times the allowance");
+  }
+
+  const GradcheckFn& fn_;
+  const std::vector<Tensor>& inputs_;
+  const GradcheckOptions& options_;
+  std::vector<Tensor> dys_, gradients_;
+  std::size_t compared_ = 0, agreed_ = 0;
+  double worst_ = 0;
+  std::string text_;
+};
 
 }  // namespace
 
 GradcheckResult gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, GradcheckOptions options) {
-  std::vector<Var> vars;
-  for (const Tensor& input : inputs) {
-    require(input.dtype() == DType::f64, "gradcheck: inputs must be float64; differences in float32 prove little");
-    vars.emplace_back(input.clone(), true);
-  }
-  const std::vector<Var> ys = fn(vars);
-  const std::vector<Tensor> dys = random_upstream(ys, options.seed);
-  backward(ys, dys);
-
-  GradcheckResult result{.ok = true, .worst = 0, .message = ""};
+  Comparison comparison(fn, inputs, options);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Tensor analytic = vars[i].grad().defined() ? vars[i].grad() : Tensor::zeros(inputs[i].shape(), DType::f64);
-    for (std::size_t e = 0; e < inputs[i].elements(); ++e) {
-      std::vector<Tensor> moved = inputs;
-      moved[i] = inputs[i].clone();
-      const double at = inputs[i].data<double>()[e];
-      moved[i].data<double>()[e] = at + options.h;
-      const double above = projected(fn, moved, dys);
-      moved[i].data<double>()[e] = at - options.h;
-      const double below = projected(fn, moved, dys);
-
-      const double numeric = (above - below) / (2 * options.h);
-      const double got = analytic.data<double>()[e];
-      const double off = std::abs(got - numeric) / (options.atol + options.rtol * std::abs(numeric));
-      if (off > result.worst || std::isnan(off)) {
-        result.worst = off;
-        result.message = concat("input ", i, " element ", e, " of ", inputs[i].shape(), ": analytic ", got, ", numeric ", numeric,
-                                ", ", off, " times the allowance");
-      }
-      if (!(off <= 1)) result.ok = false;
-    }
+    if (options.directions == 0) comparison.every_element(i);
+    for (std::size_t number = 0; number < options.directions; ++number) comparison.one_direction(i, number);
   }
-  return result;
+  return comparison.result();
 }
 
 }  // namespace addnorm

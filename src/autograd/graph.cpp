@@ -13,7 +13,7 @@ thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
 
 }  // namespace
 
-Value::~Value() {
+GradSlot::~GradSlot() {
   if (!producer) return;
   if (graveyard) {
     graveyard->push_back(std::move(producer));
@@ -25,8 +25,25 @@ Value::~Value() {
   while (!waiting.empty()) {
     const std::shared_ptr<Node> node = std::move(waiting.back());
     waiting.pop_back();
-  }  // the node's inputs die here and queue their own producers
+  }  // the slots of the node's inputs die here and queue their own producers
   graveyard = nullptr;
+}
+
+Value::Value(Tensor t, bool requires_grad) : tensor(std::move(t)), slot(std::make_shared<GradSlot>()) {
+  slot->shape = tensor.shape();
+  slot->dtype = tensor.dtype();
+  slot->requires_grad = requires_grad;
+}
+
+std::shared_ptr<GradSlot> Node::slot_of(const Var& var) {
+  if (!var.value_) return nullptr;
+  const auto& [tensor, slot] = *var.value_;
+  // Written only when needed: threads may record with the same leaf at the same time.
+  if (!slot->producer && (slot->shape != tensor.shape() || slot->dtype != tensor.dtype())) {
+    slot->shape = tensor.shape();
+    slot->dtype = tensor.dtype();
+  }
+  return slot;
 }
 
 Var Node::make_var(std::shared_ptr<Value> value) {

@@ -1,4 +1,4 @@
-// The recorded graph: values, and the nodes that made them. Internal to autograd.
+// The recorded graph: values, where their gradients are collected, and the nodes between them. Internal to autograd.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,11 @@
 
 namespace addnorm::detail {
 
-/// What a Var points to.
-struct Value {
-  Tensor tensor;
+/// Where the gradient of a value is collected. It knows the shape of the value, not its elements: nodes hold slots, so what
+/// was computed may go as soon as neither a Var nor a backward function reads it.
+struct GradSlot {
+  Shape shape;  // a leaf's may change until it is used: see slot_of
+  DType dtype = DType::f32;
   Tensor grad;                     // leaves, and values whose gradient is retained
   std::shared_ptr<Node> producer;  // null for a leaf
   std::size_t output = 0;          // which output of the producer this is
@@ -20,25 +22,34 @@ struct Value {
   bool retain_grad = false;
   Grads* forward_to = nullptr;  // a leaf of a recomputed part: what arrives goes on to input `output` of these
 
-  Value() = default;
-  Value(const Value&) = delete;
-  Value& operator=(const Value&) = delete;
-  ~Value();
+  GradSlot() = default;
+  GradSlot(const GradSlot&) = delete;
+  GradSlot& operator=(const GradSlot&) = delete;
+  ~GradSlot();
+};
+
+/// What a Var points to.
+struct Value {
+  Tensor tensor;
+  std::shared_ptr<GradSlot> slot;  // never null
+
+  Value(Tensor t, bool requires_grad);
 };
 
 /// One recorded op.
 struct Node {
   const char* name = "";
-  std::shared_ptr<const std::string> path;  // null: no NameScope
-  std::uint64_t sequence = 0;               // order of recording: consumers are always later than producers
-  std::vector<Var> inputs;
-  std::vector<std::weak_ptr<Value>> outputs;
+  std::shared_ptr<const std::string> path;            // null: no NameScope
+  std::uint64_t sequence = 0;                         // order of recording: consumers are always later than producers
+  std::vector<std::shared_ptr<GradSlot>> inputs;      // null for an undefined Var
+  std::vector<std::weak_ptr<GradSlot>> outputs;
   std::vector<Tensor> dy;  // what has arrived so far, one per output
   BackwardFn backward;
   bool queued = false;
   bool released = false;  // backward ran and its saved values are gone
 
-  static const std::shared_ptr<Value>& value_of(const Var& var) { return var.value_; }
+  /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot follows.
+  static std::shared_ptr<GradSlot> slot_of(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
   std::string where() const;  // "op 'layer_norm' in blocks.3/attn"
 };
@@ -52,8 +63,8 @@ void require_finite(const Tensor& t, const std::string& what, const std::string&
 
 std::shared_ptr<const std::string> current_path();
 
-/// While it lives, ops record as they did where `path` was current: for the second pass of recompute, which must record
-/// even if backward was called under NoGrad.
+/// While it lives, ops record as they did where `path` was current, and replaying() is true: for the second pass of recompute,
+/// which must record even if backward was called under NoGrad.
 class RecordAgain {
  public:
   explicit RecordAgain(const std::shared_ptr<const std::string>& path);
@@ -63,6 +74,7 @@ class RecordAgain {
 
  private:
   bool grad_before_;
+  bool replaying_before_;
   std::string path_before_;
 };
 

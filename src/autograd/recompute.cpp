@@ -12,13 +12,13 @@ class Leaves {
     vars_.reserve(tensors.size());
     for (std::size_t i = 0; i < tensors.size(); ++i) {
       vars_.emplace_back(tensors[i], wants[i]);
-      detail::Value& value = *detail::Node::value_of(vars_[i]);
-      value.forward_to = &grads;
-      value.output = i;
+      const auto slot = detail::Node::slot_of(vars_[i]);
+      slot->forward_to = &grads;
+      slot->output = i;
     }
   }
   ~Leaves() {
-    for (const Var& var : vars_) detail::Node::value_of(var)->forward_to = nullptr;  // fn may have kept a copy
+    for (const Var& var : vars_) detail::Node::slot_of(var)->forward_to = nullptr;  // fn may have kept a copy
   }
   Leaves(const Leaves&) = delete;
   Leaves& operator=(const Leaves&) = delete;

@@ -9,6 +9,7 @@ namespace {
 struct Recording {
   bool grad = true;
   bool check_finite = false;
+  bool replaying = false;
   std::string path;
 };
 thread_local Recording recording;
@@ -19,6 +20,7 @@ std::atomic<std::uint64_t> next_sequence{1};
 NoGrad::NoGrad() : before_(recording.grad) { recording.grad = false; }
 NoGrad::~NoGrad() { recording.grad = before_; }
 bool grad_enabled() { return recording.grad; }
+bool replaying() { return recording.replaying; }
 
 NameScope::NameScope(std::string_view name) : before_(recording.path.size()) {
   if (before_ != 0) recording.path += '/';
@@ -38,12 +40,14 @@ std::shared_ptr<const std::string> current_path() {
 }
 
 RecordAgain::RecordAgain(const std::shared_ptr<const std::string>& path)
-    : grad_before_(recording.grad), path_before_(recording.path) {
+    : grad_before_(recording.grad), replaying_before_(recording.replaying), path_before_(recording.path) {
   recording.grad = true;
+  recording.replaying = true;
   recording.path = path ? *path : std::string();
 }
 RecordAgain::~RecordAgain() {
   recording.grad = grad_before_;
+  recording.replaying = replaying_before_;
   recording.path.swap(path_before_);
 }
 
@@ -65,19 +69,18 @@ std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<T
   std::vector<Var> outputs;
   outputs.reserve(ys.size());
   for (std::size_t k = 0; k < ys.size(); ++k) {
-    auto value = std::make_shared<detail::Value>();
-    value->tensor = std::move(ys[k]);
-    value->requires_grad = needs_grad;
+    auto value = std::make_shared<detail::Value>(std::move(ys[k]), needs_grad);
     if (needs_grad) {
-      value->producer = node;
-      value->output = k;
-      node->outputs.push_back(value);
+      value->slot->producer = node;
+      value->slot->output = k;
+      node->outputs.push_back(value->slot);
     }
     outputs.push_back(detail::Node::make_var(std::move(value)));
   }
   if (needs_grad) {
     node->sequence = next_sequence.fetch_add(1, std::memory_order_relaxed);
-    node->inputs = std::move(inputs);
+    node->inputs.reserve(inputs.size());
+    for (const Var& input : inputs) node->inputs.push_back(detail::Node::slot_of(input));
     node->dy.resize(outputs.size());
     node->backward = std::move(backward);
   }

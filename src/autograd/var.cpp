@@ -4,10 +4,9 @@
 
 namespace addnorm {
 
-Var::Var(Tensor value, bool requires_grad) : value_(std::make_shared<detail::Value>()) {
+Var::Var(Tensor value, bool requires_grad) {
   require(value.defined(), "Var: the tensor is undefined");
-  value_->tensor = std::move(value);
-  value_->requires_grad = requires_grad;
+  value_ = std::make_shared<detail::Value>(std::move(value), requires_grad);
 }
 
 const Tensor& Var::value() const {
@@ -19,25 +18,25 @@ Tensor& Var::value() {
   return value_->tensor;
 }
 
-bool Var::requires_grad() const { return defined() && value_->requires_grad; }
+bool Var::requires_grad() const { return defined() && value_->slot->requires_grad; }
 
 const Tensor& Var::grad() const {
   require(defined(), "Var::grad: the Var has no value");
-  return value_->grad;
+  return value_->slot->grad;
 }
 Tensor& Var::grad() {
   require(defined(), "Var::grad: the Var has no value");
-  return value_->grad;
+  return value_->slot->grad;
 }
 void Var::clear_grad() { grad() = Tensor(); }
 
 void Var::retain_grad() {
   require(requires_grad(), "Var::retain_grad: this value does not require a gradient");
-  value_->retain_grad = true;
+  value_->slot->retain_grad = true;
 }
 
 Var Var::detach() const { return Var(value()); }
 
-std::string_view Var::op() const { return defined() && value_->producer ? value_->producer->name : "leaf"; }
+std::string_view Var::op() const { return defined() && value_->slot->producer ? value_->slot->producer->name : "leaf"; }
 
 }  // namespace addnorm

@@ -73,6 +73,47 @@ TEST(CheckFinite, SeesTheSumOfTwoFiniteGradientsOverflow) {
                                    {"sum of gradients for input 0 of op 'bad'", "inf", "element 0 of [2]"}));
 }
 
+/// Two gradients of 3e38 meet at `middle`.
+void overflow_at(const Var& middle) {
+  backward(add(bad_gradient(middle, 3e38f), bad_gradient(middle, 3e38f)), Tensor::full({2}, 1.0));
+}
+
+TEST(CheckFinite, SeesGradientsOverflowWhereTheyMeetAtAComputedValue) {
+  const Var x(Tensor::of({2}, {1.0f, 2.0f}), true), c(Tensor::full({2}, -1.0));
+  const auto negative = [&] { return relu(mul(x, c)); };
+  // An op that passes nothing on: the infinity reaches no leaf.
+  const auto deaf = [&] {
+    return record("deaf", {x}, x.value().clone(), [](const Tensor&, Grads& grads) { grads.give(0, Tensor::zeros({2})); });
+  };
+  overflow_at(deaf());
+  EXPECT_EQ(x.grad().values<float>()[0], 0.0f);
+  const CheckFinite check;
+  EXPECT_TRUE(throws_saying<NumericsError>([&] { overflow_at(negative()); },
+                                           {"gradient arriving at output 0 of op 'relu' is inf at element 0 of [2]"}));
+  EXPECT_TRUE(throws_saying<NumericsError>([&] { overflow_at(deaf()); }, {"arriving at output 0 of op 'deaf' is inf"}));
+}
+
+TEST(CheckFinite, SeesANaNInTheGradientThatTheCallerGives) {
+  const Var x(Tensor::of({2}, {1.0f, 2.0f}), true), c(Tensor::full({2}, -1.0));
+  const Tensor dy = Tensor::of({2}, {1.0f, std::nanf("")});
+  const CheckFinite check;
+  EXPECT_TRUE(throws_saying<NumericsError>([&] { backward(relu(mul(x, c)), dy); },
+                                           {"gradient arriving at output 0 of op 'relu' is nan at element 1 of [2]"}));
+  EXPECT_TRUE(throws_saying<NumericsError>([&] { backward(x, dy); }, {"gradient arriving at output 0 of backward", "nan"}));
+  EXPECT_FALSE(x.grad().defined());
+}
+
+TEST(CheckFinite, AFailedCheckLeavesNothingForTheNextPass) {
+  const Var x(Tensor::of({1}, {3.0f}), true);
+  const Var y = mul(x, x);
+  {
+    const CheckFinite check;
+    EXPECT_THROW(backward(y, Tensor::full({1}, std::nan("")), {.keep_graph = true}), NumericsError);
+  }
+  backward(y, Tensor::full({1}, 1.0));
+  EXPECT_EQ(x.grad().item(), 6.0);
+}
+
 TEST(CheckFinite, WithoutItNothingIsChecked) {
   const Var x(Tensor::of({2}, {1.0f, 2.0f}), true);
   { const CheckFinite check; }

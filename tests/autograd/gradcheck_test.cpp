@@ -5,12 +5,14 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/hand_made_norm.h"
 #include "support/gradients.h"
 
 namespace addnorm {
 namespace {
 
 using test::input;
+using test::throws_saying;
 
 Tensor times(const Tensor& a, const Tensor& b, double factor = 1) {
   Tensor out(a.shape(), DType::f64);
@@ -38,6 +40,49 @@ TEST(Gradcheck, PassesARightGradient) {
   EXPECT_LE(result.worst, 1.0);
 }
 
+TEST(Gradcheck, APassSaysHowManyDerivativesAgreedAndWhichWasWorst) {
+  const GradcheckResult result = check_product(1.0, false);
+  EXPECT_EQ(result.compared, 24u);
+  EXPECT_TRUE(result.message.starts_with("24 of 24 derivatives agree; the worst: input ")) << result.message;
+  EXPECT_NE(result.message.find("of [3, 4]: analytic "), std::string::npos) << result.message;
+}
+
+TEST(Gradcheck, RefusesToPassWhenNothingWasCompared) {
+  const auto itself = [](const auto& in) { return in; };
+  EXPECT_TRUE(throws_saying<UsageError>([&] { gradcheck(itself, {}); }, {"gradcheck", "nothing to compare", "0 results"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { gradcheck(itself, {Tensor({0, 3}, DType::f64)}); }, {"nothing to compare"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { gradcheck([](const auto&) { return std::vector<Var>(); }, {input({3}, 1)}); },
+                                        {"nothing to compare", "0 results"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] { gradcheck([](const auto& in) { return std::vector{sum(in[0])}; }, {Tensor({0}, DType::f64)}); },
+      {"nothing to compare", "1 inputs"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { gradcheck([](const auto&) { return std::vector<Var>(1); }, {input({3}, 1)}); },
+                                        {"gradcheck", "result 0", "undefined"}));
+}
+
+TEST(Gradcheck, RefusesAFunctionThatGivesOtherResultsWhenRunAgain) {
+  std::size_t calls = 0;
+  const auto more = [&calls](const auto& in) { return std::vector<Var>(1 + calls++, mul(in[0], in[0])); };
+  EXPECT_TRUE(throws_saying<UsageError>([&] { gradcheck(more, {input({3}, 1)}); }, {"gradcheck", "gave 1 results, and 2"}));
+  const auto wider = [&calls](const auto& in) { return std::vector{concat(std::vector<Var>(++calls, in[0]), 0)}; };
+  calls = 0;
+  EXPECT_TRUE(throws_saying<UsageError>([&] { gradcheck(wider, {input({3}, 1)}); }, {"result 0 is [3], and [6]"}));
+}
+
+TEST(Gradcheck, DirectionsPassRightGradientsAndFailWrongOnesAtLargeShapes) {
+  const auto check = [](double factor, bool exchanged) {
+    return gradcheck([=](const auto& in) { return std::vector{product(in[0], in[1], factor, exchanged)}; },
+                     {input({100, 30}, 1), input({100, 30}, 2)}, {.directions = 3});
+  };
+  const GradcheckResult right = check(1.0, false);
+  EXPECT_TRUE(right.ok) << right.message;
+  EXPECT_EQ(right.compared, 6u);
+  EXPECT_NE(right.message.find(" direction "), std::string::npos) << right.message;
+  EXPECT_FALSE(check(1.0001, false).ok);
+  EXPECT_FALSE(check(1.0, true).ok);
+  EXPECT_FALSE(check(std::nan(""), false).ok);
+}
+
 TEST(Gradcheck, FailsAGradientThatIsOffByOnePercentAndSaysWhere) {
   for (const double factor : {1.01, 0.99, 1.0001}) {
     const GradcheckResult result = check_product(factor, false);
@@ -54,40 +99,9 @@ TEST(Gradcheck, FailsAGradientThatIsMissing) {
 }
 TEST(Gradcheck, FailsAGradientThatIsNaN) { EXPECT_FALSE(check_product(std::nan(""), false).ok); }
 
-/// layer_norm without gain and bias, by hand: dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), each term optional.
-Var hand_made_norm(const Var& x, bool mean_term, bool projection_term) {
-  const auto [rows, n] = as_rows(x.shape());
-  Tensor xhat, rstd({rows}, DType::f64);
-  {
-    const NoGrad no_grad;
-    xhat = layer_norm(x, Var(), Var()).value();
-  }
-  const auto xs = x.value().values<double>();
-  for (std::size_t r = 0; r < rows; ++r) {
-    std::size_t far = r * n;  // any element well off the mean gives rstd = (xhat_i - xhat_j) / (x_i - x_j)
-    for (std::size_t i = r * n; i < r * n + n; ++i)
-      if (std::abs(xs[i] - xs[r * n]) > std::abs(xs[far] - xs[r * n])) far = i;
-    rstd.values<double>()[r] = (xhat.values<double>()[far] - xhat.values<double>()[r * n]) / (xs[far] - xs[r * n]);
-  }
-  return record("hand_made_norm", {x}, xhat, [=, rows = rows, n = n](const Tensor& dy, Grads& grads) {
-    Tensor dx(dy.shape(), DType::f64);
-    const auto g = dy.values<double>(), h = xhat.values<double>();
-    for (std::size_t r = 0; r < rows; ++r) {
-      double mean_g = 0, mean_gh = 0;
-      for (std::size_t i = r * n; i < r * n + n; ++i) {
-        mean_g += mean_term ? g[i] / static_cast<double>(n) : 0.0;
-        mean_gh += projection_term ? g[i] * h[i] / static_cast<double>(n) : 0.0;
-      }
-      for (std::size_t i = r * n; i < r * n + n; ++i)
-        dx.values<double>()[i] = rstd.values<double>()[r] * (g[i] - mean_g - h[i] * mean_gh);
-    }
-    grads.give(0, dx);
-  });
-}
-
 TEST(Gradcheck, FailsALayerNormThatForgetsOneOfItsTerms) {
   const auto check = [](bool mean_term, bool projection_term) {
-    return gradcheck([=](const auto& in) { return std::vector{hand_made_norm(in[0], mean_term, projection_term)}; },
+    return gradcheck([=](const auto& in) { return std::vector{test::hand_made_norm(in[0], mean_term, projection_term)}; },
                      {input({3, 7}, 1)});
   };
   const GradcheckResult right = check(true, true);
@@ -97,7 +111,7 @@ TEST(Gradcheck, FailsALayerNormThatForgetsOneOfItsTerms) {
 }
 
 TEST(Gradcheck, RefusesFloat32) {
-  EXPECT_TRUE(test::throws_saying<UsageError>(
+  EXPECT_TRUE(throws_saying<UsageError>(
       [] { gradcheck([](const auto& in) { return std::vector{mul(in[0], in[0])}; }, {test::normal_tensor({3}, 1)}); },
       {"gradcheck", "float64"}));
 }

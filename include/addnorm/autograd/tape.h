@@ -30,7 +30,9 @@ using BackwardFn = std::function<void(std::span<const Tensor> dy, Grads& grads)>
 using SimpleBackwardFn = std::function<void(const Tensor& dy, Grads& grads)>;
 
 /// Makes the Var(s) of an op's result. The backward function is kept only if gradients are enabled and some input
-/// requires one. `name` must outlive the program (a literal): errors and NaN reports use it.
+/// requires one. Of the inputs nothing is kept but where their gradients go: a tensor that backward reads is captured by
+/// `backward`. An input may be Var(), "none": no gradient is wanted there. `name` must outlive the program (a literal):
+/// errors and NaN reports use it.
 Var record(const char* name, std::vector<Var> inputs, Tensor y, SimpleBackwardFn backward);
 std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<Tensor> ys, BackwardFn backward);
 
@@ -40,6 +42,16 @@ struct BackwardOptions {
 
 /// Gradients of sum_k sum(outputs[k] * dys[k]) into the leaves that require one, added to what is there.
 /// Iterative: a chain of any length needs no stack. The order of additions is fixed by the order of recording.
+///
+/// When it throws (an op's backward, CheckFinite, no memory), leaves may already hold part of their gradient: clear_grad()
+/// before the next attempt. Without keep_graph the ops that ran are released, and the graph cannot run again; with it,
+/// nothing of the failed pass is left in the graph.
+///
+/// The gradients of leaves are made outside any ArenaScope: they can be read after the step. Inside one that costs a copy of
+/// each leaf's first gradient. Those kept by retain_grad() belong to the scope, like the values.
+///
+/// Graphs and leaves are not locked: threads may record with the same leaves at the same time, but only one may run backward
+/// into them, and a graph belongs to one thread at a time.
 void backward(std::span<const Var> outputs, std::span<const Tensor> dys, BackwardOptions options = {});
 void backward(const Var& output, const Tensor& dy, BackwardOptions options = {});
 void backward(const Var& loss, BackwardOptions options = {});  ///< loss has one element; dy = 1
@@ -57,8 +69,13 @@ class NoGrad {
 };
 bool grad_enabled();
 
+/// True while recompute runs a function for the second time: what the first pass did to the world (running statistics,
+/// counters) must not be done again.
+bool replaying();
+
 /// Computes fn(inputs) and keeps only the inputs; backward computes fn again and runs through it. fn must be a pure
-/// function of its inputs and of the leaves it captures (dropout by counter is); it returns the op's outputs.
+/// function of its inputs and of the leaves it captures (dropout by counter is); it returns the op's outputs. Where it has an
+/// effect besides, it asks replaying() first, as batch_norm does.
 using RecomputeFn = std::function<std::vector<Var>(const std::vector<Var>& inputs)>;
 std::vector<Var> recompute(RecomputeFn fn, std::vector<Var> inputs);
 
@@ -74,8 +91,9 @@ class NameScope {
   std::size_t before_;
 };
 
-/// While it lives, every op's result and every gradient computed on this thread is checked: the first NaN or infinity
-/// throws NumericsError naming the op, its path, the position and the value. Costs a read of everything.
+/// While it lives, every op's result and every gradient on this thread is checked, as an op gives it and again where several
+/// have met: the first NaN or infinity throws NumericsError naming the op, its path, the position and the value. Costs two
+/// reads of everything.
 class CheckFinite {
  public:
   CheckFinite();

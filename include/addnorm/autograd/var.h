@@ -42,7 +42,6 @@ class Var {
 
  private:
   friend struct detail::Node;
-  friend class Tape;
   std::shared_ptr<detail::Value> value_;
 };
 
