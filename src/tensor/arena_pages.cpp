@@ -121,9 +121,7 @@ void ArenaPages::give_back(std::vector<Span> spans) {
     }
     lower_top(range);
   }
-  std::erase_if(ranges_, [](const Range& range) {
-    return range.top == range.first && munmap(range.mapping, static_cast<std::size_t>(range.end - range.mapping)) == 0;
-  });
+  std::erase_if(ranges_, [](const Range& range) { return range.top == range.first && unmap(range); });
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   for (const Span& hole : holes_) {
     char* begin = align_up(hole.begin, page);
@@ -132,13 +130,22 @@ void ArenaPages::give_back(std::vector<Span> spans) {
   }
 }
 
+// Whoever gets these addresses next must not inherit our marks.
+bool ArenaPages::unmap(const Range& range) {
+  const auto marked = static_cast<std::size_t>(range.accessible - range.begin);
+  unpoison(range.begin, marked);
+  if (munmap(range.mapping, static_cast<std::size_t>(range.end - range.mapping)) == 0) return true;
+  poison(range.begin, marked);
+  return false;
+}
+
 // Beyond the huge page in which the top lies, everything becomes reserved address space again.
 void ArenaPages::lower_top(Range& range) {
   char* keep = std::min(align_up(range.top, kHugePage), range.accessible);
   const auto bytes = static_cast<std::size_t>(range.accessible - keep);
   if (bytes == 0) return;
-  unpoison(keep, bytes);  // whoever gets these addresses next must not inherit our marks
   if (mmap(keep, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) return;
+  unpoison(keep, bytes);  // no longer ours to mark until it is made accessible again
   madvise(keep, bytes, MADV_HUGEPAGE);
   range.accessible = keep;
 }

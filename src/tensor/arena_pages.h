@@ -39,10 +39,11 @@ class ArenaPages {
   char* carve_range(Range& range, std::size_t bytes);
   bool reserve(std::size_t bytes);
   bool try_reserve(std::size_t bytes);
+  static bool unmap(const Range& range);
   void lower_top(Range& range);
 
   std::vector<Range> ranges_;
-  std::vector<Span> holes_;  // sorted by address, never adjacent within one range
+  std::vector<Span> holes_;  // range after range; within one sorted by address and never adjacent
 };
 
 }  // namespace addnorm

@@ -28,7 +28,8 @@ inline constexpr ElementType kElementTypes[] = {
     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
-/// Text from a file, fit for a one-line message: quoted, cut after 60 bytes, control characters as \xNN.
+/// Text from a file, fit for a one-line message: quoted, cut after 60 bytes, control characters and what is not UTF-8
+/// as \xNN.
 std::string in_quotes(std::string_view text);
 
 /// A piece of the text pool. A header has at most 100 MB, so 32 bits hold any position.

@@ -7,21 +7,43 @@
 #include "tensor/safetensors_header.h"
 
 namespace addnorm::safetensors {
+namespace {
+
+/// Bytes of the UTF-8 character that the text starts with; 0 when it starts with none (RFC 3629: shortest form, no surrogates,
+/// nothing beyond U+10FFFF).
+std::size_t character_bytes(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const auto follows = [&](std::size_t i, unsigned low, unsigned high) { return byte(i) >= low && byte(i) <= high; };
+  const unsigned first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xc2 && first <= 0xdf) return follows(1, 0x80, 0xbf) ? 2 : 0;
+  if (first >= 0xe0 && first <= 0xef) {
+    const bool second = follows(1, first == 0xe0 ? 0xa0 : 0x80, first == 0xed ? 0x9f : 0xbf);
+    return second && follows(2, 0x80, 0xbf) ? 3 : 0;
+  }
+  if (first < 0xf0 || first > 0xf4) return 0;
+  const bool second = follows(1, first == 0xf0 ? 0x90 : 0x80, first == 0xf4 ? 0x8f : 0xbf);
+  return second && follows(2, 0x80, 0xbf) && follows(3, 0x80, 0xbf) ? 4 : 0;
+}
+
+}  // namespace
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t kShown = 60;
   constexpr char kHex[] = "0123456789abcdef";
-  std::size_t end = std::min(text.size(), kShown);
-  while (end < text.size() && end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0u) == 0x80u) --end;  // whole characters
   std::string out = "'";
-  for (const char c : text.substr(0, end)) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f)
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const std::size_t size = character_bytes(text.substr(at));
+    if (at + std::max<std::size_t>(size, 1) > kShown) break;
+    const auto byte = static_cast<unsigned char>(text[at]);
+    if (size == 0 || byte < 0x20 || byte == 0x7f)
       out.append("\\x").append({kHex[byte >> 4], kHex[byte & 15]});
     else
-      out += c;
+      out.append(text.substr(at, size));
+    at += std::max<std::size_t>(size, 1);
   }
-  return out + (end < text.size() ? concat("...' (", text.size(), " bytes)") : "'");
+  return out + (at < text.size() ? concat("...' (", text.size(), " bytes)") : "'");
 }
 
 namespace {

@@ -23,17 +23,18 @@ constexpr std::size_t kLengthBytes = 8;
 struct OtherFormat {
   std::string_view start;
   std::string_view advice;
+  bool python = false;  // PyTorch can load it
 };
 constexpr std::string_view kConvert =
     "convert it where PyTorch is installed: load it with torch.load, write it with safetensors.torch.save_file";
 constexpr OtherFormat kOtherFormats[] = {
     {"version https://git-lfs", "this is a Git LFS pointer, not weights; fetch the real file with 'git lfs pull'"},
     {"<", "this is an HTML or XML page, not weights; the download went to a web page"},
-    {"PK\x03\x04", "this is a zip archive, as PyTorch's .pt and .bin files are"},
-    {"\x80\x02", "this is a Python pickle, which can run code when loaded and is not read here"},
-    {"\x80\x03", "this is a Python pickle, which can run code when loaded and is not read here"},
-    {"\x80\x04", "this is a Python pickle, which can run code when loaded and is not read here"},
-    {"\x80\x05", "this is a Python pickle, which can run code when loaded and is not read here"},
+    {"PK\x03\x04", "this is a zip archive, as PyTorch's .pt and .bin files are", true},
+    {"\x80\x02", "this is a Python pickle, which can run code when loaded and is not read here", true},
+    {"\x80\x03", "this is a Python pickle, which can run code when loaded and is not read here", true},
+    {"\x80\x04", "this is a Python pickle, which can run code when loaded and is not read here", true},
+    {"\x80\x05", "this is a Python pickle, which can run code when loaded and is not read here", true},
     {"GGUF", "this is a GGUF file of llama.cpp; take the safetensors files the model was converted from"},
     {"\x89HDF", "this is an HDF5 file"},
     {"\x93NUMPY", "this is a NumPy array file"},
@@ -48,8 +49,7 @@ std::string recognised_format(const InputFile& file) {
   const std::string_view start(first.data(), bytes);
   for (const OtherFormat& other : kOtherFormats) {
     if (!start.starts_with(other.start)) continue;
-    const bool python = other.start[0] == 'P' || other.start[0] == '\x80';
-    return python ? concat("; ", other.advice, "; ", kConvert) : concat("; ", other.advice);
+    return other.python ? concat("; ", other.advice, "; ", kConvert) : concat("; ", other.advice);
   }
   return "";
 }

@@ -30,7 +30,7 @@ struct Part {
   }
 };
 
-std::string as_json(const std::string& text, const char* what) {
+std::string as_json(const std::string& text, const std::string& what) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::exception&) {
@@ -59,7 +59,7 @@ void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
   require(name != safetensors::kMetadataKey, "safetensors: a tensor cannot be named __metadata__");
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   require(std::ranges::none_of(name, control), "safetensors: the name ", in_quotes(name), " contains control characters");
-  part.name = as_json(name, "the name of a tensor");
+  part.name = as_json(name, concat("the name of tensor ", in_quotes(name)));
   require(names.insert(name).second, "safetensors: the name ", in_quotes(name), " is given twice");
   parts.push_back(std::move(part));
 }
@@ -77,10 +77,7 @@ std::string SafetensorsWriter::Impl::header() const {
   if (!metadata.empty()) {
     out.append("\"").append(safetensors::kMetadataKey).append("\":{");
     for (const auto& [key, value] : metadata)
-      out.append(out.back() == '{' ? "" : ",")
-          .append(as_json(key, "a metadata key"))
-          .append(":")
-          .append(as_json(value, "metadata"));
+      out.append(out.back() == '{' ? "" : ",").append(as_json(key, "")).append(":").append(as_json(value, ""));
     out += '}';
   }
   std::size_t begin = 0;
@@ -146,8 +143,8 @@ void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span
 }
 
 void SafetensorsWriter::set_metadata(std::string key, std::string value) {
-  as_json(key, "a metadata key");
-  as_json(value, "a metadata value");
+  as_json(key, concat("metadata key ", in_quotes(key)));
+  as_json(value, concat("the value of metadata key ", in_quotes(key)));
   impl_->metadata[std::move(key)] = std::move(value);
 }
 

@@ -74,12 +74,14 @@ Tensor Tensor::of(const Shape& shape, std::initializer_list<float> values) {
 }
 
 double Tensor::item() const {
-  require(defined() && elements() == 1, "Tensor::item: needs exactly one element, the shape is ", shape_);
+  require(defined(), "Tensor::item: the tensor is undefined; it has no element");
+  require(elements() == 1, "Tensor::item: needs exactly one element, the shape is ", shape_);
   return dispatch(dtype_, [&](auto zero) { return static_cast<double>(*data<decltype(zero)>()); });
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
-  require(shape.elements() == elements(), "reshape: ", shape_, " has ", elements(), " elements, ", shape, " has ",
+  require(defined(), "Tensor::reshape: the tensor is undefined; it has no elements");
+  require(shape.elements() == elements(), "Tensor::reshape: ", shape_, " has ", elements(), " elements, ", shape, " has ",
           shape.elements());
   Tensor out = *this;
   out.shape_ = shape;
@@ -87,8 +89,9 @@ Tensor Tensor::reshape(const Shape& shape) const {
 }
 
 Tensor Tensor::clone() const {
+  const void* from = checked_data(dtype_);
   Tensor out(shape_, dtype_);
-  std::memcpy(out.buffer_->memory(), checked_data(dtype_), elements() * size_of(dtype_));
+  std::memcpy(out.buffer_->memory(), from, elements() * size_of(dtype_));
   return out;
 }
 
@@ -106,7 +109,7 @@ Tensor Tensor::to(DType dtype) const {
 
 void* Tensor::checked_data(DType wanted) const {
   require(defined(), "Tensor: the tensor is undefined; it has no elements to read");
-  require(wanted == dtype_, "Tensor: read as ", wanted, ", but it holds ", dtype_);
+  require(wanted == dtype_, "Tensor: read as ", wanted, ", but it holds ", dtype_, "; convert with to()");
   return buffer_->memory();
 }
 

@@ -14,6 +14,8 @@
 #include "addnorm/core/rng.h"
 #include "support/near.h"
 #include "support/sanitizer.h"
+#include "tensor/arena_pages.h"
+#include "tensor/poison.h"
 #include "tensor/size_class.h"
 
 namespace addnorm {
@@ -155,6 +157,18 @@ TEST(Arena, TrimGivesFreeMemoryBackAndKeepsWhatIsInUse) {
   kept.clear();
   for (int i = 0; i < 3; ++i) arena_trim();  // twice in a row, and with nothing to give
   EXPECT_EQ(again.values<float>()[77], 3.0f);
+}
+
+TEST(ArenaPages, ARangeInWhichNothingIsLeftIsUnmappedWithoutMarks) {
+  ArenaPages pages;
+  char* block = pages.carve(4096);
+  ASSERT_NE(block, nullptr);
+  EXPECT_GT(pages.bytes_accessible(), 0u);
+  pages.give_back({{block, block + 4096}});
+  EXPECT_EQ(pages.bytes_accessible(), 0u);
+#ifdef ADDNORM_ASAN
+  EXPECT_FALSE(__asan_address_is_poisoned(block)) << "whoever maps this address next must not inherit our marks";
+#endif
 }
 
 TEST(Arena, IsSafeToUseFromManyThreads) {

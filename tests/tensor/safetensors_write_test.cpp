@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/file.h"
+#include "tensor/safetensors_header.h"
 #include "tensor/safetensors_support.h"
 
 namespace addnorm::test {
@@ -91,8 +92,30 @@ TEST_F(SafetensorsWrite, S44_RefusesBadNames) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add("__metadata__", t); }, {"__metadata__"}));
   for (const std::string& bad : {std::string("x\ny"), std::string("x\0y", 3), std::string("\x1b[2J"), std::string("\x7f")})
     EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add(bad, t); }, {"control characters"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add("\xff", t); }, {"UTF-8"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.set_metadata("k", "\xc0\x80"); }, {"UTF-8"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add("w\xff", t); }, {"tensor 'w\\xff'", "UTF-8"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.set_metadata("k", "\xc0\x80"); }, {"metadata key 'k'", "value", "UTF-8"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { writer.set_metadata("k\x80", "v"); }, {"metadata key 'k\\x80'", "UTF-8"}));
+}
+
+TEST_F(SafetensorsWrite, MessagesShowNamesAsTextAndBytesThatAreNoneInHexadecimal) {
+  using safetensors::in_quotes;
+  const std::string euro = "\xe2\x82\xac";
+  EXPECT_EQ(in_quotes("blocks.3/w \"q\""), "'blocks.3/w \"q\"'");
+  EXPECT_EQ(in_quotes(concat("\xc3\xa4", euro, "\xf0\x9f\x98\x80")), concat("'\xc3\xa4", euro, "\xf0\x9f\x98\x80'"));
+  EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");
+  // A stray continuation, a cut character, overlong forms, a surrogate, beyond the last code point, bytes UTF-8 never uses.
+  EXPECT_EQ(in_quotes("a\x80z"), "'a\\x80z'");
+  EXPECT_EQ(in_quotes("\xe2\x82"), "'\\xe2\\x82'");
+  EXPECT_EQ(in_quotes("\xc0\x80"), "'\\xc0\\x80'");
+  EXPECT_EQ(in_quotes("\xe0\x9f\xbf"), "'\\xe0\\x9f\\xbf'");
+  EXPECT_EQ(in_quotes("\xed\xa0\x80"), "'\\xed\\xa0\\x80'");
+  EXPECT_EQ(in_quotes("\xf0\x8f\xbf\xbf"), "'\\xf0\\x8f\\xbf\\xbf'");
+  EXPECT_EQ(in_quotes("\xf4\x90\x80\x80"), "'\\xf4\\x90\\x80\\x80'");
+  EXPECT_EQ(in_quotes("\xff\xfe"), "'\\xff\\xfe'");
+  // Cut after 60 bytes, never inside a character.
+  EXPECT_EQ(in_quotes(concat(std::string(59, 'n'), euro)), concat("'", std::string(59, 'n'), "...' (62 bytes)"));
+  EXPECT_EQ(in_quotes(std::string(60, 'n')), concat("'", std::string(60, 'n'), "'"));
+  EXPECT_EQ(in_quotes(std::string(100, '\x80')).substr(0, 9), "'\\x80\\x80");
 }
 
 TEST_F(SafetensorsWrite, S44_RefusesValuesThatDoNotFitTheShape) {

@@ -100,8 +100,8 @@ TEST(Tensor, RefusesToBeReadAfterItsScope) {
     const ArenaScope scope;
     late = Tensor::zeros({1});
   }
-  for (const auto& read : std::vector<void (*)(const Tensor&)>{[](const Tensor& t) { t.item(); }, [](const Tensor& t) { t.clone(); },
-                                                               [](const Tensor& t) { t.to(DType::f64); }})
+  for (const auto& read : std::vector<void (*)(const Tensor&)>{
+           [](const Tensor& t) { t.item(); }, [](const Tensor& t) { t.clone(); }, [](const Tensor& t) { t.to(DType::f64); }})
     EXPECT_TRUE(throws_saying<UsageError>([&] { read(late); }, {"ArenaScope", "ended", "OutsideArenaScopes"}));
 }
 

@@ -25,7 +25,7 @@ class Var {
   Tensor& value();  ///< for optimizers and initialisation; do not change what a recorded op has read
   const Shape& shape() const { return value().shape(); }
   DType dtype() const { return value().dtype(); }
-  template <class T>
+  template <Element T>
   const T* data() const {
     return value().data<T>();
   }

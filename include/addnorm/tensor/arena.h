@@ -35,7 +35,8 @@ ArenaStats arena_stats();
 /// A stretch of work (a training step, one run of a grid) whose tensors end with it. A Tensor made on this thread while
 /// the scope was the innermost one belongs to it; reading it after the scope has ended throws UsageError, in every build.
 /// Its memory stays its own until the last reference goes: a forgotten reference costs memory, but never reads what another
-/// tensor wrote. Scopes nest and end in reverse order, on the thread that opened them.
+/// tensor wrote. Scopes nest and end in reverse order, on the thread that opened them. Gradients of leaves belong to no scope
+/// (autograd/tape.h).
 class ArenaScope {
  public:
   ArenaScope();

@@ -1,6 +1,7 @@
 // Tensor: a shape and a shared, row-major, contiguous buffer of float32 (or float64, for gradient checks).
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <initializer_list>
 #include <iosfwd>
@@ -17,10 +18,11 @@ const char* name_of(DType dtype);  ///< "float32", "float64"
 std::size_t size_of(DType dtype);
 std::ostream& operator<<(std::ostream& out, DType dtype);
 
+/// What a Tensor may hold.
 template <class T>
-inline constexpr DType dtype_of = DType::f64;
-template <>
-inline constexpr DType dtype_of<float> = DType::f32;
+concept Element = std::same_as<T, float> || std::same_as<T, double>;
+template <Element T>
+inline constexpr DType dtype_of = std::same_as<T, float> ? DType::f32 : DType::f64;
 
 class Buffer;  // memory of the arena; returns to it with the last Tensor that holds it
 
@@ -41,20 +43,20 @@ class Tensor {
   DType dtype() const { return dtype_; }
   std::size_t elements() const { return shape_.elements(); }
 
-  /// The elements; T is float or double and must match dtype().
-  template <class T>
+  /// The elements; T must match dtype().
+  template <Element T>
   T* data() {
     return static_cast<T*>(checked_data(dtype_of<T>));
   }
-  template <class T>
+  template <Element T>
   const T* data() const {
     return static_cast<const T*>(checked_data(dtype_of<T>));
   }
-  template <class T>
+  template <Element T>
   std::span<const T> values() const {
     return {data<T>(), elements()};
   }
-  template <class T>
+  template <Element T>
   std::span<T> values() {
     return {data<T>(), elements()};
   }
