@@ -1,12 +1,15 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/elementwise.h"
 
 namespace addnorm {
 
 Var add(const Var& a, const Var& b) {
+  detail::require_defined("add", "a", a);
+  detail::require_defined("add", "b", b);
   require(a.shape() == b.shape(), "add: a is ", a.shape(), ", b is ", b.shape());
-  require(a.dtype() == b.dtype(), "add: a is ", a.dtype(), ", b is ", b.dtype());
+  detail::require_same_dtype("add", "a", a, "b", b);
 
   Tensor y(a.shape(), a.dtype());
   dispatch(a.dtype(), [&](auto zero) {

@@ -3,6 +3,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/add_norm.h"
 
 namespace addnorm {
@@ -10,7 +11,7 @@ namespace {
 
 using kernels::NormKind;
 
-/// Inputs of the recorded node; an undefined Var is recorded as an empty leaf that wants no gradient.
+/// Inputs of the recorded node.
 enum Input : std::size_t { kX, kF, kGamma, kBeta, kA, kB, kInputs };
 
 struct Problem {
@@ -21,33 +22,25 @@ struct Problem {
 };
 
 void check(const Problem& p) {
-  require(p.x.defined(), p.name, ": x has no value");
+  detail::require_defined(p.name, "x", p.x);
   const std::size_t width = as_rows(p.x.shape()).width;
-  const auto same_dtype = [&](const char* what, const Var& v) {
-    require(v.dtype() == p.x.dtype(), p.name, ": ", what, " is ", v.dtype(), ", x is ", p.x.dtype());
-  };
-  const auto vector = [&](const char* what, const Var& v) {
-    if (!v.defined()) return;
-    require(v.shape() == Shape{width}, p.name, ": ", what, " is ", v.shape(), ", the last axis of x ", p.x.shape(), " is ",
-            width);
-    same_dtype(what, v);
-  };
   const auto factor = [&](const char* what, const Factor& c) {
     if (!c.learned.defined()) return;
     require(c.learned.shape() == Shape{width} || c.learned.value().elements() == 1, p.name, ": ", what, " is ", c.learned.shape(),
             "; it must have one element or the width of x, ", width);
-    same_dtype(what, c.learned);
+    detail::require_same_dtype(p.name, what, c.learned, "x", p.x);
   };
   if (p.f.defined()) {
     require(p.f.shape() == p.x.shape(), p.name, ": f is ", p.f.shape(), ", x is ", p.x.shape());
-    same_dtype("f", p.f);
+    detail::require_same_dtype(p.name, "f", p.f, "x", p.x);
   }
-  vector("gamma", p.gamma);
-  vector("beta", p.beta);
+  detail::require_vector_or_none(p.name, "gamma", p.gamma, p.x);
+  detail::require_vector_or_none(p.name, "beta", p.beta, p.x);
   factor("a", p.options.a);
   factor("b", p.options.b);
-  const float eps = p.options.eps;
-  require(eps >= 0 && eps < HUGE_VALF, p.name, ": eps is ", eps, "; it must be finite and at least 0");
+  detail::require_eps(p.name, p.options.eps);
+  require(p.kind == NormKind::rms || p.options.eps_place == EpsPlace::inside_root, p.name,
+          ": eps_place is outside_root; only RMS norm has a choice, layer norm adds eps to the variance");
   const float drop = p.options.dropout.p;
   require(drop >= 0 && drop < 1, p.name, ": dropout p is ", drop, "; it must be in [0, 1)");
 }
@@ -155,15 +148,13 @@ std::vector<Var> run(const Problem& p) {
     kernels::add_norm(p.kind, n);
   });
 
-  const Var none{Tensor(Shape{0}, p.x.dtype())};
-  const auto or_none = [&](const Var& v) { return v.defined() ? v : none; };
   Saved saved{p.kind, sum, mean, rstd, value_or_none(p.gamma), value_or_none(o.a.learned), value_or_none(o.b.learned), {}, {}, o};
   if (o.a.learned.requires_grad()) saved.x = p.x.value();
   if (o.b.learned.requires_grad()) saved.f = value_or_none(p.f);
   saved.options.a.learned = saved.options.b.learned = Var();  // the closure must not keep the graph alive
 
-  return record(p.name, {p.x, or_none(p.f), or_none(p.gamma), or_none(p.beta), or_none(o.a.learned), or_none(o.b.learned)},
-                std::vector{sum, y}, [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
+  return record(p.name, {p.x, p.f, p.gamma, p.beta, o.a.learned, o.b.learned}, std::vector{sum, y},
+                [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
                   dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
                 });
 }
@@ -179,12 +170,12 @@ AddNormOptions plain_options(const NormOptions& o) {
 }  // namespace
 
 SumAndNormed add_layer_norm(const Var& x, const Var& f, const Var& gamma, const Var& beta, const AddNormOptions& options) {
-  require(f.defined(), "add_layer_norm: f has no value; without a second term use layer_norm");
+  require(f.defined(), "add_layer_norm: f is an undefined Var; without a second term use layer_norm");
   return pair_of(run({"add_layer_norm", NormKind::layer, x, f, gamma, beta, options}));
 }
 
 SumAndNormed add_rms_norm(const Var& x, const Var& f, const Var& gamma, const AddNormOptions& options) {
-  require(f.defined(), "add_rms_norm: f has no value; without a second term use rms_norm");
+  require(f.defined(), "add_rms_norm: f is an undefined Var; without a second term use rms_norm");
   return pair_of(run({"add_rms_norm", NormKind::rms, x, f, gamma, Var(), options}));
 }
 

@@ -1,8 +1,10 @@
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/batch_norm.h"
 
 namespace addnorm {
@@ -96,22 +98,29 @@ void give_gradients(const Tensor& dy, const Saved& s, Grads& grads) {
   if (grads.wanted(2)) grads.give(2, sum_dy.to(dy.dtype()));
 }
 
+/// The running statistics move in place: nothing else may be in their memory.
+void check_apart(const char* name, const Tensor& running, const char* other_name, const Tensor& other) {
+  require(!running.shares_with(other), "batch_norm: ", name, " and ", other_name, " are one buffer; ", name,
+          " moves in place and needs its own (clone())");
+}
+
 void check(const Var& x, const Var& gamma, const Var& beta, const Tensor& running_mean, const Tensor& running_var,
            std::span<const unsigned char> padding, const BatchNormOptions& options) {
-  const auto [rows, width] = as_rows(x.shape());
-  const auto check_vector = [&x, width = width](const char* what, const Tensor& t) {
-    require(t.shape() == Shape{width}, "batch_norm: ", what, " is ", t.shape(), ", x is ", x.shape(), ": ", Shape{width},
-            " is needed");
-    require(t.dtype() == x.dtype(), "batch_norm: ", what, " is ", t.dtype(), ", x is ", x.dtype());
-  };
-  if (gamma.defined()) check_vector("gamma", gamma.value());
-  if (beta.defined()) check_vector("beta", beta.value());
-  check_vector("running_mean", running_mean);
-  check_vector("running_var", running_var);
+  detail::require_defined("batch_norm", "x", x);
+  const std::size_t rows = as_rows(x.shape()).rows;
+  detail::require_vector_or_none("batch_norm", "gamma", gamma, x);
+  detail::require_vector_or_none("batch_norm", "beta", beta, x);
+  detail::require_vector("batch_norm", "running_mean", running_mean, x);
+  detail::require_vector("batch_norm", "running_var", running_var, x);
+  check_apart("running_mean", running_mean, "running_var", running_var);
+  for (const auto& [name, running] : {std::pair("running_mean", &running_mean), std::pair("running_var", &running_var)}) {
+    check_apart(name, *running, "x", x.value());
+    if (gamma.defined()) check_apart(name, *running, "gamma", gamma.value());
+    if (beta.defined()) check_apart(name, *running, "beta", beta.value());
+  }
   require(padding.empty() || padding.size() == rows, "batch_norm: padding marks ", padding.size(), " rows, x is ", x.shape(),
           " and has ", rows);
-  require(options.eps >= 0 && std::isfinite(options.eps), "batch_norm: eps is ", options.eps,
-          "; it must be finite and not negative");
+  detail::require_eps("batch_norm", options.eps);
   require(options.momentum >= 0 && options.momentum <= 1, "batch_norm: momentum is ", options.momentum, "; allowed is 0 to 1");
 }
 

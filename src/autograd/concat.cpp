@@ -4,6 +4,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/axis.h"
+#include "autograd/check.h"
 
 namespace addnorm {
 namespace detail {
@@ -40,6 +41,7 @@ std::vector<Tensor> parted(const Tensor& whole, std::span<const std::size_t> siz
 
 Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
   require(!parts.empty(), "concat: no parts given");
+  for (std::size_t k = 0; k < parts.size(); ++k) require(parts[k].defined(), "concat: part ", k, " is an undefined Var");
   const Shape& first = parts[0].shape();
   const std::size_t along = detail::axis_of("concat", first, axis);
   std::vector<Tensor> values;
@@ -64,6 +66,7 @@ Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
 }
 
 std::vector<Var> split(const Var& x, const std::vector<std::size_t>& sizes, std::ptrdiff_t axis) {
+  detail::require_defined("split", "x", x);
   const Shape shape = x.shape();
   const std::size_t along = detail::axis_of("split", shape, axis);
   std::size_t total = 0;

@@ -4,6 +4,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "addnorm/core/parallel.h"
 #include "autograd/check.h"
 #include "kernels/elementwise.h"
 
@@ -39,6 +40,8 @@ void check(const Var& logits, std::span<const std::int32_t> targets, const Cross
   if (options.class_weights.defined()) check_weights(options.class_weights, logits);
 }
 
+constexpr std::size_t kBlock = 16384;  // elements: some microseconds of work
+
 /// gradient[r, :] * dy[r], or everything times the one dy there is.
 Tensor times_upstream(const Tensor& gradient, const Tensor& dy) {
   if (dy.elements() == 1 && dy.item() == 1) return gradient;
@@ -47,8 +50,12 @@ Tensor times_upstream(const Tensor& gradient, const Tensor& dy) {
   dispatch(gradient.dtype(), [&, rows = rows, classes = classes](auto zero) {
     using T = decltype(zero);
     if (dy.shape().rank() == 0) return kernels::scale(gradient.data<T>(), dy.data<T>()[0], gradient.elements(), dx.data<T>());
-    for (std::size_t r = 0; r < rows; ++r)
-      kernels::scale(gradient.data<T>() + r * classes, dy.data<T>()[r], classes, dx.data<T>() + r * classes);
+    const T *g = gradient.data<T>(), *factor = dy.data<T>();
+    T* out = dx.data<T>();
+    parallel_ranges(rows, 1 + kBlock / classes, [=](std::size_t begin, std::size_t end) {
+      for (std::size_t r = begin; r < end; ++r)
+        for (std::size_t c = 0; c < classes; ++c) out[r * classes + c] = g[r * classes + c] * factor[r];
+    });
   });
   return dx;
 }

@@ -1,6 +1,8 @@
 #include "kernels/dyt.h"
+
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 
 namespace addnorm {
 namespace {
@@ -17,12 +19,7 @@ Tensor vector_or(const Var& parameter, double fallback, double offset, std::size
   return shifted;
 }
 
-void check_vector(const char* what, const Var& v, const Var& x, std::size_t width) {
-  if (!v.defined()) return;
-  require(v.shape() == Shape{width}, "dyt: ", what, " is ", v.shape(), ", x is ", x.shape(), ": ", Shape{width}, " is needed");
-  require(v.dtype() == x.dtype(), "dyt: ", what, " is ", v.dtype(), ", x is ", x.dtype());
-}
-
+/// One pass gives all of them; what nobody wants is not taken from it.
 void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, double alpha, const Shape& alpha_shape, Grads& grads) {
   const auto [rows, width] = as_rows(x.shape());
   Tensor dx(x.shape(), x.dtype()), sums({3, width}, x.dtype());
@@ -31,10 +28,12 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, doubl
     Tensor scratch({kernels::dyt_grad_scratch(rows, width)}, x.dtype());
     kernels::dyt_grad(dy.data<T>(), x.data<T>(), gain.data<T>(), static_cast<T>(alpha), rows, width, scratch.data<T>(),
                       dx.data<T>(), sums.data<T>());
-    double dalpha = 0;
-    for (const T part : sums.values<T>().last(width)) dalpha += static_cast<double>(part);
-    if (grads.wanted(1)) grads.give(1, Tensor::full(alpha_shape, dalpha, x.dtype()));
     const std::span<const T> columns = sums.values<T>();
+    if (grads.wanted(1)) {
+      double dalpha = 0;
+      for (const T part : columns.last(width)) dalpha += static_cast<double>(part);
+      grads.give(1, Tensor::full(alpha_shape, dalpha, x.dtype()));
+    }
     if (grads.wanted(2)) grads.give(2, Tensor::of({width}, columns.first(width)));
     if (grads.wanted(3)) grads.give(3, Tensor::of({width}, columns.subspan(width, width)));
   });
@@ -44,11 +43,13 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, doubl
 }  // namespace
 
 Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool gain_is_one_plus_gamma) {
+  detail::require_defined("dyt", "x", x);
+  detail::require_defined("dyt", "alpha", alpha);
   const auto [rows, width] = as_rows(x.shape());
   require(alpha.value().elements() == 1, "dyt: alpha is ", alpha.shape(), "; it must have one element (x is ", x.shape(), ")");
-  require(alpha.dtype() == x.dtype(), "dyt: x is ", x.dtype(), ", alpha is ", alpha.dtype());
-  check_vector("gamma", gamma, x, width);
-  check_vector("beta", beta, x, width);
+  detail::require_same_dtype("dyt", "x", x, "alpha", alpha);
+  detail::require_vector_or_none("dyt", "gamma", gamma, x);
+  detail::require_vector_or_none("dyt", "beta", beta, x);
 
   Tensor y(x.shape(), x.dtype());
   const double a = alpha.value().item();

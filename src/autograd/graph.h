@@ -39,16 +39,17 @@ struct Value {
 /// One recorded op.
 struct Node {
   const char* name = "";
-  std::shared_ptr<const std::string> path;            // null: no NameScope
-  std::uint64_t sequence = 0;                         // order of recording: consumers are always later than producers
-  std::vector<std::shared_ptr<GradSlot>> inputs;      // null for an undefined Var
+  std::shared_ptr<const std::string> path;        // null: no NameScope
+  std::uint64_t sequence = 0;                     // order of recording: consumers are always later than producers
+  std::vector<std::shared_ptr<GradSlot>> inputs;  // null for an undefined Var
   std::vector<std::weak_ptr<GradSlot>> outputs;
   std::vector<Tensor> dy;  // what has arrived so far, one per output
   BackwardFn backward;
   bool queued = false;
   bool released = false;  // backward ran and its saved values are gone
 
-  /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot follows.
+  /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot
+  /// follows.
   static std::shared_ptr<GradSlot> slot_of(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
   std::string where() const;  // "op 'layer_norm' in blocks.3/attn"

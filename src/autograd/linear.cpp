@@ -2,9 +2,9 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/bias_gradient.h"
 #include "autograd/check.h"
 #include "kernels/activations.h"
-#include "kernels/column_sums.h"
 #include "kernels/gemm/gemm.h"
 
 namespace addnorm {
@@ -72,17 +72,6 @@ Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
   return dw;
 }
 
-/// dbias = sum of dh over rows
-Tensor bias_gradient(const Tensor& dh) {
-  const auto [rows, width] = as_rows(dh.shape());
-  Tensor dbias({width}, dh.dtype()), scratch({kernels::column_sums_scratch(rows, width)}, dh.dtype());
-  dispatch(dh.dtype(), [&, rows = rows, width = width](auto zero) {
-    using T = decltype(zero);
-    kernels::column_sums(dh.data<T>(), rows, width, width, scratch.data<T>(), dbias.data<T>());
-  });
-  return dbias;
-}
-
 /// dh = dy * f'(h)
 Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, const Tensor& h) {
   Tensor dh(dy.shape(), dy.dtype());
@@ -117,15 +106,12 @@ Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activat
                                        .c = y.data<T>()});
   });
 
-  std::vector<Var> inputs{x, w};
-  if (bias.defined()) inputs.push_back(bias);
-  return record("linear", std::move(inputs), std::move(y),
-                [x = x.value(), w = w.value(), h, kind, has_bias = bias.defined()](const Tensor& dy, Grads& grads) {
-                  const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
-                  if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
-                  if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
-                  if (has_bias && grads.wanted(2)) grads.give(2, bias_gradient(dh));
-                });
+  return record("linear", {x, w, bias}, std::move(y), [x = x.value(), w = w.value(), h, kind](const Tensor& dy, Grads& grads) {
+    const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
+    if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
+    if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
+    if (grads.wanted(2)) grads.give(2, detail::bias_gradient(dh));
+  });
 }
 
 }  // namespace addnorm

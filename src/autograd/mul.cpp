@@ -1,5 +1,6 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/elementwise.h"
 
 namespace addnorm {
@@ -17,8 +18,10 @@ Tensor product(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Var mul(const Var& a, const Var& b) {
+  detail::require_defined("mul", "a", a);
+  detail::require_defined("mul", "b", b);
   require(a.shape() == b.shape(), "mul: a is ", a.shape(), ", b is ", b.shape());
-  require(a.dtype() == b.dtype(), "mul: a is ", a.dtype(), ", b is ", b.dtype());
+  detail::require_same_dtype("mul", "a", a, "b", b);
 
   return record("mul", {a, b}, product(a.value(), b.value()), [a = a.value(), b = b.value()](const Tensor& dy, Grads& grads) {
     if (grads.wanted(0)) grads.give(0, product(dy, b));

@@ -1,6 +1,7 @@
 // Products with what is smaller than x: a constant, a learned scalar, one row.
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
 
@@ -47,13 +48,17 @@ Tensor column_products(const Tensor& a, const Tensor& b) {
 }  // namespace
 
 Var scale(const Var& x, double factor) {
+  detail::require_defined("scale", "x", x);
+
   return record("scale", {x}, scaled(x.value(), factor),
                 [factor](const Tensor& dy, Grads& grads) { grads.give(0, scaled(dy, factor)); });
 }
 
 Var mul_scalar(const Var& x, const Var& s) {
+  detail::require_defined("mul_scalar", "x", x);
+  detail::require_defined("mul_scalar", "s", s);
   require(s.value().elements() == 1, "mul_scalar: s is ", s.shape(), "; it must have one element (x is ", x.shape(), ")");
-  require(s.dtype() == x.dtype(), "mul_scalar: x is ", x.dtype(), ", s is ", s.dtype());
+  detail::require_same_dtype("mul_scalar", "x", x, "s", s);
   const double factor = s.value().item();
 
   return record("mul_scalar", {x, s}, scaled(x.value(), factor),
@@ -64,9 +69,9 @@ Var mul_scalar(const Var& x, const Var& s) {
 }
 
 Var mul_row(const Var& x, const Var& v) {
-  require(v.shape() == Shape{as_rows(x.shape()).width}, "mul_row: v is ", v.shape(), ", x is ", x.shape(),
-          "; v needs the last axis of x");
-  require(v.dtype() == x.dtype(), "mul_row: x is ", x.dtype(), ", v is ", v.dtype());
+  detail::require_defined("mul_row", "x", x);
+  detail::require_defined("mul_row", "v", v);
+  detail::require_vector("mul_row", "v", v.value(), x);
 
   return record("mul_row", {x, v}, times_row(x.value(), v.value()),
                 [x = x.value(), v = v.value()](const Tensor& dy, Grads& grads) {

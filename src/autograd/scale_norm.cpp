@@ -1,8 +1,7 @@
 // scale_norm and l2_norm: one kernel, the length of a row learned or 1.
-#include <cmath>
-
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/l2_norm.h"
 
 namespace addnorm {
@@ -41,14 +40,11 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& norm, doubl
   grads.give(1, Tensor::full(g_shape, dg, x.dtype()));
 }
 
-void require_eps(const char* op, float eps) {
-  require(eps >= 0 && std::isfinite(eps), op, ": eps is ", eps, "; it must be finite and not negative");
-}
-
 }  // namespace
 
 Var l2_norm(const Var& x, float eps) {
-  require_eps("l2_norm", eps);
+  detail::require_defined("l2_norm", "x", x);
+  detail::require_eps("l2_norm", eps);
   auto [y, norm] = scaled_rows(x.value(), 1.0, static_cast<double>(eps));
 
   return record("l2_norm", {x}, std::move(y), [x = x.value(), norm = std::move(norm), eps](const Tensor& dy, Grads& grads) {
@@ -57,9 +53,11 @@ Var l2_norm(const Var& x, float eps) {
 }
 
 Var scale_norm(const Var& x, const Var& g, float eps, bool gain_is_one_plus_g) {
-  require_eps("scale_norm", eps);
+  detail::require_defined("scale_norm", "x", x);
+  detail::require_defined("scale_norm", "g", g);
+  detail::require_eps("scale_norm", eps);
   require(g.value().elements() == 1, "scale_norm: g is ", g.shape(), "; it must have one element (x is ", x.shape(), ")");
-  require(g.dtype() == x.dtype(), "scale_norm: x is ", x.dtype(), ", g is ", g.dtype());
+  detail::require_same_dtype("scale_norm", "x", x, "g", g);
   const double gain = g.value().item() + (gain_is_one_plus_g ? 1.0 : 0.0);
   auto [y, norm] = scaled_rows(x.value(), gain, static_cast<double>(eps));
 

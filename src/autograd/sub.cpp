@@ -1,12 +1,15 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/elementwise.h"
 
 namespace addnorm {
 
 Var sub(const Var& a, const Var& b) {
+  detail::require_defined("sub", "a", a);
+  detail::require_defined("sub", "b", b);
   require(a.shape() == b.shape(), "sub: a is ", a.shape(), ", b is ", b.shape());
-  require(a.dtype() == b.dtype(), "sub: a is ", a.dtype(), ", b is ", b.dtype());
+  detail::require_same_dtype("sub", "a", a, "b", b);
 
   Tensor y(a.shape(), a.dtype());
   dispatch(a.dtype(), [&](auto zero) {

@@ -1,6 +1,7 @@
 // sum and mean over all elements.
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/reduce.h"
 
 namespace addnorm {
@@ -15,12 +16,15 @@ double total(const Tensor& x) {
 }  // namespace
 
 Var sum(const Var& x) {
+  detail::require_defined("sum", "x", x);
+
   return record(
       "sum", {x}, Tensor::full(Shape{}, total(x.value()), x.dtype()),
       [shape = x.shape()](const Tensor& dy, Grads& grads) { grads.give(0, Tensor::full(shape, dy.item(), dy.dtype())); });
 }
 
 Var mean(const Var& x) {
+  detail::require_defined("mean", "x", x);
   require(x.value().elements() > 0, "mean: x is ", x.shape(), " and has no elements");
   const auto count = static_cast<double>(x.value().elements());
 

@@ -2,6 +2,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/check.h"
 #include "kernels/weighted_sum.h"
 
 namespace addnorm {
@@ -39,6 +40,8 @@ void give_gradients(const Tensor& dy, const std::vector<Tensor>& xs, const Tenso
 
 Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
   require(!xs.empty(), "weighted_sum: no inputs given");
+  for (std::size_t k = 0; k < xs.size(); ++k) require(xs[k].defined(), "weighted_sum: input ", k, " is an undefined Var");
+  detail::require_defined("weighted_sum", "weights", weights);
   require(weights.shape() == Shape{xs.size()}, "weighted_sum: weights is ", weights.shape(), " for ", xs.size(), " inputs; ",
           Shape{xs.size()}, " is needed");
   std::vector<Tensor> values;

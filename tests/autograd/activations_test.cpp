@@ -34,6 +34,19 @@ TEST(Swiglu, GatesWithTheFirstHalf) {
                   test::elementwise_tolerance());
 }
 
+TEST(Swiglu, OneGradientAloneHasTheBitsItHasBesideTheOther) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensor a = test::normal_tensor({7, 33}, 1, dtype), b = test::normal_tensor({7, 33}, 2, dtype);
+    const Tensor dy = test::normal_tensor({7, 33}, 3, dtype);
+    const Var both_a(a, true), both_b(b, true), only_a(a, true), only_b(b, true);
+    backward(swiglu(both_a, both_b), dy);
+    backward(swiglu(only_a, Var(b)), dy);
+    backward(swiglu(Var(a), only_b), dy);
+    EXPECT_NEAR_ALL(only_a.grad(), both_a.grad(), test::exact());
+    EXPECT_NEAR_ALL(only_b.grad(), both_b.grad(), test::exact());
+  }
+}
+
 TEST(Activations, RunOnScalarsAndOnNothing) {
   EXPECT_EQ(relu(Var(Tensor::full({}, -2.0))).value().item(), 0);
   EXPECT_EQ(gelu(Var(Tensor({0, 7}))).shape(), (Shape{0, 7}));

@@ -103,6 +103,12 @@ TEST(AddNormOp, RejectsShapesThatDisagreeAndSaysBoth) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { add_rms_norm(x, f, Var()); }, {"add_rms_norm", "[3, 7]", "[3, 8]"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { rms_norm(x, Var(), {.eps = -1.0f}); }, {"rms_norm", "eps is -1"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { layer_norm(Var(), Var(), Var()); }, {"layer_norm", "x"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { layer_norm(x, Var(), Var(), {.eps_place = EpsPlace::outside_root}); },
+                                              {"layer_norm", "eps_place", "RMS norm"}));
+  AddNormOptions outside;
+  outside.eps_place = EpsPlace::outside_root;
+  EXPECT_TRUE(
+      test::throws_saying<UsageError>([&] { add_layer_norm(x, x, Var(), Var(), outside); }, {"add_layer_norm", "eps_place"}));
   const Var wide(normal_tensor({8}, 2, DType::f64));
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { layer_norm(x, wide, Var()); }, {"float64", "float32"}));
 }

@@ -62,6 +62,18 @@ TEST(CrossEntropyOp, ScalesWithTheUpstreamGradientAndCanRunBackwardTwice) {
   EXPECT_NEAR_ALL(logits.grad(), three, test::elementwise_tolerance());
 }
 
+TEST(CrossEntropyOp, ScalesTheGradientOfEachRowWithItsOwnUpstreamGradient) {
+  const std::size_t rows = 40, classes = 1000;  // several blocks of rows
+  const std::vector<std::int32_t> targets(rows, 7);
+  const Tensor logits = test::normal_tensor({rows, classes}, 3), dy = test::normal_tensor({rows}, 4);
+  const Var together(logits, true), apart(logits, true);
+  backward(cross_entropy(together, targets, {.reduction = Reduction::sum}));
+  backward(cross_entropy(apart, targets, {.reduction = Reduction::none}), dy);
+  Tensor want = together.grad().clone();
+  for (std::size_t i = 0; i < want.elements(); ++i) want.data<float>()[i] *= dy.data<float>()[i / classes];
+  EXPECT_SAME_BITS(apart.grad().values<float>(), want.values<float>());
+}
+
 TEST(CrossEntropyOp, RefusesTargetsAndOptionsThatCannotBe) {
   const Var logits(test::normal_tensor({2, 3}, 1));
   const std::vector<std::int32_t> good{0, 1};

@@ -52,7 +52,12 @@ TEST(TokenOps, RefuseWhatTheyCannotMean) {
       [&] {
         embedding(table, std::vector<std::int32_t>{0, 1, 4});
       },
-      {"id 2 is 4", "embedding"}));
+      {"id 2 is 4", "embedding", "rows 0 to 3"}));
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] {
+        embedding(Var(Tensor({0, 3})), std::vector<std::int32_t>{0});
+      },
+      {"embedding", "1 ids", "[0, 3]", "no rows"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(table, std::vector<std::int32_t>{-1}); }, {"id 0 is -1"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(Var(Tensor({4})), {}); }, {"embedding", "[4]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { embedding(Var(), {}); }, {"embedding", "undefined"}));

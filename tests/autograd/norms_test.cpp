@@ -169,5 +169,40 @@ TEST(Norms, RefuseWhatDoesNotFitAndNameIt) {
       throws_saying<UsageError>([&] { batch_norm(x, Var(), Var(), running.mean, running.var, {.eps = -1}); }, {"eps is -1"}));
 }
 
+TEST(Norms, RefuseUndefinedVarsAndNameOpAndArgument) {
+  const Var x(Tensor({2, 3})), one(Tensor::full({1}, 0.5)), none;
+  Running running(3);
+  Tensor no_tensor;
+  EXPECT_TRUE(throws_saying<UsageError>([&] { l2_norm(none); }, {"l2_norm: x is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { scale_norm(none, one); }, {"scale_norm: x is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { scale_norm(x, none); }, {"scale_norm: g is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { dyt(none, one, none, none); }, {"dyt: x is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { dyt(x, none, none, none); }, {"dyt: alpha is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(none, none, none, running.mean, running.var); },
+                                        {"batch_norm: x is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, none, none, no_tensor, running.var); },
+                                        {"batch_norm: running_mean is an undefined Tensor"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { batch_norm(x, none, none, running.mean, no_tensor); },
+                                        {"batch_norm: running_var is an undefined Tensor"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { layer_norm(none, none, none); }, {"layer_norm: x is an undefined Var"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add_rms_norm(x, none, none); }, {"add_rms_norm: f is an undefined Var"}));
+}
+
+TEST(BatchNorm, RefusesRunningStatisticsThatOverlapWhatItReads) {
+  Running running(3);
+  const Var x(normal_tensor({1, 3}, 1)), gamma(normal_tensor({3}, 2));
+  const auto refused = [&](const Var& in, const Var& g, const Var& b, Tensor& mean, Tensor& var, std::string first,
+                           std::string second) {
+    return throws_saying<UsageError>([&] { batch_norm(in, g, b, mean, var); }, {"batch_norm", first, second, "one buffer"});
+  };
+  EXPECT_TRUE(refused(x, Var(), Var(), running.mean, running.mean, "running_mean", "running_var"));
+  Tensor row = x.value().reshape({3});
+  EXPECT_TRUE(refused(x, Var(), Var(), row, running.var, "running_mean", " x "));
+  EXPECT_TRUE(refused(x, Var(), Var(), running.mean, row, "running_var", " x "));
+  Tensor same = gamma.value();
+  EXPECT_TRUE(refused(x, gamma, Var(), running.mean, same, "running_var", "gamma"));
+  EXPECT_TRUE(refused(x, Var(), gamma, same, running.var, "running_mean", "beta"));
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -91,7 +91,31 @@ TEST(Structure, RefusesWhatDoesNotFitAndNamesBothShapes) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { weighted_sum({x, x}, one); }, {"weighted_sum", "[1]", "[2]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { weighted_sum({x, y}, Var(Tensor({2}))); }, {"weighted_sum", "[2, 3]", "[2, 4]"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { mean(Var(Tensor(Shape{0, 3}))); }, {"mean", "[0, 3]"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { sum(Var()); }, {"before it was given a value"}));
+}
+
+TEST(Structure, RefusesUndefinedVarsAndNamesOpAndArgument) {
+  const Var x(Tensor({2, 3})), v(Tensor({3})), none;
+  using Parts = std::initializer_list<std::string>;
+  const auto refused = [](auto fn, Parts parts) { return throws_saying<UsageError>(fn, parts); };
+  EXPECT_TRUE(refused([&] { add(none, x); }, {"add: a is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { add(x, none); }, {"add: b is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { sub(none, x); }, {"sub: a is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { sub(x, none); }, {"sub: b is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul(none, x); }, {"mul: a is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul(x, none); }, {"mul: b is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { scale(none, 2); }, {"scale: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul_scalar(none, v); }, {"mul_scalar: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul_scalar(x, none); }, {"mul_scalar: s is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul_row(none, v); }, {"mul_row: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mul_row(x, none); }, {"mul_row: v is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { reshape(none, {6}); }, {"reshape: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { concat({none, x}, 0); }, {"concat: part 0 is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { concat({x, none}, 0); }, {"concat: part 1 is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { split(none, {2}, 0); }, {"split: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { sum(none); }, {"sum: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { mean(none); }, {"mean: x is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { weighted_sum({x, none}, v); }, {"weighted_sum: input 1 is an undefined Var"}));
+  EXPECT_TRUE(refused([&] { weighted_sum({x}, none); }, {"weighted_sum: weights is an undefined Var"}));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ Var mul(const Var& a, const Var& b);
 struct NormOptions {
   float eps = 1e-5f;
   bool gain_is_one_plus_gamma = false;         ///< gain = 1 + gamma (Gemma's convention)
-  EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only
+  EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only; layer norm refuses another
 };
 
 /// Layer normalisation over the last axis.
@@ -169,22 +169,25 @@ Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool 
 
 struct BatchNormOptions {
   float eps = 1e-5f;
-  float momentum = 0.1f;                ///< share of the new batch in the running statistics
-  bool train = true;                    ///< false: normalise with the running statistics
-  bool replay = false;                  ///< this forward pass was computed before (recompute): leave the running statistics alone
+  float momentum = 0.1f;  ///< share of the new batch in the running statistics
+  bool train = true;      ///< false: normalise with the running statistics
+  bool replay =
+      false;  ///< this forward pass was computed before: leave the running statistics alone (so inside recompute, tape.h)
   bool gain_is_one_plus_gamma = false;  ///< gain stored as w with gain = 1 + w
 };
 
 /// Batch normalisation of x [..., n] per feature, over all rows:  y = (x - mean) / sqrt(var + eps) * gamma + beta.
 ///
 /// gamma, beta [n], each may be undefined (1 and 0). Training takes mean and biased variance of the batch and moves
-/// running_mean, running_var [n] in place towards it, the variance there divided by count - 1 (with one row it stays).
+/// running_mean, running_var [n] in place towards it, the variance there divided by count - 1 (with one row it stays). They
+/// share no memory with each other, x, gamma or beta.
 /// padding marks rows (all axes but the last) that do not count with a value other than 0; empty: all count. Such a row takes
 /// no part in the statistics and is itself normalised with those of the others, and gradients say exactly that.
 /// One row that counts gives beta. When no row counts, training uses the running statistics, like eval.
 /// Differentiable in x, gamma, beta; keeps x and three float64 values per feature.
 Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_mean, Tensor& running_var,
                const BatchNormOptions& options = {}, std::span<const unsigned char> padding = {});
+
 /// Matrix product: a [..., k] times b [k, n] -> [..., n]; all axes of a but the last are rows. Differentiable in both.
 Var matmul(const Var& a, const Var& b);
 
@@ -198,6 +201,7 @@ enum class LinearActivation : unsigned char { none, relu, gelu, gelu_tanh, silu 
 /// `in` terms. Differentiable in x, w, bias; dbias sums rows in fixed blocks. Keeps x and w, and with an activation its
 /// argument (not y). 2 rows * in * out operations forward, twice that backward.
 Var linear(const Var& x, const Var& w, const Var& bias = Var(), LinearActivation activation = LinearActivation::none);
+
 /// Which keys a query may see: nonzero = may. Row-major, one byte per element.
 struct AttentionMask {
   Shape shape;
