@@ -58,5 +58,62 @@ TEST(Memory, AChainOfSumsKeepsOnlyItsEnds) {
   EXPECT_EQ(arena_stats().bytes_in_use - before, 2u * 4096);
 }
 
+/// Attention and a feed-forward part with a norm before each: the parameters, and one step of training them.
+struct SmallBlock {
+  static constexpr std::size_t kWidth = 32, kHidden = 96;
+  std::vector<Var> parameters{
+      leaf({3 * kWidth, kWidth}, 1), leaf({3 * kWidth}, 2), leaf({kWidth, kWidth}, 3), leaf({kWidth}, 4), leaf({kWidth}, 5),
+      leaf({kHidden, kWidth}, 6),    leaf({kHidden}, 7),    leaf({kWidth, kHidden}, 8)};
+
+  void step(const Tensor& data) {
+    for (Var& p : parameters) p.clear_grad();
+    const auto& p = parameters;
+    const Var x(data);
+    const Var qkv = linear(layer_norm(x, p[3], p[4]), p[0], p[1]);
+    const auto [s, y] = add_layer_norm(x, linear(attention_packed(qkv, {.heads = 4, .causal = true}), p[2]), p[3], p[4]);
+    const Var f = linear(linear(y, p[5], p[6], LinearActivation::gelu), p[7]);
+    backward(mean(dropout(add(s, f), 0.1f, RandomKey(9))));
+  }
+};
+
+TEST(Memory, TheArenaGrowsInTheFirstStepAndNeverAgain) {
+  SmallBlock block;
+  const Tensor data = normal_tensor({4, 24, SmallBlock::kWidth}, 20);
+  block.step(data);
+  const ArenaStats first = arena_stats();
+  for (int i = 0; i < 3; ++i) {
+    block.step(data);
+    EXPECT_EQ(arena_stats().bytes_mapped, first.bytes_mapped);
+    EXPECT_EQ(arena_stats().bytes_carved, first.bytes_carved);
+    EXPECT_EQ(arena_stats().bytes_in_use, first.bytes_in_use);
+  }
+}
+
+TEST(Memory, AnArenaScopeAroundAStepKeepsNothingAndLeavesTheGradientsReadable) {
+  SmallBlock plain, scoped;
+  const Tensor data = normal_tensor({4, 24, SmallBlock::kWidth}, 20);
+  for (int i = 0; i < 2; ++i) {
+    plain.step(data);
+    const ArenaScope scope;
+    scoped.step(data);
+    EXPECT_EQ(scope.bytes_alive(), 0u);
+  }
+  for (std::size_t i = 0; i < plain.parameters.size(); ++i)
+    EXPECT_SAME_BITS(scoped.parameters[i].grad().values<float>(), plain.parameters[i].grad().values<float>())
+        << "parameter " << i;
+}
+
+TEST(Memory, GradientsThatMeetInALaterScopeStayReadable) {
+  Var x(Tensor::of({2}, {3.0f, -1.0f}), true);
+  Tensor held;
+  for (int i = 0; i < 3; ++i) {
+    const ArenaScope scope;
+    held = x.grad();  // a holder forces the sum into a new buffer
+    backward(add(mul(x, x), x), Tensor::full({2}, 1.0));
+  }
+  EXPECT_SAME_BITS(x.grad().values<float>(), (std::vector{21.0f, -3.0f}));
+  EXPECT_SAME_BITS(held.values<float>(), (std::vector{14.0f, -2.0f}));
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -124,6 +124,37 @@ TEST(Recompute, AnInputThatIsPassedThroughAndOneThatWantsNoGradient) {
   EXPECT_FALSE(data.grad().defined());
 }
 
+TEST(Recompute, TellsTheFunctionThatItRunsAgain) {
+  const Var x(Tensor::of({1}, {3.0f}), true);
+  std::vector<bool> seen;
+  const RecomputeFn fn = [&seen](const std::vector<Var>& in) {
+    seen.push_back(replaying());
+    return std::vector{mul(in[0], in[0])};
+  };
+  const auto y = recompute([&fn](const std::vector<Var>& in) { return recompute(fn, in); }, {x});
+  backward(y[0], Tensor::full({1}, 1.0));
+  EXPECT_EQ(seen, (std::vector{false, true, true}));  // then both passes of the inner one, within the outer's second
+  EXPECT_FALSE(replaying());
+}
+
+TEST(Recompute, MovesTheRunningStatisticsOfBatchNormOnce) {
+  const Tensor x = normal_tensor({8, 3}, 1), dy = normal_tensor({8, 3}, 2);
+  std::vector<Tensor> plain;
+  for (const Way way : {Way::plain, Way::recomputed, Way::nested}) {
+    Tensor mean = Tensor::zeros({3}), var = Tensor::full({3}, 1.0);
+    const Var leaf(x, true);
+    const RecomputeFn fn = [&](const std::vector<Var>& in) { return std::vector{batch_norm(in[0], Var(), Var(), mean, var)}; };
+    std::vector<Var> y;
+    if (way == Way::plain) y = fn({leaf});
+    if (way == Way::recomputed) y = recompute(fn, {leaf});
+    if (way == Way::nested) y = recompute([&fn](const std::vector<Var>& in) { return recompute(fn, in); }, {leaf});
+    backward(y[0], dy);
+    const std::vector<Tensor> got{mean, var, leaf.grad()};
+    if (way == Way::plain) plain = got;
+    expect_same(got, plain);
+  }
+}
+
 /// bytes_in_use after forward, and the highest so far after backward, each above what was there before.
 struct Memory {
   std::size_t kept, peak;

@@ -192,6 +192,39 @@ TEST(Tape, AnErrorInTheMiddleOfBackwardLeavesTheTapeUsable) {
   EXPECT_EQ(grad_of(x), std::vector{18.0f});
 }
 
+TEST(Tape, AFailedBackwardLeavesPartOfTheGradientAndReleasesWhatRan) {
+  Var x = leaf({3}), w = leaf({5});
+  const Var early = record("risky", {x}, x.value().clone(), [](const Tensor&, Grads&) { throw NumericsError("made to fail"); });
+  const Var y = mul(early, w);
+  EXPECT_THROW(backward(y, ones(1)), NumericsError);
+  EXPECT_EQ(grad_of(w), std::vector{3.0f}) << "mul ran before risky failed";
+  EXPECT_FALSE(x.grad().defined());
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(y, ones(1)); }, {"op 'mul'", "already run backward"}));
+  EXPECT_EQ(grad_of(w), std::vector{3.0f});
+}
+
+TEST(Tape, ALeafMayChangeItsShapeBetweenUsesOnceItsGradientIsCleared) {
+  Var x = leaf({3});
+  backward(mul(x, x), ones(1));
+  x.value() = Tensor::of({2}, {1.0f, 2.0f});
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { backward(mul(x, x), ones(2)); }, {"gradient of a leaf is [1]", "[2]", "clear_grad"}));
+  x.clear_grad();
+  backward(mul(x, x), ones(2));
+  EXPECT_EQ(grad_of(x), (std::vector{2.0f, 4.0f}));
+}
+
+TEST(Tape, AnUndefinedInputIsRecordedAsNoneAndWantsNothing) {
+  const Var x = leaf({3});
+  const Var y = record("optional", {Var(), x}, x.value().clone(), [](const Tensor& dy, Grads& grads) {
+    EXPECT_FALSE(grads.wanted(0));
+    grads.give(0, dy);
+    grads.give(1, dy);
+  });
+  backward(y, ones(1));
+  EXPECT_EQ(grad_of(x), std::vector{1.0f});
+}
+
 TEST(Tape, BackwardRefusesWhatItCannotRun) {
   const Var x = leaf({3, 4});
   const Var y = mul(x, x);
