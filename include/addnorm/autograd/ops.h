@@ -169,10 +169,9 @@ Var dyt(const Var& x, const Var& alpha, const Var& gamma, const Var& beta, bool 
 
 struct BatchNormOptions {
   float eps = 1e-5f;
-  float momentum = 0.1f;  ///< share of the new batch in the running statistics
-  bool train = true;      ///< false: normalise with the running statistics
-  bool replay =
-      false;  ///< this forward pass was computed before: leave the running statistics alone (so inside recompute, tape.h)
+  float momentum = 0.1f;                ///< share of the new batch in the running statistics
+  bool train = true;                    ///< false: normalise with the running statistics
+  bool replay = false;                  ///< computed before: leave the running statistics alone. Inside recompute that is known
   bool gain_is_one_plus_gamma = false;  ///< gain stored as w with gain = 1 + w
 };
 
