@@ -41,14 +41,11 @@ std::optional<Result::Rival> compared(const Contender& rival, const Contender& o
 
 }  // namespace
 
-Limits::Entry& Limits::entry(Traffic traffic, std::size_t bytes, int threads) {
-  const auto key = std::tuple(traffic, bytes, threads);
-  if (const auto found = entries_.find(key); found != entries_.end()) return found->second;
-  Entry made{MemoryLimit(traffic, bytes), StoreKind::regular};
-  const double regular = median(time_calls(0.03, 2, [&] { made.loop.run(StoreKind::regular); }));
-  const double streaming = median(time_calls(0.03, 2, [&] { made.loop.run(StoreKind::streaming); }));
-  if (streaming < regular) made.stores = StoreKind::streaming;
-  return entries_.emplace(key, std::move(made)).first->second;
+StoreKind Limits::faster_stores(Entry& entry, int threads) {
+  if (const auto known = entry.faster.find(threads); known != entry.faster.end()) return known->second;
+  const auto seconds = [&](StoreKind stores) { return median(time_calls(0.03, 2, [&] { entry.loop.run(stores); })); };
+  const bool streaming = seconds(StoreKind::streaming) < seconds(StoreKind::regular);
+  return entry.faster[threads] = streaming ? StoreKind::streaming : StoreKind::regular;
 }
 
 double Limits::seconds(const Workload& w, bool cold, int threads, double slice_seconds) {
@@ -60,8 +57,12 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
   }
   const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
   const std::size_t bytes = cold ? working_set(Level::dram, threads) : w.working_set;
-  const Entry& e = entry(traffic, bytes, threads);
-  return w.work * median(time_calls(slice_seconds, 1, [&] { e.loop.run(e.stores); })) / e.loop.bytes();
+  const std::pair key(traffic, bytes);
+  auto found = entries_.find(key);
+  if (found == entries_.end()) found = entries_.emplace(key, Entry{MemoryLimit(traffic, bytes), {}}).first;
+  Entry& entry = found->second;
+  const StoreKind stores = faster_stores(entry, threads);
+  return w.work * median(time_calls(slice_seconds, 1, [&] { entry.loop.run(stores); })) / entry.loop.bytes();
 }
 
 Result measure(const Workload& w, bool cold, int threads, const Effort& effort, bool compile, Limits& limits, Peer* peer) {

@@ -4,7 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <tuple>
+#include <utility>
 #include <vector>
 
 #include "bench/workload.h"
@@ -35,7 +35,7 @@ struct Effort {
   int rounds = 5;
 };
 
-/// Limits at the size of a workload, kept for the next workload of that size.
+/// Limits at the size of a workload, kept for the next workload of that size; thread counts share the arrays.
 class Limits {
  public:
   /// Seconds the limit loop takes for `work` bytes or operations, measured now.
@@ -44,10 +44,10 @@ class Limits {
  private:
   struct Entry {
     MemoryLimit loop;
-    StoreKind stores;  ///< the faster ones
+    std::map<int, StoreKind> faster;  ///< by thread count
   };
-  Entry& entry(Traffic traffic, std::size_t bytes, int threads);
-  std::map<std::tuple<Traffic, std::size_t, int>, Entry> entries_;
+  static StoreKind faster_stores(Entry& entry, int threads);
+  std::map<std::pair<Traffic, std::size_t>, Entry> entries_;
 };
 
 /// peer may be null. torch.compile is measured where the workload has it and `compile` is set.

@@ -4,6 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +47,24 @@ std::vector<char*> peer_environment(std::array<std::string, kMallocSettings.size
   return result;
 }
 
+bool belongs_to_us(const std::filesystem::path& path) {
+  struct stat status {};
+  return stat(path.c_str(), &status) == 0 && status.st_uid == geteuid();
+}
+
 }  // namespace
+
+std::filesystem::path installed_python(const std::filesystem::path& from) {
+  std::error_code unreadable;
+  for (auto folder = from; !folder.empty(); folder = folder.parent_path()) {
+    auto python = folder / ".peers" / "bin" / "python";
+    if (std::filesystem::exists(python, unreadable) && belongs_to_us(folder) && belongs_to_us(folder / ".peers") &&
+        belongs_to_us(folder / "scripts" / "peers"))
+      return python;
+    if (folder == folder.root_path()) break;
+  }
+  return {};
+}
 
 struct Peer::Answer {
   json fields;
@@ -67,15 +86,16 @@ Peer::Peer(const std::string& python) {
 Peer::~Peer() { stop(); }
 
 void Peer::start(const std::string& python) {
-  std::array<int, 2> in{}, out{};
-  if (pipe2(in.data(), O_CLOEXEC) != 0 || pipe2(out.data(), O_CLOEXEC) != 0) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     problem_ = std::strerror(errno);
     return;
   }
+  socket_ = ends[0];
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
-  posix_spawn_file_actions_adddup2(&actions, in[0], STDIN_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, out[1], STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
   std::array<std::string, 3> arguments = {python, "-c", torch_peer_source()};
   std::array<char*, 4> argv = {arguments[0].data(), arguments[1].data(), arguments[2].data(), nullptr};
@@ -83,11 +103,7 @@ void Peer::start(const std::string& python) {
   const std::vector<char*> environment = peer_environment(settings);
   const int failed = posix_spawnp(&pid_, python.c_str(), &actions, nullptr, argv.data(), environment.data());
   posix_spawn_file_actions_destroy(&actions);
-  close(in[0]);
-  close(out[1]);
-  to_ = in[1];
-  from_ = out[0];
-  signal(SIGPIPE, SIG_IGN);  // a peer that dies is noticed by the failed write
+  close(ends[1]);
   if (failed != 0) {
     problem_ = python + ": " + std::strerror(failed);
     pid_ = -1;
@@ -96,12 +112,18 @@ void Peer::start(const std::string& python) {
 }
 
 void Peer::stop() {
-  if (to_ >= 0) close(to_);  // end of input ends the script
-  if (from_ >= 0) close(from_);
-  to_ = from_ = -1;
-  if (pid_ > 0) {
-    for (int i = 0; i < 100 && waitpid(pid_, nullptr, WNOHANG) == 0; ++i) usleep(20'000);
-    if (kill(pid_, SIGKILL) == 0) waitpid(pid_, nullptr, 0);
+  if (socket_ >= 0) close(socket_);  // end of input ends the script
+  socket_ = -1;
+  if (pid_ <= 0) return;
+  // Once waitpid has seen the end, the number may belong to another process: no signal after that.
+  bool ended = false;
+  for (int i = 0; i < 100 && !ended; ++i) {
+    ended = waitpid(pid_, nullptr, WNOHANG) != 0;
+    if (!ended) usleep(20'000);
+  }
+  if (!ended) {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
   }
   pid_ = -1;
 }
@@ -114,11 +136,11 @@ std::optional<std::string> Peer::read_line(double patience) {
       unread_.erase(0, at + 1);
       return line;
     }
-    pollfd ready{from_, POLLIN, 0};
+    pollfd ready{socket_, POLLIN, 0};
     const double left = end - now();
     if (left <= 0 || poll(&ready, 1, static_cast<int>(left * 1e3) + 1) <= 0) return std::nullopt;
     std::array<char, 4096> part;
-    const ssize_t got = read(from_, part.data(), part.size());
+    const ssize_t got = read(socket_, part.data(), part.size());
     if (got <= 0) return std::nullopt;
     unread_.append(part.data(), static_cast<std::size_t>(got));
   }
@@ -127,7 +149,8 @@ std::optional<std::string> Peer::read_line(double patience) {
 std::optional<Peer::Answer> Peer::ask(const std::string& line, double patience) {
   if (!alive()) return std::nullopt;
   const std::string message = line + "\n";
-  const bool sent = write(to_, message.data(), message.size()) == static_cast<ssize_t>(message.size());
+  // A peer that died is noticed by what send returns; no signal, for SIGPIPE belongs to our own output.
+  const bool sent = send(socket_, message.data(), message.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
   const auto reply = sent ? read_line(patience) : std::nullopt;
   if (!reply) {
     problem_ = "the PyTorch process ended or hung";

@@ -4,6 +4,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -17,6 +18,10 @@ struct PeerWork {
   std::vector<std::size_t> sizes;
 };
 
+/// The interpreter that scripts/peers installed in `from` or a folder around it; empty when there is none. Only a folder of this
+/// user counts, and only with the script in it: what others left further up, say in /tmp, must not be run.
+std::filesystem::path installed_python(const std::filesystem::path& from);
+
 /// A Python process running torch_peer.py (embedded in this program). All calls block until it answers.
 /// A request that fails, or a process that dies, gives nothing; problem() says why.
 class Peer {
@@ -27,7 +32,7 @@ class Peer {
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
-  bool alive() const { return to_ >= 0; }
+  bool alive() const { return socket_ >= 0; }
   const std::string& version() const { return version_; }  ///< of PyTorch
   const std::string& problem() const { return problem_; }
   pid_t pid() const { return pid_; }
@@ -46,7 +51,7 @@ class Peer {
   std::optional<std::string> read_line(double patience);
 
   pid_t pid_ = -1;
-  int to_ = -1, from_ = -1;
+  int socket_ = -1;  ///< the process's stdin and stdout
   std::string unread_, version_, problem_;
 };
 

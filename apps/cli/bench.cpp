@@ -14,13 +14,8 @@ namespace {
 std::string peer_python(const std::string& given) {
   if (!given.empty()) return given;
   if (const char* said = std::getenv("ADDNORM_PEERS_PYTHON"); said != nullptr && *said != '\0') return said;
-  std::error_code unreadable;
-  for (auto folder = std::filesystem::current_path(unreadable); !folder.empty(); folder = folder.parent_path()) {
-    const auto python = folder / ".peers" / "bin" / "python";
-    if (std::filesystem::exists(python, unreadable)) return python.string();
-    if (folder == folder.root_path()) break;
-  }
-  return "";
+  std::error_code gone;
+  return bench::installed_python(std::filesystem::current_path(gone)).string();
 }
 
 std::string listed(const std::vector<std::string>& names) {

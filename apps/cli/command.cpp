@@ -14,9 +14,10 @@ void add_option(CLI::App& app, const std::string& name, T& value, const std::str
   app.add_option(name, value, help)->capture_default_str();
 }
 
+/// One argument per mention: `--threads 1 machine` must leave `machine` to the positional arguments.
 template <class T>
 void add_list(CLI::App& app, const std::string& name, std::vector<T>& values, const std::string& help) {
-  app.add_option(name, values, help)->delimiter(',')->capture_default_str();
+  app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->capture_default_str();
 }
 
 /// The sub-command that the arguments reached, or the program itself.
@@ -108,6 +109,13 @@ Command Program::command(const std::string& name, const std::string& help) {
 }
 
 int Program::run(int argc, const char* const* argv) {
+  const int code = parse_and_run(argc, argv);
+  std::cout.flush();
+  if (!std::cout && code == 0) return complain(app_->get_name(), "the output could not be written", 1);
+  return code;
+}
+
+int Program::parse_and_run(int argc, const char* const* argv) {
   const auto where = [this] {
     const CLI::App& app = reached(*app_);
     return &app == app_.get() ? app.get_name() : app_->get_name() + " " + app.get_name();

@@ -1,11 +1,12 @@
 // What a sub-command sees of the command line. Only command.cpp includes CLI11: its headers cost ten seconds a file.
 //
-//   void add_bench(Program& program) {                            // apps/cli/bench.cpp
-//     const auto o = std::make_shared<BenchOptions>();
+//   void add_bench(Program& program) {  // apps/cli/bench.cpp
+//     const auto o = std::make_shared<bench::Options>();
 //     Command command = program.command("bench", "kernels against this machine's limits");
-//     command.options(*o);                                        // o->fields(field) names each option once
-//     command.example("addnorm bench add-norm --json");
-//     command.run([o] { return bench(*o, std::cout); });          // 0 done, 1 failed, 2 bad usage
+//     command.positional("groups", o->groups, "what to measure");
+//     command.option("--threads", o->threads, "thread counts, e.g. 1,2");
+//     command.example("addnorm bench add-norm --threads 2");
+//     command.run([o] { ...; return 0; });  // 0 done, 1 failed, 2 bad usage
 //   }
 #pragma once
 
@@ -28,7 +29,8 @@ class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
 
-  /// "--threads" or "-t,--threads"; a bool is a flag without value; a vector takes several values or a,b,c.
+  /// "--threads" or "-t,--threads"; a bool is a flag without value; a vector is given as a,b,c, or one by one
+  /// with the option repeated.
   void option(const std::string& name, bool& value, const std::string& help);
   void option(const std::string& name, int& value, const std::string& help);
   void option(const std::string& name, std::int64_t& value, const std::string& help);
@@ -43,15 +45,6 @@ class Command {
   /// Arguments without a dash, in the order of the calls; optional.
   void positional(const std::string& name, std::string& value, const std::string& help);
   void positional(const std::string& name, std::vector<std::string>& values, const std::string& help);
-
-  /// Every field of an options struct as --name; underscores in names become dashes.
-  template <class Options>
-  void options(Options& o) {
-    o.fields([this](std::string name, auto& value, const std::string& help) {
-      for (char& c : name) c = c == '_' ? '-' : c;
-      option("--" + name, value, help);
-    });
-  }
 
   void example(const std::string& line);  ///< shown at the end of --help
   void run(std::function<int()> body);    ///< called after parsing, when this sub-command was given
@@ -69,10 +62,13 @@ class Program {
   Command command(const std::string& name, const std::string& help);
 
   /// Parses, runs the sub-command and returns the exit code: what its body returned; 2 with a line on stderr for bad
-  /// usage (UsageError included); 1 with a line on stderr for any other error.
+  /// usage (UsageError included); 1 with a line on stderr for any other error, also when std::cout did not take what was
+  /// written to it (a full disk).
   int run(int argc, const char* const* argv);
 
  private:
+  int parse_and_run(int argc, const char* const* argv);
+
   std::unique_ptr<CLI::App> app_;
 };
 

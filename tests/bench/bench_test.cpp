@@ -2,10 +2,14 @@
 #include "bench/bench.h"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <thread>
@@ -109,6 +113,51 @@ TEST(BenchPeer, ThatIsNoPythonIsGivenUp) {
   EXPECT_FALSE(peer.problem().empty());
 }
 
+/// A file that is run as the interpreter; gone with its owner.
+struct Script {
+  explicit Script(const std::string& text) {
+    std::ofstream(path) << "#!/bin/sh\n" << text << '\n';
+    std::filesystem::permissions(path, std::filesystem::perms::owner_all);
+  }
+  ~Script() { std::filesystem::remove(path); }
+  std::filesystem::path path = std::filesystem::temp_directory_path() / ("addnorm-peer-" + std::to_string(getpid()));
+};
+
+TEST(BenchPeer, ThatAnswersIsHeard) {
+  const Script script(R"(echo '{"torch": "1.2"}'; while read -r line; do echo '{"seconds": 0.5}'; done)");
+  Peer peer(script.path.string());
+  ASSERT_TRUE(peer.alive()) << peer.problem();
+  EXPECT_EQ(peer.version(), "1.2");
+  EXPECT_EQ(peer.slice("eager", true, 1, 0.01), 0.5);
+}
+
+TEST(BenchPeer, ThatDiesIsNoticedAndBrokenPipesStillEndThisProgram) {
+  const Script script(R"(echo '{"torch": "1.2"}')");
+  Peer peer(script.path.string());
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_FALSE(peer.slice("eager", true, 1, 0.01).has_value());
+  EXPECT_FALSE(peer.alive());
+  EXPECT_EQ(signal(SIGPIPE, SIG_DFL), SIG_DFL);
+}
+
+TEST(BenchPeer, IsFoundOnlyInAFolderOfThisUserThatHoldsTheScript) {
+  namespace fs = std::filesystem;
+  const fs::path root = fs::temp_directory_path() / ("addnorm-peers-" + std::to_string(getpid()));
+  const fs::path python = root / ".peers" / "bin" / "python";
+  fs::create_directories(root / "deep" / "inside");
+  fs::create_directories(python.parent_path());
+  std::ofstream(python) << "";
+  EXPECT_EQ(installed_python(root / "deep" / "inside"), "");
+  fs::create_directories(root / "scripts");
+  std::ofstream(root / "scripts" / "peers") << "";
+  EXPECT_EQ(installed_python(root / "deep" / "inside"), python);
+  EXPECT_EQ(installed_python(root), python);
+  if (geteuid() == 0 && chown(root.c_str(), 12345, getegid()) == 0) {
+    EXPECT_EQ(installed_python(root), "");
+  }
+  fs::remove_all(root);
+}
+
 TEST(BenchSlice, MedianIsTheMiddleAndOfTwoTheLower) {
   EXPECT_EQ(median({3, 1, 2}), 2);
   EXPECT_EQ(median({4, 1}), 1);
@@ -119,7 +168,9 @@ TEST(BenchSlice, DoesNotCountWarmingUp) {
   int calls = 0;
   const auto times = time_calls(1e-3, 2, [&] { ++calls; });
   EXPECT_GE(times.size(), 2u);
-  EXPECT_EQ(static_cast<std::size_t>(calls), times.size() + 2);
+  // Two calls to warm up, or one where the machine was busy meanwhile.
+  EXPECT_GT(static_cast<std::size_t>(calls), times.size());
+  EXPECT_LE(static_cast<std::size_t>(calls), times.size() + 2);
 }
 
 TEST(BenchIdle, WaitsForAThreadThatSpinsAndNotForOneThatSleeps) {
