@@ -54,7 +54,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 std::filesystem::path temporary_beside(const std::filesystem::path& path) {
   static std::atomic<unsigned> counter{0};
   for (;;) {
-    const auto name = folder_of(path) / concat(".addnorm-", getpid(), "-", ++counter, ".tmp");
+    auto name = folder_of(path) / concat(".addnorm-", getpid(), "-", ++counter, ".tmp");
     struct stat status {};
     if (lstat(name.c_str(), &status) != 0) return name;
   }
@@ -85,7 +85,7 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 // Renaming over a device or a pipe would replace it by a file.
 std::filesystem::path checked_target(const std::filesystem::path& given) {
   require_plain_path(given);
-  const std::filesystem::path path = behind_links(given);
+  std::filesystem::path path = behind_links(given);
   struct stat status {};
   const bool there = stat(path.c_str(), &status) == 0;
   require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");
