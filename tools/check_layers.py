@@ -8,7 +8,7 @@ import pathlib
 import re
 import sys
 
-# A layer may use itself and these. The order is that of docs/architecture.md; nothing refers to a later line but `cli`.
+# A layer may use itself and these, which all stand on lines above its own.
 ALLOWED = {
     "core": [],
     "kernels": ["core"],
