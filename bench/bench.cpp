@@ -47,7 +47,8 @@ std::vector<Job> chosen_jobs(const Options& options) {
 }
 
 std::vector<int> chosen_threads(const Options& options) {
-  for (const int count : options.threads) require(count >= 1, "--threads ", count, ": at least 1 is needed");
+  for (const int count : options.threads)
+    require(count >= 1 && count <= kMaxThreads, "--threads ", count, ": 1 to ", kMaxThreads, " are possible");
   if (!options.threads.empty()) return options.threads;
   return std::thread::hardware_concurrency() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
 }

@@ -55,8 +55,10 @@ TEST(Bench, RefusesShapesThatTheChosenGroupsDoNotHave) {
   EXPECT_NE(said.find("2048x384"), std::string::npos) << said;
 }
 
-TEST(Bench, RefusesAThreadCountBelowOne) {
-  EXPECT_NE(message_of({.groups = {"machine"}, .threads = {0}, .shapes = {}, .python = ""}), "");
+TEST(Bench, RefusesAThreadCountThatCannotBe) {
+  for (const int count : {0, 1025})
+    EXPECT_NE(message_of({.groups = {"machine"}, .threads = {count}, .shapes = {}, .python = ""}).find("1 to 1024"),
+              std::string::npos);
 }
 
 TEST(Bench, JsonHasTheDocumentedFieldsAndLeavesOutWhatWasNotMeasured) {
