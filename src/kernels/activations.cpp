@@ -69,7 +69,6 @@ HWY_EXPORT(activate_grad_block);
 HWY_EXPORT(swiglu_block);
 HWY_EXPORT(swiglu_grad_block);
 constexpr std::size_t kBlock = 16384;  // elements: some ten microseconds of work
-std::size_t rows_per_block(std::size_t width) { return 1 + kBlock / (width + 1); }
 }  // namespace
 
 void activate(Activation kind, const float* x, std::size_t n, float* y) {

@@ -33,7 +33,7 @@ HWY_EXPORT(add_bias_rows);
 }
 
 void add_bias(const float* x, const float* bias, std::size_t rows, std::size_t width, float* y) {
-  parallel_ranges(rows, 1 + 32768 / (width + 1), [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, rows_per_block(width, 32768), [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(add_bias_rows)(x + begin * width, bias, end - begin, width, y + begin * width);
   });
 }

@@ -101,7 +101,7 @@ HWY_EXPORT(all_class_weights);
 
 void cross_entropy(const CrossEntropyArgs<float>& args) {
   const double all_weights = HWY_DYNAMIC_DISPATCH(all_class_weights)(args);
-  parallel_ranges(args.rows, 1 + 16384 / (args.classes + 1), [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(args.rows, rows_per_block(args.classes), [&](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(cross_entropy_rows)(args, begin, end, all_weights);
   });
 }

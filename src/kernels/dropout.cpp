@@ -39,7 +39,7 @@ HWY_EXPORT(dropout_rows);
 
 void dropout(const float* x, std::size_t rows, std::size_t width, float p, std::uint64_t key, std::uint64_t first_row, float* y) {
   const DropoutKeys keys(key, p);
-  parallel_ranges(rows, 1 + 16384 / (width + 1), [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, rows_per_block(width), [&](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(dropout_rows)(x + begin * width, end - begin, width, keys, first_row + begin, y + begin * width);
   });
 }

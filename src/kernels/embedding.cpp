@@ -41,7 +41,7 @@ constexpr std::size_t kFloats = 65536;  // copied or cleared per task
 }  // namespace
 
 void embedding(const float* table, const std::int32_t* ids, std::size_t count, std::size_t width, float* y) {
-  parallel_ranges(count, 1 + kFloats / (width + 1), [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(count, rows_per_block(width, kFloats), [=](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end; ++i)
       std::memcpy(y + i * width, table + static_cast<std::size_t>(ids[i]) * width, width * sizeof(float));
   });

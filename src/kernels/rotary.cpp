@@ -81,7 +81,7 @@ HWY_EXPORT(rotary_rows);
 }
 
 void rotary(const RotaryArgs<float>& args) {
-  parallel_ranges(args.rows, 1 + 32768 / (args.heads * args.d_head + 1), [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(args.rows, rows_per_block(args.heads * args.d_head, 32768), [&](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(rotary_rows)(args, begin, end);
   });
 }

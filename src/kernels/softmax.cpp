@@ -73,7 +73,6 @@ HWY_EXPORT(softmax_rows);
 HWY_EXPORT(softmax_grad_rows);
 HWY_EXPORT(log_softmax_rows);
 HWY_EXPORT(log_softmax_grad_rows);
-std::size_t rows_per_block(std::size_t width) { return 1 + 16384 / (width + 1); }
 }  // namespace
 
 void softmax(const float* x, std::size_t rows, std::size_t width, float* y) {
