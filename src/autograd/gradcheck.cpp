@@ -12,6 +12,7 @@ namespace {
 double projected(const GradcheckFn& fn, const std::vector<Tensor>& inputs, const std::vector<Tensor>& dys) {
   const NoGrad no_grad;
   std::vector<Var> vars;
+  vars.reserve(inputs.size());
   for (const Tensor& input : inputs) vars.emplace_back(input);
   const std::vector<Var> ys = fn(vars);
   require(ys.size() == dys.size(), "gradcheck: the function gave ", dys.size(), " results, and ", ys.size(), " when run again");

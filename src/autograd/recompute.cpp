@@ -54,7 +54,7 @@ std::vector<Var> recompute(RecomputeFn fn, std::vector<Var> inputs) {
   // fn may capture parameters that require a gradient although no input does: an extra empty input keeps the node alive.
   inputs.emplace_back(Tensor(Shape{0}), true);
 
-  return record("recompute", std::move(inputs), std::move(ys),
+  return record("recompute", inputs, std::move(ys),
                 [fn = std::move(fn), kept, wants, path = detail::current_path()](std::span<const Tensor> dy, Grads& grads) {
                   const detail::RecordAgain again_as_then(path);
                   const std::uint64_t earliest = detail::upcoming_sequence();

@@ -55,7 +55,7 @@ std::uint64_t upcoming_sequence() { return next_sequence.load(std::memory_order_
 
 }  // namespace detail
 
-std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<Tensor> ys, BackwardFn backward) {
+std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::vector<Tensor> ys, BackwardFn backward) {
   bool needs_grad = false;
   if (recording.grad)
     for (const Var& input : inputs) needs_grad |= input.requires_grad();
@@ -87,10 +87,10 @@ std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<T
   return outputs;
 }
 
-Var record(const char* name, std::vector<Var> inputs, Tensor y, SimpleBackwardFn backward) {
+Var record(const char* name, const std::vector<Var>& inputs, Tensor y, SimpleBackwardFn backward) {
   std::vector<Tensor> ys;
   ys.push_back(std::move(y));
-  auto outputs = record(name, std::move(inputs), std::move(ys),
+  auto outputs = record(name, inputs, std::move(ys),
                         [backward = std::move(backward)](std::span<const Tensor> dy, Grads& grads) { backward(dy[0], grads); });
   return std::move(outputs[0]);
 }

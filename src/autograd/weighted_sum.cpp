@@ -60,7 +60,7 @@ Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
 
   std::vector<Var> inputs = xs;
   inputs.push_back(weights);
-  return record("weighted_sum", std::move(inputs), std::move(y),
+  return record("weighted_sum", inputs, std::move(y),
                 [values = std::move(values), weights = weights.value()](const Tensor& dy, Grads& grads) {
                   give_gradients(dy, values, weights, grads);
                 });

@@ -33,8 +33,8 @@ using SimpleBackwardFn = std::function<void(const Tensor& dy, Grads& grads)>;
 /// requires one. Of the inputs nothing is kept but where their gradients go: a tensor that backward reads is captured by
 /// `backward`. An input may be Var(), "none": no gradient is wanted there. `name` must outlive the program (a literal):
 /// errors and NaN reports use it.
-Var record(const char* name, std::vector<Var> inputs, Tensor y, SimpleBackwardFn backward);
-std::vector<Var> record(const char* name, std::vector<Var> inputs, std::vector<Tensor> ys, BackwardFn backward);
+Var record(const char* name, const std::vector<Var>& inputs, Tensor y, SimpleBackwardFn backward);
+std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::vector<Tensor> ys, BackwardFn backward);
 
 struct BackwardOptions {
   bool keep_graph = false;  ///< keep saved values for a second backward; else each is released as soon as it was used
