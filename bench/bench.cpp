@@ -1,12 +1,14 @@
 #include "bench/bench.h"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <thread>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
+#include "bench/idle.h"
 
 namespace addnorm::bench {
 namespace {
@@ -41,6 +43,8 @@ std::vector<Job> chosen_jobs(const Options& options) {
   std::vector<std::string> known;
   for (const Job& job : jobs)
     if (const std::string text = shape_text(job.shape, "x"); !wanted(known, text) || known.empty()) known.push_back(text);
+  require(options.shapes.empty() || !known.empty(), "--shape ", options.shapes.empty() ? "" : options.shapes.front(),
+          ": no chosen group has shapes; add a group such as add-norm, or leave --shape out");
   const auto shapes = resolved("shape", options.shapes, known);
   std::erase_if(jobs, [&](const Job& job) { return !wanted(shapes, shape_text(job.shape, "x")); });
   return jobs;
@@ -49,7 +53,12 @@ std::vector<Job> chosen_jobs(const Options& options) {
 std::vector<int> chosen_threads(const Options& options) {
   for (const int count : options.threads)
     require(count >= 1 && count <= kMaxThreads, "--threads ", count, ": 1 to ", kMaxThreads, " are possible");
-  if (!options.threads.empty()) return options.threads;
+  if (!options.threads.empty()) {
+    std::vector<int> each_once;
+    for (const int count : options.threads)
+      if (std::find(each_once.begin(), each_once.end(), count) == each_once.end()) each_once.push_back(count);
+    return each_once;
+  }
   return std::thread::hardware_concurrency() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
 }
 
@@ -84,7 +93,10 @@ void run_job(const Job& job, const std::vector<int>& thread_counts, const Option
 }
 
 /// A team of threads waits for its slowest: one core taken away now and then doubles every time with two threads.
-void warn_of_others(const Report& report, std::ostream& notes) {
+void warn_of_others(const Report& report, double during_machine, std::ostream& notes) {
+  if (during_machine > 0.1)
+    notes << "Other programs or other virtual machines used " << std::round(during_machine * 10) / 10
+          << " cores while this machine was measured: its limits are higher than printed, most of all with several threads.\n";
   const auto disturbed =
       std::count_if(report.results.begin(), report.results.end(), [](const Result& r) { return r.others > 0.1; });
   if (disturbed > 0)
@@ -101,7 +113,9 @@ Report run(const Options& options, std::ostream& notes) {
   const std::vector<int> thread_counts = chosen_threads(options);
   const int before = threads();
   notes << "measuring this machine\n";
+  const OthersWatch others(0);
   Report report{measure_machine(thread_counts, options.quick ? 0.03 : 0.1), "", {}};
+  const double during_machine = others.cores();
   if (!jobs.empty()) {
     const auto peer = start_peer(options.python, notes);
     if (peer) report.torch = peer->version();
@@ -112,7 +126,7 @@ Report run(const Options& options, std::ostream& notes) {
     }
   }
   set_threads(before);
-  warn_of_others(report, notes);
+  warn_of_others(report, during_machine, notes);
   return report;
 }
 

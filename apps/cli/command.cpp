@@ -1,6 +1,7 @@
 #include "command.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <iostream>
 
 #include "addnorm/core/error.h"
@@ -38,7 +39,13 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   const auto rest = app.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) return error.what();
   const std::string name = rest.front().substr(0, rest.front().find('='));
-  if (name.starts_with("-")) return unknown_name("option", name, option_names(reached(app)));
+  if (name.starts_with("-")) {
+    const auto names = option_names(reached(app));
+    if (std::find(names.begin(), names.end(), name) != names.end())
+      return concat("option '", name, "' must stand after the command: ", app.get_name(), " ", reached(app).get_name(), " ",
+                    name);
+    return unknown_name("option", name, names);
+  }
   if (!app.get_subcommands().empty()) return concat("unexpected argument '", name, "'");
 
   std::vector<std::string> commands;

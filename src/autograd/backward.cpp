@@ -85,11 +85,17 @@ class ArrivingGrads final : public Grads {
  public:
   ArrivingGrads(const Node& node, Queue& queue) : node_(node), queue_(queue) {}
 
-  bool wanted(std::size_t input) const override { return node_.inputs[input] && node_.inputs[input]->requires_grad; }
+  bool wanted(std::size_t input) const override {
+    require(input < node_.inputs.size(), "backward: ", node_.where(), " has ", node_.inputs.size(),
+            " inputs; it asked for number ", input, " (counted from 0)");
+    return node_.inputs[input] && node_.inputs[input]->requires_grad;
+  }
 
   void give(std::size_t input, Tensor gradient) override {
     if (!wanted(input)) return;
     GradSlot& slot = *node_.inputs[input];
+    require(gradient.defined(), "backward: ", node_.where(), " gave an undefined gradient to input ", input, ", which is ",
+            slot.shape);
     require(gradient.shape() == slot.shape && gradient.dtype() == slot.dtype, "backward: ", node_.where(), " gave a gradient of ",
             gradient.shape(), " ", gradient.dtype(), " to input ", input, ", which is ", slot.shape, " ", slot.dtype);
     if (detail::checking_finite()) detail::require_finite(gradient, concat("gradient for input ", input), node_.where());

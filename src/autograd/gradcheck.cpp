@@ -132,6 +132,7 @@ class Comparison {
 }  // namespace
 
 GradcheckResult gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, GradcheckOptions options) {
+  require(fn != nullptr, "gradcheck: the function is empty");
   Comparison comparison(fn, inputs, options);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (options.directions == 0) comparison.every_element(i);

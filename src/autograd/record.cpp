@@ -78,6 +78,7 @@ std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::v
     outputs.push_back(detail::Node::make_var(std::move(value)));
   }
   if (needs_grad) {
+    require(backward != nullptr, name, ": the backward function is empty");
     node->sequence = next_sequence.fetch_add(1, std::memory_order_relaxed);
     node->inputs.reserve(inputs.size());
     for (const Var& input : inputs) node->inputs.push_back(detail::Node::slot_of(input));
@@ -88,6 +89,7 @@ std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::v
 }
 
 Var record(const char* name, const std::vector<Var>& inputs, Tensor y, SimpleBackwardFn backward) {
+  require(backward != nullptr, name, ": the backward function is empty");
   std::vector<Tensor> ys;
   ys.push_back(std::move(y));
   auto outputs = record(name, inputs, std::move(ys),

@@ -192,6 +192,18 @@ TEST(Tape, AnErrorInTheMiddleOfBackwardLeavesTheTapeUsable) {
   EXPECT_EQ(grad_of(x), std::vector{18.0f});
 }
 
+TEST(Tape, AnOpThatAsksForAnInputItHasNotIsNamed) {
+  const Var x = leaf({3});
+  const auto op = [&](SimpleBackwardFn backward_fn) { return record("mine", {x}, x.value().clone(), std::move(backward_fn)); };
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(op([](const Tensor& dy, Grads& g) { g.give(5, dy); }), ones(1)); },
+                                        {"op 'mine'", "1 inputs", "number 5"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(op([](const Tensor&, Grads& g) { g.wanted(1); }), ones(1)); },
+                                        {"op 'mine'", "number 1"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(op([](const Tensor&, Grads& g) { g.give(0, Tensor()); }), ones(1)); },
+                                        {"op 'mine'", "undefined gradient", "input 0"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { op(nullptr); }, {"mine", "backward function is empty"}));
+}
+
 TEST(Tape, AFailedBackwardLeavesPartOfTheGradientAndReleasesWhatRan) {
   Var x = leaf({3}), w = leaf({5});
   const Var early = record("risky", {x}, x.value().clone(), [](const Tensor&, Grads&) { throw NumericsError("made to fail"); });

@@ -94,6 +94,12 @@ TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheList) {
   EXPECT_TRUE(says(before.err, {"'--jsn'"}));
 }
 
+TEST(Command, AnOptionBeforeItsCommandIsToldWhereItGoes) {
+  const Outcome o = run({"--threads", "1", "measure"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_TRUE(says(o.err, {"'--threads' must stand after the command", "tool measure --threads"}));
+}
+
 TEST(Command, AnUnknownCommandIsAnsweredWithTheNearestOneAndTheList) {
   const Outcome o = run({"mesure"});
   EXPECT_EQ(o.code, 2);

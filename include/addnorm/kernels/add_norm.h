@@ -4,7 +4,7 @@
 //   y   = norm(sum) * gamma + beta
 //
 // One pass over memory: x and f are read once, sum and y written once. Every function here checks its arguments and
-// throws UsageError naming the function and both shapes; it never computes on arguments that disagree.
+// throws UsageError (addnorm/core/error.h) naming the function and both shapes; it never computes on arguments that disagree.
 //
 //   add_layer_norm({.rows = n, .width = d, .x = x, .f = f, .gamma = gamma, .beta = beta, .sum = sum, .y = y});
 //
@@ -37,7 +37,7 @@ struct Coefficient {
 /// p * 2^32, else scaled by 1 / (1 - p). Backward regenerates the same mask from the same three values; nothing is stored.
 struct DropoutSpec {
   float p = 0;                  ///< 0 <= p < 1; 0 switches dropout off
-  std::uint64_t key = 0;        ///< RandomKey::bits()
+  std::uint64_t key = 0;        ///< RandomKey::bits(), addnorm/core/rng.h
   std::uint64_t first_row = 0;  ///< global index of row 0, so a batch may be split anywhere
 };
 
