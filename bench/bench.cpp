@@ -19,6 +19,15 @@ std::vector<Job> all_jobs() {
   return jobs;
 }
 
+/// Without repetitions, in the order of first mention.
+template <class T>
+std::vector<T> each_once(const std::vector<T>& values) {
+  std::vector<T> result;
+  for (const T& value : values)
+    if (std::find(result.begin(), result.end(), value) == result.end()) result.push_back(value);
+  return result;
+}
+
 /// The known spelling of every name; UsageError for one that nobody knows.
 std::vector<std::string> resolved(const std::string& what, const std::vector<std::string>& given,
                                   const std::vector<std::string>& known) {
@@ -36,13 +45,17 @@ bool wanted(const std::vector<std::string>& chosen, const std::string& name) {
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
 }
 
+std::vector<std::string> shapes_of(const std::vector<Job>& jobs) {
+  std::vector<std::string> shapes;
+  for (const Job& job : jobs) shapes.push_back(shape_text(job.shape, "x"));
+  return each_once(shapes);
+}
+
 std::vector<Job> chosen_jobs(const Options& options) {
   std::vector<Job> jobs = all_jobs();
   const auto groups = resolved("group", options.groups, group_names());
   std::erase_if(jobs, [&](const Job& job) { return !wanted(groups, job.group); });
-  std::vector<std::string> known;
-  for (const Job& job : jobs)
-    if (const std::string text = shape_text(job.shape, "x"); !wanted(known, text) || known.empty()) known.push_back(text);
+  const std::vector<std::string> known = shapes_of(jobs);
   require(options.shapes.empty() || !known.empty(), "--shape ", options.shapes.empty() ? "" : options.shapes.front(),
           ": no chosen group has shapes; add a group such as add-norm, or leave --shape out");
   const auto shapes = resolved("shape", options.shapes, known);
@@ -53,24 +66,14 @@ std::vector<Job> chosen_jobs(const Options& options) {
 std::vector<int> chosen_threads(const Options& options) {
   for (const int count : options.threads)
     require(count >= 1 && count <= kMaxThreads, "--threads ", count, ": 1 to ", kMaxThreads, " are possible");
-  if (!options.threads.empty()) {
-    std::vector<int> each_once;
-    for (const int count : options.threads)
-      if (std::find(each_once.begin(), each_once.end(), count) == each_once.end()) each_once.push_back(count);
-    return each_once;
-  }
+  if (!options.threads.empty()) return each_once(options.threads);
   return std::thread::hardware_concurrency() > 1 ? std::vector<int>{1, 2} : std::vector<int>{1};
 }
 
 std::unique_ptr<Peer> start_peer(const std::string& python, std::ostream& notes) {
-  const std::string how = "; ratios to it are left out. Get it with ./scripts/peers\n";
-  if (python.empty()) {
-    notes << "PyTorch was not found" << how;
-    return nullptr;
-  }
-  auto peer = std::make_unique<Peer>(python);
-  if (peer->alive()) return peer;
-  notes << "PyTorch cannot be used (" << peer->problem() << ")" << how;
+  auto peer = python.empty() ? nullptr : std::make_unique<Peer>(python);
+  if (peer && peer->alive()) return peer;
+  notes << "no comparison with PyTorch: " << (peer ? peer->problem() : "it was not found; ./scripts/peers installs it") << '\n';
   return nullptr;
 }
 
@@ -107,6 +110,12 @@ void warn_of_others(const Report& report, double during_machine, std::ostream& n
 }  // namespace
 
 std::vector<std::string> group_names() { return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"}; }
+
+std::vector<std::string> shape_names(const std::string& group) {
+  std::vector<Job> jobs = all_jobs();
+  std::erase_if(jobs, [&](const Job& job) { return job.group != group; });
+  return shapes_of(jobs);
+}
 
 Report run(const Options& options, std::ostream& notes) {
   const std::vector<Job> jobs = chosen_jobs(options);

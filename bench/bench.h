@@ -21,6 +21,9 @@ struct Options {
 /// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"
 std::vector<std::string> group_names();
 
+/// "2048x384", ...: the shapes at which a group is measured, each once; none for "machine".
+std::vector<std::string> shape_names(const std::string& group);
+
 struct Report {
   Machine machine;
   std::string torch;  ///< its version; empty: not there

@@ -59,54 +59,37 @@ std::shared_ptr<NormArrays> make_arrays(const Kind& kind, bool backward, Size si
   return arrays;
 }
 
-AddNorm forward_args(const NormArrays& arrays, Size size, std::size_t slot) {
+AddNorm forward_args(const NormArrays& arrays, const Kind& kind, Size size, std::size_t slot) {
   const NormArrays::Slot& s = arrays.slots[slot];
-  return {.rows = size[0],
-          .width = size[1],
-          .x = s.in0,
-          .f = s.in1,
-          .gamma = arrays.gamma,
-          .beta = arrays.beta,
-          .sum = s.stored,
-          .y = s.out,
-          .mean = s.mean,
-          .rstd = s.rstd};
+  AddNorm a;
+  a.rows = size[0], a.width = size[1];
+  a.x = s.in0, a.f = s.in1, a.gamma = arrays.gamma;
+  a.sum = s.stored, a.y = s.out, a.rstd = s.rstd;
+  if (!kind.rms) a.beta = arrays.beta, a.mean = s.mean;
+  return a;
 }
 
-AddNormGrad backward_args(const NormArrays& arrays, Size size, std::size_t slot) {
+AddNormGrad backward_args(const NormArrays& arrays, const Kind& kind, Size size, std::size_t slot) {
   const NormArrays::Slot& s = arrays.slots[slot];
-  return {.rows = size[0],
-          .width = size[1],
-          .dy = s.in0,
-          .dsum = s.in1,
-          .sum = s.stored,
-          .mean = s.mean,
-          .rstd = s.rstd,
-          .gamma = arrays.gamma,
-          .dx = s.out,
-          .dgamma = arrays.dgamma,
-          .dbeta = arrays.dbeta};
+  AddNormGrad a;
+  a.rows = size[0], a.width = size[1];
+  a.dy = s.in0, a.dsum = s.in1, a.sum = s.stored, a.rstd = s.rstd, a.gamma = arrays.gamma;
+  a.dx = s.out, a.dgamma = arrays.dgamma;
+  if (!kind.rms) a.mean = s.mean, a.dbeta = arrays.dbeta;
+  return a;
 }
 
 /// Cold runs stand for a program that touches all slots before it comes back to one, and says so.
-OurCall our_call(const Kind& kind, bool backward, Size size, std::size_t slot_bytes, std::shared_ptr<NormArrays> arrays) {
-  const auto stores = [=](bool cold) { return stores_for(slot_bytes * (cold ? arrays->slots.size() : 1)); };
-  if (backward) {
-    const auto run = kind.rms ? add_rms_norm_grad : add_layer_norm_grad;
-    return [=, rms = kind.rms](std::size_t slot, bool cold) {
-      AddNormGrad args = backward_args(*arrays, size, slot);
-      args.stores = stores(cold);
-      if (rms) args.mean = nullptr, args.dbeta = nullptr;
+OurCall our_call(const Kind& kind, bool backward, Size size, std::size_t slot_bytes, const std::shared_ptr<NormArrays>& arrays) {
+  const auto call = [=](auto* run, auto* arguments) -> OurCall {
+    return [=](std::size_t slot, bool cold) {
+      auto args = arguments(*arrays, kind, size, slot);
+      args.stores = stores_for(slot_bytes * (cold ? arrays->slots.size() : 1));
       run(args);
     };
-  }
-  const auto run = kind.rms ? add_rms_norm : add_layer_norm;
-  return [=, rms = kind.rms](std::size_t slot, bool cold) {
-    AddNorm args = forward_args(*arrays, size, slot);
-    args.stores = stores(cold);
-    if (rms) args.mean = nullptr, args.beta = nullptr;
-    run(args);
   };
+  if (backward) return call(kind.rms ? add_rms_norm_grad : add_layer_norm_grad, backward_args);
+  return call(kind.rms ? add_rms_norm : add_layer_norm, forward_args);
 }
 
 Call onednn_call(bool backward, Size size, const std::shared_ptr<NormArrays>& arrays) {

@@ -15,6 +15,7 @@
 #include <nlohmann/json.hpp>
 #include <string_view>
 
+#include "addnorm/core/error.h"
 #include "bench/slice.h"
 #include "bench/torch_peer.h"
 
@@ -52,6 +53,16 @@ bool belongs_to_us(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 && status.st_uid == geteuid();
 }
 
+/// What stands between us and PyTorch when the process did not greet us: `said` is its first line, if that was JSON.
+std::string why_no_torch(const std::string& python, const json& said) {
+  if (!said.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
+  const std::string error = said.value("error", "it does not say why");
+  if (error.starts_with("ModuleNotFoundError"))
+    return concat("'", python, "' has no PyTorch; install it there with: ", python,
+                  " -m pip install torch, or use ./scripts/peers");
+  return concat("'", python, "' cannot load PyTorch (", error, ")");
+}
+
 }  // namespace
 
 std::filesystem::path installed_python(const std::filesystem::path& from) {
@@ -79,7 +90,7 @@ Peer::Peer(const std::string& python) {
     version_ = fields["torch"].get<std::string>();
     return;
   }
-  problem_ = fields.is_object() ? fields.value("error", "no answer") : "no answer from " + python;
+  problem_ = why_no_torch(python, fields);
   stop();
 }
 
@@ -105,7 +116,9 @@ void Peer::start(const std::string& python) {
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (failed != 0) {
-    problem_ = python + ": " + std::strerror(failed);
+    const std::string what = failed == ENOENT ? "does not exist" : concat("cannot be run (", std::strerror(failed), ")");
+    problem_ =
+        concat("'", python, "' ", what, "; --python takes the path of an interpreter that has torch, ./scripts/peers makes one");
     pid_ = -1;
     stop();
   }

@@ -18,10 +18,14 @@ std::string peer_python(const std::string& given) {
   return bench::installed_python(std::filesystem::current_path(gone)).string();
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text;
+std::vector<std::pair<std::string, std::string>> groups_and_shapes() {
+  std::vector<std::pair<std::string, std::string>> lines;
+  for (const std::string& group : bench::group_names()) {
+    std::string shapes;
+    for (const std::string& shape : bench::shape_names(group)) shapes += (shapes.empty() ? "" : " ") + shape;
+    lines.emplace_back(group, shapes.empty() ? "the limits of this machine alone; the others measure them too" : shapes);
+  }
+  return lines;
 }
 
 }  // namespace
@@ -29,15 +33,16 @@ std::string listed(const std::vector<std::string>& names) {
 void add_bench(Program& program) {
   const auto o = std::make_shared<bench::Options>();
   Command command = program.command("bench", "kernels against this machine's limits, PyTorch and oneDNN");
-  command.positional("groups", o->groups, "what to measure: " + listed(bench::group_names()) + "; none: everything");
-  command.option("--threads", o->threads, "thread counts, e.g. 1,2 (default: 1 and 2)");
-  command.option("--shape", o->shapes, "only these shapes, e.g. 2048x384,4096x64");
-  command.option("--python", o->python, "interpreter that has PyTorch (default: the one of scripts/peers)");
+  command.positional("groups", o->groups, "what to measure, see below (default: everything)");
+  command.option("--threads", o->threads, "thread counts, e.g. 1,2 (default: 1 and, where there are several cores, 2)");
+  command.option("--shape SHAPE,...", o->shapes, "only these shapes, e.g. 2048x384,4096x64; --help lists them");
+  command.option("--python PATH", o->python,
+                 "interpreter that has PyTorch, e.g. .venv/bin/python (default: of scripts/peers)");
   command.option("--quick", o->quick, "fewer rounds and no torch.compile: a first look");
   command.option("--json", o->json, "one JSON object on stdout; bench/README.md describes it");
-  command.example("addnorm bench");
-  command.example("addnorm bench add-norm --shape 2048x384 --threads 2");
-  command.example("addnorm bench gemm attention --json > bench.json");
+  command.section("Groups and their shapes (rows x width; tokens x inputs x outputs; batch x heads x length x d_head)", groups_and_shapes());
+  command.examples({"addnorm bench", "addnorm bench add-norm --shape 2048x384 --threads 2",
+                    "addnorm bench gemm attention --json > bench.json"});
   command.run([o] {
     o->python = peer_python(o->python);
     const bench::Report report = bench::run(*o, std::cerr);

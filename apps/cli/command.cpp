@@ -2,23 +2,105 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <iostream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "layout.h"
+#include "value.h"
 
 namespace addnorm::cli {
 namespace {
 
-template <class T>
-void add_option(CLI::App& app, const std::string& name, T& value, const std::string& help) {
-  app.add_option(name, value, help)->capture_default_str();
+/// The line of --help for an option: "  --threads N,...   thread counts, e.g. 1,2".
+std::string help_line(const CLI::Option& option, bool positional) {
+  const std::string many = option.get_expected_max() > 1 ? " ..." : "";
+  const std::string value = option.get_type_name().empty() ? "" : " " + option.get_type_name();
+  return two_columns(option.get_name(positional, !positional) + value + many, option.get_description());
 }
 
-/// One argument per mention: `--threads 1 machine` must leave `machine` to the positional arguments.
+struct HelpFormat : CLI::Formatter {
+  HelpFormat() {
+    label("Positionals", "Arguments");
+    label("SUBCOMMAND", "COMMAND");
+  }
+  std::string make_option(const CLI::Option* option, bool positional) const override { return help_line(*option, positional); }
+  std::string make_subcommand(const CLI::App* command) const override {
+    return two_columns(command->get_name(), command->get_description());
+  }
+};
+
+/// A complaint about an option's value, followed by what it takes.
+CLI::ParseError bad_value(const CLI::Option& option, const std::string& complaint) {
+  const std::string line = help_line(option, option.get_positional());
+  return CLI::ValidationError(concat(option.get_name(), ": ", complaint, ". It takes:\n", line.substr(0, line.size() - 1)));
+}
+
+/// `--python --json`: the library takes whatever comes next as the value.
+void refuse_option_as_value(const CLI::App& app, const CLI::Option& option, const std::string& text) {
+  if (text.starts_with("-") && app.get_option_no_throw(text.substr(0, text.find('='))) != nullptr)
+    throw bad_value(option, concat("a value is missing before ", text));
+}
+
+std::string with_default(const std::string& help, const std::string& value) {
+  return value.empty() ? help : concat(help, " (default: ", value, ")");
+}
+
+/// "--shape" with the name of its type, "--shape ROWSxWIDTH" with a name of its own for the value.
+struct Spelling {
+  std::string names, value;
+  Spelling(const std::string& given, const char* type)
+      : names(given.substr(0, given.find(' '))), value(given.size() > names.size() ? given.substr(names.size() + 1) : type) {}
+};
+
+/// Reads the texts given for an option into its value; a text that cannot be read is answered with the option's help.
+/// All of them are taken here, so that complaints are ours.
+template <class Read>
+void add_reader(CLI::App& app, const Spelling& spelling, const std::string& help, Read read) {
+  const auto self = std::make_shared<CLI::Option*>();
+  *self = app.add_option(
+      spelling.names,
+      [&app, self, read](const CLI::results_t& given) {
+        for (const std::string& text : given) refuse_option_as_value(app, **self, text);
+        try {
+          read(given);
+        } catch (const UsageError& error) {
+          throw bad_value(**self, error.what());
+        }
+        return true;
+      },
+      help);
+  (*self)->type_name(spelling.value)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
+template <class T>
+void add_option(CLI::App& app, const std::string& name, T& value, const std::string& help) {
+  std::ostringstream before;
+  if constexpr (Number<T>)
+    before << value;
+  else
+    before << std::string(value);
+  add_reader(app, {name, value_name<T>}, with_default(help, before.str()), [&value](const CLI::results_t& given) {
+    require(given.size() == 1, "given ", given.size(), " times");
+    value = parse_value<T>(given.front());
+  });
+}
+
 template <class T>
 void add_list(CLI::App& app, const std::string& name, std::vector<T>& values, const std::string& help) {
-  app.add_option(name, values, help)->delimiter(',')->allow_extra_args(false)->capture_default_str();
+  const std::string several = concat(value_name<T>, ",...");
+  add_reader(app, {name, several.c_str()}, help, [&values](const CLI::results_t& given) {
+    values.clear();
+    for (const std::string& text : given)
+      for (const std::string& item : list_items(text)) values.push_back(parse_value<T>(item));
+  });
+}
+
+void add_to_footer(CLI::App& app, const std::string& heading, const std::string& lines) {
+  const std::string before = app.get_footer();
+  app.footer(concat(before, before.empty() ? "" : "\n\n", heading, ":\n", lines.substr(0, lines.size() - 1)));
 }
 
 /// The sub-command that the arguments reached, or the program itself.
@@ -34,8 +116,18 @@ std::vector<std::string> option_names(const CLI::App& app) {
   return names;
 }
 
+/// An option without its value at the end, or a flag with one. The library says which only in its text.
+std::string explain_mismatch(const CLI::App& app, const std::string& text) {
+  for (const CLI::Option* option : app.get_options()) {
+    if (text.starts_with(option->get_name() + ":")) return bad_value(*option, "the value is missing").what();
+    if (text.starts_with(option->get_single_name() + " was given")) return option->get_name() + " takes no value";
+  }
+  return text;
+}
+
 /// Says what was not understood, with the nearest name that would have been.
 std::string explain(const CLI::App& app, const CLI::ParseError& error) {
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_mismatch(reached(app), error.what());
   const auto rest = app.remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) return error.what();
   const std::string name = rest.front().substr(0, rest.front().find('='));
@@ -54,6 +146,18 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   return unknown_name("command", name, commands);
 }
 
+/// Why std::cout did not take everything; empty when it did.
+std::string unwritten_output() {
+  errno = 0;
+  std::cout.flush();
+  if (std::cout) return "";
+  if (errno == 0) {  // an earlier write failed: what it left in the buffer fails again, and says why
+    std::cout.clear();
+    std::cout.flush();
+  }
+  return concat("the output could not be written", errno == 0 ? "" : concat(": ", std::strerror(errno)));
+}
+
 int complain(const std::string& where, const std::string& what, int code) {
   std::cerr << where << ": " << what << '\n';
   return code;
@@ -61,7 +165,9 @@ int complain(const std::string& where, const std::string& what, int code) {
 
 }  // namespace
 
-void Command::option(const std::string& name, bool& value, const std::string& help) { app_->add_flag(name, value, help); }
+void Command::option(const std::string& name, bool& value, const std::string& help) {
+  app_->add_flag(name, value, help)->disable_flag_override();
+}
 void Command::option(const std::string& name, int& value, const std::string& help) { add_option(*app_, name, value, help); }
 void Command::option(const std::string& name, std::int64_t& value, const std::string& help) {
   add_option(*app_, name, value, help);
@@ -88,12 +194,19 @@ void Command::positional(const std::string& name, std::string& value, const std:
   add_option(*app_, name, value, help);
 }
 void Command::positional(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  app_->add_option(name, values, help);
+  app_->add_option(name, values, help)->type_name("");
 }
 
-void Command::example(const std::string& line) {
-  const std::string before = app_->get_footer();
-  app_->footer((before.empty() ? "Examples:" : before) + "\n  " + line);
+void Command::section(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& lines) {
+  std::string text;
+  for (const auto& [left, right] : lines) text += two_columns(left, right);
+  add_to_footer(*app_, heading, text);
+}
+
+void Command::examples(const std::vector<std::string>& lines) {
+  std::string text;
+  for (const std::string& line : lines) text += "  " + line + "\n";
+  add_to_footer(*app_, "Examples", text);
 }
 
 void Command::run(std::function<int()> body) {
@@ -105,6 +218,8 @@ void Command::run(std::function<int()> body) {
 
 Program::Program(const std::string& name, const std::string& help, const std::string& version)
     : app_(std::make_unique<CLI::App>(help, name)) {
+  app_->formatter(std::make_shared<HelpFormat>());
+  app_->set_help_flag("-h,--help", "print this help and end");
   app_->set_version_flag("--version", name + " " + version, "print the version and end");
   app_->require_subcommand(0, 1);
 }
@@ -112,14 +227,13 @@ Program::Program(const std::string& name, const std::string& help, const std::st
 Program::~Program() = default;
 
 Command Program::command(const std::string& name, const std::string& help) {
-  return Command(*app_->add_subcommand(name, help)->ignore_case()->ignore_underscore());
+  return Command(*app_->add_subcommand(name, help)->ignore_case()->ignore_underscore()->group("Commands"));
 }
 
 int Program::run(int argc, const char* const* argv) {
   const int code = parse_and_run(argc, argv);
-  std::cout.flush();
-  if (!std::cout && code == 0) return complain(app_->get_name(), "the output could not be written", 1);
-  return code;
+  const std::string problem = unwritten_output();
+  return problem.empty() || code != 0 ? code : complain(app_->get_name(), problem, 1);
 }
 
 int Program::parse_and_run(int argc, const char* const* argv) {
@@ -136,10 +250,13 @@ int Program::parse_and_run(int argc, const char* const* argv) {
     return 0;
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
-  } catch (const CLI::Success& asked) {  // --help, --version
+  } catch (const CLI::CallForVersion& asked) {
+    if (argc > 2) return complain(app_->get_name(), "--version stands alone; no other argument goes with it", 2);
+    return app_->exit(asked);
+  } catch (const CLI::Success& asked) {  // --help
     return app_->exit(asked);
   } catch (const CLI::ParseError& error) {
-    return complain(where(), explain(*app_, error) + "\nRun '" + where() + " --help' for what is possible.", 2);
+    return complain(where(), explain(*app_, error) + "\nRun '" + where() + " --help' for everything that is possible.", 2);
   } catch (const UsageError& error) {
     return complain(where(), error.what(), 2);
   } catch (const std::exception& error) {

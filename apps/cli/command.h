@@ -5,7 +5,7 @@
 //     Command command = program.command("bench", "kernels against this machine's limits");
 //     command.positional("groups", o->groups, "what to measure");
 //     command.option("--threads", o->threads, "thread counts, e.g. 1,2");
-//     command.example("addnorm bench add-norm --threads 2");
+//     command.examples({"addnorm bench add-norm --threads 2"});
 //     command.run([o] { ...; return 0; });  // 0 done, 1 failed, 2 bad usage
 //   }
 #pragma once
@@ -15,6 +15,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace CLI {
@@ -29,8 +30,9 @@ class Command {
  public:
   explicit Command(CLI::App& app) : app_(&app) {}
 
-  /// "--threads" or "-t,--threads"; a bool is a flag without value; a vector is given as a,b,c, or one by one
-  /// with the option repeated.
+  /// "--threads" or "-t,--threads"; "--shape ROWSxWIDTH,..." says what --help shows for the value. A bool is a flag without
+  /// value; a vector is given as a,b,c, or one by one with the option repeated. A value that cannot be read is answered with
+  /// `help`, which should hold an example.
   void option(const std::string& name, bool& value, const std::string& help);
   void option(const std::string& name, int& value, const std::string& help);
   void option(const std::string& name, std::int64_t& value, const std::string& help);
@@ -46,8 +48,11 @@ class Command {
   void positional(const std::string& name, std::string& value, const std::string& help);
   void positional(const std::string& name, std::vector<std::string>& values, const std::string& help);
 
-  void example(const std::string& line);  ///< shown at the end of --help
-  void run(std::function<int()> body);    ///< called after parsing, when this sub-command was given
+  /// Shown at the end of --help, in the order of the calls.
+  void section(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& lines);
+  void examples(const std::vector<std::string>& lines);
+
+  void run(std::function<int()> body);  ///< called after parsing, when this sub-command was given
 
  private:
   CLI::App* app_;

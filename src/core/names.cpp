@@ -8,17 +8,18 @@
 namespace addnorm {
 namespace {
 
-/// Levenshtein distance: insertions, deletions and substitutions, one row of the table at a time.
+/// Insertions, deletions, substitutions and exchanges of two neighbours (optimal string alignment), by rows of the table:
+/// above[j] is the distance between the letters of `a` before this one and the first j of `b`.
 std::size_t edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
+  std::vector<std::size_t> two_above(b.size() + 1), above(b.size() + 1), row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
   for (std::size_t i = 0; i < a.size(); ++i) {
-    std::size_t diagonal = row[0];
+    std::swap(two_above, above);
+    std::swap(above, row);
     row[0] = i + 1;
     for (std::size_t j = 0; j < b.size(); ++j) {
-      const std::size_t substituted = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({substituted, row[j] + 1, diagonal + 1});
+      row[j + 1] = std::min({above[j] + (a[i] == b[j] ? 0 : 1), row[j] + 1, above[j + 1] + 1});
+      if (i > 0 && j > 0 && a[i] == b[j - 1] && a[i - 1] == b[j]) row[j + 1] = std::min(row[j + 1], two_above[j - 1] + 1);
     }
   }
   return row.back();

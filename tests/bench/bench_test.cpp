@@ -102,17 +102,13 @@ TEST(Bench, EveryJobHasItsOwnNameAndShape) {
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
 }
 
-TEST(BenchPeer, ThatDoesNotExistSaysSoAndAnswersNothing) {
-  Peer peer("/nonexistent/python");
-  EXPECT_FALSE(peer.alive());
-  EXPECT_NE(peer.problem().find("/nonexistent/python"), std::string::npos) << peer.problem();
-  EXPECT_FALSE(peer.slice("eager", true, 1, 0.01).has_value());
-}
-
-TEST(BenchPeer, ThatIsNoPythonIsGivenUp) {
-  Peer peer("/bin/true");
-  EXPECT_FALSE(peer.alive());
-  EXPECT_FALSE(peer.problem().empty());
+TEST(Bench, EveryGroupButTheMachineHasShapesEachNamedOnce) {
+  for (const std::string& group : group_names()) {
+    std::vector<std::string> shapes = shape_names(group);
+    EXPECT_EQ(shapes.empty(), group == "machine") << group;
+    std::sort(shapes.begin(), shapes.end());
+    EXPECT_EQ(std::adjacent_find(shapes.begin(), shapes.end()), shapes.end()) << group;
+  }
 }
 
 /// A file that is run as the interpreter; gone with its owner.
@@ -122,8 +118,28 @@ struct Script {
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
   ~Script() { std::filesystem::remove(path); }
-  std::filesystem::path path = std::filesystem::temp_directory_path() / ("addnorm-peer-" + std::to_string(getpid()));
+  static inline int made = 0;
+  std::filesystem::path path = std::filesystem::temp_directory_path() / concat("addnorm-peer-", getpid(), "-", made++);
 };
+
+TEST(BenchPeer, ThatCannotBeUsedSaysWhetherItIsAbsentNoPythonOrWithoutTorch) {
+  const Script without_torch(R"(echo '{"error": "ModuleNotFoundError: No module named torch"}')");
+  const Script broken_torch(R"(echo '{"error": "ImportError: libtorch.so is broken"}')");
+  const struct {
+    std::string python, said;
+  } cases[] = {{"/nonexistent/python", "does not exist"},
+               {"/etc/passwd", "cannot be run (Permission denied)"},
+               {"/bin/true", "is it a Python interpreter?"},
+               {without_torch.path.string(), "has no PyTorch; install it there"},
+               {broken_torch.path.string(), "cannot load PyTorch (ImportError: libtorch.so is broken)"}};
+  for (const auto& [python, said] : cases) {
+    Peer peer(python);
+    EXPECT_FALSE(peer.alive());
+    EXPECT_NE(peer.problem().find("'" + python + "' "), std::string::npos) << peer.problem();
+    EXPECT_NE(peer.problem().find(said), std::string::npos) << peer.problem();
+    EXPECT_FALSE(peer.slice("eager", true, 1, 0.01).has_value());
+  }
+}
 
 TEST(BenchPeer, ThatAnswersIsHeard) {
   const Script script(R"(echo '{"torch": "1.2"}'; while read -r line; do echo '{"seconds": 0.5}'; done)");

@@ -3,18 +3,22 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <iostream>
 #include <sstream>
 
 #include "addnorm/core/error.h"
+#include "layout.h"
 
 namespace addnorm::cli {
 namespace {
 
 struct Options {
-  std::vector<std::string> groups;
+  std::vector<std::string> groups, shapes;
   std::vector<int> threads;
   std::int64_t steps = 7;
+  double rate = 0.5;
+  std::uint64_t seed = 1;
   std::string name;
   bool json = false;
 };
@@ -34,11 +38,15 @@ Outcome run(
   Program program("tool", "a tool", "1.2");
   Command measure = program.command("measure", "measures");
   measure.positional("groups", o.groups, "what to measure");
-  measure.option("--threads", o.threads, "thread counts");
+  measure.option("--threads", o.threads, "thread counts, e.g. 1,2");
+  measure.option("--shape ROWSxWIDTH,...", o.shapes, "shapes, e.g. 2x3");
   measure.option("--steps", o.steps, "how many");
+  measure.option("--rate", o.rate, "how fast");
+  measure.option("--seed", o.seed, "where to begin");
   measure.option("-n,--name", o.name, "a name");
   measure.option("--json", o.json, "as JSON");
-  measure.example("tool measure all");
+  measure.section("Groups", {{"all", "everything"}});
+  measure.examples({"tool measure all", "tool measure some"});
   measure.run(body);
   program.command("train", "trains").run([] { return 0; });
 
@@ -107,20 +115,70 @@ TEST(Command, AnUnknownCommandIsAnsweredWithTheNearestOneAndTheList) {
   EXPECT_EQ(o.out, "");
 }
 
-TEST(Command, AnOptionWithoutItsValueIsNamed) {
-  for (const char* option : {"--steps", "--threads", "--name"}) {
-    const Outcome o = run({"measure", option});
+TEST(Command, AnOptionWithoutItsValueIsAnsweredWithWhatItTakes) {
+  for (const std::vector<const char*>& typed : {std::vector{"measure", "--threads"}, {"measure", "--threads", "--json"}}) {
+    const Outcome o = run(typed);
     EXPECT_EQ(o.code, 2);
-    EXPECT_TRUE(says(o.err, {"tool measure: ", option}));
+    EXPECT_TRUE(says(o.err, {"tool measure: --threads: ", "value is missing", "--threads N,...", "thread counts, e.g. 1,2"}));
+  }
+  EXPECT_TRUE(says(run({"measure", "--name"}).err, {"--name: the value is missing", "-n,--name TEXT", "a name"}));
+  EXPECT_TRUE(says(run({"measure", "--name", ""}).err, {"--name: the value is empty"}));
+  EXPECT_EQ(run({"measure", "--name", "train"}).options.name, "train");  // also the name of a command
+  EXPECT_EQ(run({"measure", "--steps", "-3"}).options.steps, -3);
+}
+
+TEST(Command, AValueThatIsNotOfItsKindIsRefusedWithWhatIsAllowed) {
+  const struct {
+    const char *option, *value, *said;
+  } cases[] = {{"--steps", "x", "'x' is not a whole number"},
+               {"--steps", "1.5", "'1.5' is not a whole number"},
+               {"--steps", "9223372036854775808", "'9223372036854775808' is too large"},
+               {"--seed", "-1", "'-1' is not a whole number from 0 on"},
+               {"--rate", "1.5x", "'1.5x' is not a number"},
+               {"--threads", "x", "'x' is not a whole number"},
+               {"--threads", "1,x", "'x' is not a whole number"},
+               {"--threads", "1,,2", "'1,,2' has a comma too many"},
+               {"--threads", "1,", "'1,' has a comma too many"},
+               {"--threads", ",1", "',1' has a comma too many"},
+               {"--threads", "", "the value is empty"},
+               {"--shape", "2x3,", "'2x3,' has a comma too many"}};
+  for (const auto& [option, value, said] : cases) {
+    const Outcome o = run({"measure", option, value});
+    EXPECT_EQ(o.code, 2) << option << ' ' << value;
+    EXPECT_TRUE(
+        says(o.err, {concat("tool measure: ", option, ": ", said), concat("It takes:\n  ", option), "tool measure --help"}));
   }
 }
 
-TEST(Command, AValueThatIsNoNumberIsNamedWithItsOption) {
-  for (const char* option : {"--steps", "--threads"}) {
-    const Outcome o = run({"measure", option, "x"});
-    EXPECT_EQ(o.code, 2);
-    EXPECT_TRUE(says(o.err, {"tool measure: ", option, "x"}));
-  }
+TEST(Command, AValueMayBeGivenOnlyOnce) {
+  const Outcome o = run({"measure", "--steps", "1", "--steps", "2"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_TRUE(says(o.err, {"--steps: given 2 times"}));
+}
+
+TEST(Command, AFlagTakesNoValue) {
+  const Outcome o = run({"measure", "--json=3"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_TRUE(says(o.err, {"tool measure: --json takes no value"}));
+}
+
+TEST(Command, HelpNamesValuesDefaultsSectionsAndExamples) {
+  const Outcome help = run({"measure", "--help"});
+  EXPECT_EQ(help.code, 0);
+  EXPECT_TRUE(says(help.out,
+                   {"\n  --threads N,...     thread counts, e.g. 1,2\n", "\n  --shape ROWSxWIDTH,...\n", "how many (default: 7)\n",
+                    "how fast (default: 0.5)\n", "\n  -n,--name TEXT ", "\n  --json              as JSON\n",
+                    "\nGroups:\n  all                 everything\n", "\nExamples:\n  tool measure all\n  tool measure some\n"}));
+}
+
+TEST(Layout, LongTextIsWrappedInItsColumn) {
+  std::string text = "word";
+  for (int i = 0; i < 50; ++i) text += " word";
+  const std::string lines = two_columns("--name", text);
+  EXPECT_TRUE(lines.starts_with("  --name              word word")) << lines;
+  EXPECT_TRUE(says(lines, {"word\n                      word"}));
+  std::istringstream each(lines);
+  for (std::string line; std::getline(each, line);) EXPECT_LE(line.size(), 100u) << line;
 }
 
 TEST(Program, ErrorsOfUseEndWithTwoAndOthersWithOneAndBothWithALineOnStderr) {
@@ -140,20 +198,32 @@ TEST(Program, PassesOnTheExitCodeOfTheCommand) {
 
 TEST(Program, PrintsHelpAndVersionToStdoutAndWithoutArgumentsHelpToStderr) {
   EXPECT_EQ(run({"--version"}).out, "tool 1.2\n");
-  const Outcome help = run({"measure", "--help"});
-  EXPECT_EQ(help.code, 0);
-  EXPECT_TRUE(says(help.out, {"--threads", "thread counts", "tool measure all"}));
+  EXPECT_TRUE(says(run({"--help"}).out, {"measure", "train"}));
   const Outcome nothing = run({});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_TRUE(says(nothing.err, {"measure", "train"}));
 }
 
+TEST(Program, VersionStandsAlone) {
+  for (const char* more : {"extra", "measure", "--help"}) {
+    const Outcome o = run({"--version", more});
+    EXPECT_EQ(o.code, 2) << more;
+    EXPECT_EQ(o.out, "") << more;
+    EXPECT_TRUE(says(o.err, {"tool: --version stands alone"}));
+  }
+}
+
 /// Takes nothing, as a full disk.
 struct Full : std::streambuf {
-  int_type overflow(int_type) override { return traits_type::eof(); }
+  int_type overflow(int_type) override { return fail(); }
+  int sync() override { return fail(); }
+  static int fail() {
+    errno = ENOSPC;
+    return traits_type::eof();
+  }
 };
 
-TEST(Program, AnOutputThatCannotBeWrittenEndsWithOne) {
+TEST(Program, AnOutputThatCannotBeWrittenEndsWithOneAndTheReasonOfTheSystem) {
   Full full;
   for (const bool by_command : {true, false}) {
     const Outcome o = by_command ? run(
@@ -161,7 +231,7 @@ TEST(Program, AnOutputThatCannotBeWrittenEndsWithOne) {
                                  : run({"--version"}, {}, &full);
     std::cout.clear();
     EXPECT_EQ(o.code, 1);
-    EXPECT_TRUE(says(o.err, {"the output could not be written"}));
+    EXPECT_TRUE(says(o.err, {"the output could not be written: No space left on device"}));
   }
 }
 

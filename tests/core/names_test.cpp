@@ -22,6 +22,12 @@ TEST(Names, NearestIsTheOneWithTheFewestEdits) {
   EXPECT_EQ(nearest_name("hx", kKnown), "hc");
 }
 
+TEST(Names, TwoNeighboursThatChangedPlacesAreOneEdit) {
+  EXPECT_EQ(nearest_name("benhc", std::vector<std::string>{"train", "bench"}), "bench");
+  EXPECT_EQ(nearest_name("ch", kKnown), "hc");
+  EXPECT_EQ(nearest_name("erzreo", kKnown), "rezero");
+}
+
 TEST(Names, NothingIsNearestToSomethingElseAltogether) {
   EXPECT_EQ(nearest_name("transformer", kKnown), "");
   EXPECT_EQ(nearest_name("ab", kKnown), "");

@@ -10,8 +10,9 @@ namespace addnorm {
 /// "PreLN", "pre-ln" and "pre_ln" become "preln".
 std::string folded(std::string_view name);
 
-/// The known name with the fewest single-character edits from `name` (both folded; the first of equals), or "" when
-/// none shares enough with it to be what was meant: at most a third of its letters may differ, one in short names.
+/// The known name with the fewest edits from `name` (both folded; the first of equals), or "" when none shares enough with
+/// it to be what was meant: an edit to every third letter is the most, one in short names. An edit is a letter more, less or
+/// another, or two neighbours that changed places.
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 /// "unknown arrangement 'preln2'; did you mean pre-ln? known: post-ln, pre-ln". `what` says what kind of name it is.
