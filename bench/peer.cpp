@@ -28,9 +28,9 @@ using nlohmann::json;
 
 /// Large blocks come from the heap and stay there: otherwise each result above 32 MiB is mapped and unmapped, and PyTorch
 /// spends most of its time in page faults. Huge pages as for our own arrays.
-constexpr std::array<std::string_view, 4> kMallocSettings = {"MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=17179869184",
-                                                             "MALLOC_TOP_PAD_=268435456",
-                                                             "GLIBC_TUNABLES=glibc.malloc.hugetlb=1"};
+constexpr std::array<std::string_view, 5> kMallocSettings = {"MALLOC_MMAP_MAX_=0", "MALLOC_TRIM_THRESHOLD_=17179869184",
+                                                             "MALLOC_TOP_PAD_=268435456", "GLIBC_TUNABLES=glibc.malloc.hugetlb=1",
+                                                             "THP_MEM_ALLOC_ENABLE=1"};
 
 /// This process's environment with those settings in place of its own. Pointers into `settings` and environ.
 std::vector<char*> peer_environment(std::array<std::string, kMallocSettings.size()>& settings) {

@@ -165,10 +165,10 @@ TEST(Command, AFlagTakesNoValue) {
 TEST(Command, HelpNamesValuesDefaultsSectionsAndExamples) {
   const Outcome help = run({"measure", "--help"});
   EXPECT_EQ(help.code, 0);
-  EXPECT_TRUE(says(help.out,
-                   {"\n  --threads N,...     thread counts, e.g. 1,2\n", "\n  --shape ROWSxWIDTH,...\n", "how many (default: 7)\n",
-                    "how fast (default: 0.5)\n", "\n  -n,--name TEXT ", "\n  --json              as JSON\n",
-                    "\nGroups:\n  all                 everything\n", "\nExamples:\n  tool measure all\n  tool measure some\n"}));
+  EXPECT_TRUE(says(
+      help.out, {"\n  --threads N,...     thread counts, e.g. 1,2\n", "\n  --shape ROWSxWIDTH,...\n", "how many (default: 7)\n",
+                 "how fast (default: 0.5)\n", "\n  -n,--name TEXT ", "\n  --json              as JSON\n",
+                 "\nGroups:\n  all                 everything\n", "\nExamples:\n  tool measure all\n  tool measure some\n"}));
 }
 
 TEST(Layout, LongTextIsWrappedInItsColumn) {
