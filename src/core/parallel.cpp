@@ -36,6 +36,8 @@ void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
   for (std::ptrdiff_t block = 0; block < count; ++block) body(context, static_cast<std::size_t>(block));
 }
 
+void detail::refuse_empty_blocks() { refuse("parallel_ranges: blocks of 0 elements asked for, at least 1 is needed"); }
+
 void detail::run_tasks(std::size_t tasks, TaskBody body, void* context) {
   const int team = static_cast<int>(std::min(tasks, static_cast<std::size_t>(threads())));
   if (team <= 1 || omp_in_parallel()) {

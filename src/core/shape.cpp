@@ -29,7 +29,7 @@ Shape Shape::with(std::size_t axis, std::size_t size) const {
 }
 
 void Shape::no_such_axis(std::size_t axis) const {
-  throw UsageError(concat("shape: axis ", axis, " of ", *this, ", which has ", rank_, rank_ == 1 ? " axis" : " axes"));
+  refuse("shape: axis ", axis, " of ", *this, ", which has ", rank_, rank_ == 1 ? " axis" : " axes");
 }
 
 std::string Shape::text() const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "addnorm/core/error.h"
+#include "core/byte_text.h"
 #include "tensor/arena_pages.h"
 #include "tensor/poison.h"
 #include "tensor/size_class.h"
@@ -39,9 +40,9 @@ class Arena {
 };
 
 [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t in_use) {
-  const auto mib = [](std::size_t n) { return static_cast<double>(n >> 10) / 1024; };
-  throw Error(concat("out of memory: a tensor needs ", mib(bytes), " MiB (", bytes, " bytes), and the system has no more; ",
-                     mib(in_use), " MiB are in use by other tensors. A smaller batch, sequence or model needs less"));
+  throw Error(with_scope(concat("out of memory: a tensor needs ", byte_text(static_cast<double>(bytes)),
+                                ", and the system has no more; ", byte_text(static_cast<double>(in_use)),
+                                " are in use by other tensors. A smaller batch, sequence or model needs less")));
 }
 
 void* Arena::take(std::size_t bytes) {

@@ -4,21 +4,47 @@
 
 namespace addnorm {
 namespace {
-thread_local std::shared_ptr<ArenaScope::Record> innermost;
+
+using Record = ArenaScope::Record;
+
+/// The records opened on this thread, innermost first, linked by `outer`. Ended ones leave when somebody looks.
+thread_local std::shared_ptr<Record> innermost;
+
+std::shared_ptr<Record> opened(bool outside) {
+  auto record = std::make_shared<Record>();
+  record->outside = outside;
+  record->outer = innermost;
+  return innermost = std::move(record);
 }
 
-const std::shared_ptr<ArenaScope::Record>& current_arena_scope() { return innermost; }
-
-ArenaScope::ArenaScope() : record_(std::make_shared<Record>()), outer_(std::exchange(innermost, record_)) {}
-
-ArenaScope::~ArenaScope() {
-  record_->ended.store(true, std::memory_order_release);
-  innermost = std::move(outer_);
+void drop(std::shared_ptr<Record>& link) {
+  const std::shared_ptr<Record> gone = std::move(link);
+  link = std::move(gone->outer);
 }
+
+/// All ended records leave, wherever they stand: scopes that overlap like a chain leave no chain behind.
+void close(Record& record) {
+  record.ended.store(true, std::memory_order_release);
+  for (std::shared_ptr<Record>* link = &innermost; *link;)
+    if ((*link)->ended.load(std::memory_order_acquire))
+      drop(*link);
+    else
+      link = &(*link)->outer;
+}
+
+}  // namespace
+
+std::shared_ptr<Record> current_arena_scope() {
+  while (innermost && innermost->ended.load(std::memory_order_acquire)) drop(innermost);  // ended on another thread
+  return innermost && !innermost->outside ? innermost : nullptr;
+}
+
+ArenaScope::ArenaScope() : record_(opened(false)) {}
+ArenaScope::~ArenaScope() { close(*record_); }
 
 std::size_t ArenaScope::bytes_alive() const { return record_->bytes_alive.load(std::memory_order_relaxed); }
 
-OutsideArenaScopes::OutsideArenaScopes() : interrupted_(std::exchange(innermost, nullptr)) {}
-OutsideArenaScopes::~OutsideArenaScopes() { innermost = std::move(interrupted_); }
+OutsideArenaScopes::OutsideArenaScopes() : record_(opened(true)) {}
+OutsideArenaScopes::~OutsideArenaScopes() { close(*record_); }
 
 }  // namespace addnorm

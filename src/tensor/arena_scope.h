@@ -12,9 +12,11 @@ namespace addnorm {
 struct ArenaScope::Record {
   std::atomic<bool> ended{false};
   std::atomic<std::size_t> bytes_alive{0};
+  bool outside = false;           // of OutsideArenaScopes: tensors made under it belong to no scope
+  std::shared_ptr<Record> outer;  // the next one of the thread that opened it; touched by that thread only
 };
 
 /// The innermost scope open on this thread, or null.
-const std::shared_ptr<ArenaScope::Record>& current_arena_scope();
+std::shared_ptr<ArenaScope::Record> current_arena_scope();
 
 }  // namespace addnorm

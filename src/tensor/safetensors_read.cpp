@@ -6,6 +6,7 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/tensor/safetensors.h"
+#include "core/byte_text.h"
 #include "core/file.h"
 #include "tensor/half.h"
 #include "tensor/safetensors_header.h"
@@ -75,6 +76,21 @@ safetensors::Header read_header(const InputFile& file, std::uint64_t length, con
   return safetensors::Header(json, file.size() - kLengthBytes - length, where);
 }
 
+constexpr std::string_view kFloats[] = {"F32", "F64", "F16", "BF16"};
+constexpr std::string_view kIntegers[] = {"I64", "I32", "I16", "I8", "U32", "U16", "U8"};
+constexpr std::string_view kBooleans[] = {"BOOL"};
+
+bool is_float(std::string_view type) { return std::ranges::find(kFloats, type) != std::end(kFloats); }
+
+/// What to do with a tensor that was asked for in a way its type does not have.
+std::string_view advice_for(std::string_view type) {
+  if (is_float(type)) return "use read";
+  if (type == "BOOL") return "use read_bool";
+  if (std::ranges::find(kIntegers, type) != std::end(kIntegers)) return "use read_i64";
+  if (type == "U64") return "nothing here reads it, its values may not fit in a signed number; convert it to I64";
+  return "nothing here reads it; convert it to F32";
+}
+
 template <class T>
 ValueCounts counts_of(std::span<const T> values) {
   ValueCounts counts;
@@ -97,7 +113,7 @@ struct SafetensorsReader::Impl {
   std::string_view type(std::size_t i) const { return safetensors::kElementTypes[header.entry(i).type].name; }
   std::uint64_t bytes(std::size_t i) const { return header.entry(i).end - header.entry(i).begin; }
   std::uint64_t position(std::size_t i) const { return kLengthBytes + length + header.entry(i).begin; }
-  void expect_type(std::size_t i, std::string_view wanted, const char* how) const;
+  [[noreturn]] void wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const;
 
   template <class T>
   void for_each_block(std::size_t i, auto&& body) const;
@@ -119,13 +135,15 @@ std::size_t SafetensorsReader::Impl::index_of(std::string_view name) const {
   std::vector<std::string> known;
   for (std::size_t i = 0; i < std::min(header.size(), kSearched); ++i) known.emplace_back(header.name(i));
   const std::string nearest = nearest_name(name, known);
-  throw UsageError(concat(where, "no tensor ", in_quotes(name), " among its ", header.size(), " tensors",
-                          nearest.empty() ? "" : concat("; did you mean ", in_quotes(nearest), "?")));
+  refuse(where, "no tensor ", in_quotes(name), " among its ", header.size(), " tensors",
+         nearest.empty() ? "; name(i) lists them" : concat("; did you mean ", in_quotes(nearest), "?"));
 }
 
-void SafetensorsReader::Impl::expect_type(std::size_t i, std::string_view wanted, const char* how) const {
-  if (type(i) != wanted)
-    throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), ": is ", type(i), ", ", how, " reads ", wanted));
+void SafetensorsReader::Impl::wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const {
+  std::string names;
+  for (const std::string_view name : readable) names.append(names.empty() ? "" : ", ").append(name);
+  throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), ": is ", type(i), ", not supported by ", function,
+                         ", which reads ", names, "; ", advice_for(type(i))));
 }
 
 // body(values, first) for pieces of at most 256 KiB, read one after the other.
@@ -148,7 +166,7 @@ std::vector<T> SafetensorsReader::Impl::room_for(std::size_t i, std::size_t coun
     return std::vector<T>(count);
   } catch (const std::exception&) {  // bad_alloc or length_error
     throw Error(concat(where, "tensor ", in_quotes(header.name(i)), ": out of memory: its ", count, " elements need ",
-                       count / 1024 * sizeof(T) / 1024, " MiB, and the system has no more"));
+                       byte_text(static_cast<double>(count) * sizeof(T)), ", and the system has no more"));
   }
 }
 
@@ -169,84 +187,86 @@ SafetensorsReader::SafetensorsReader(SafetensorsReader&&) noexcept = default;
 SafetensorsReader& SafetensorsReader::operator=(SafetensorsReader&&) noexcept = default;
 SafetensorsReader::~SafetensorsReader() = default;
 
-std::size_t SafetensorsReader::size() const { return impl_->header.size(); }
-
-std::string_view SafetensorsReader::name(std::size_t i) const {
-  require(i < size(), impl_->where, "tensor number ", i, " asked for, there are ", size());
-  return impl_->header.name(i);
+const SafetensorsReader::Impl& SafetensorsReader::impl() const {
+  require(impl_ != nullptr, "SafetensorsReader: this one was moved from and has nothing left; use the one it was moved to");
+  return *impl_;
 }
 
-bool SafetensorsReader::contains(std::string_view name) const { return impl_->header.find(name).has_value(); }
+std::size_t SafetensorsReader::size() const { return impl().header.size(); }
+
+std::string_view SafetensorsReader::name(std::size_t i) const {
+  require(i < size(), impl().where, "tensor number ", i, " asked for, there are ", size());
+  return impl().header.name(i);
+}
+
+bool SafetensorsReader::contains(std::string_view name) const { return impl().header.find(name).has_value(); }
 
 SafetensorsInfo SafetensorsReader::info(std::string_view name) const {
-  const std::size_t i = impl_->index_of(name);
-  return {.dtype = impl_->type(i), .shape = impl_->header.shape(i), .bytes = impl_->bytes(i)};
+  const std::size_t i = impl().index_of(name);
+  return {.dtype = impl().type(i), .shape = impl().header.shape(i), .bytes = impl().bytes(i)};
 }
 
 std::optional<std::string> SafetensorsReader::metadata(std::string_view key) const {
-  const auto found = impl_->header.find_metadata(key);
+  const auto found = impl().header.find_metadata(key);
   return found ? std::optional<std::string>(*found) : std::nullopt;
 }
 
 std::vector<std::pair<std::string, std::string>> SafetensorsReader::metadata() const {
   std::vector<std::pair<std::string, std::string>> all;
-  for (std::size_t i = 0; i < impl_->header.metadata_size(); ++i)
-    all.emplace_back(impl_->header.metadata_key(i), impl_->header.metadata_value(i));
+  for (std::size_t i = 0; i < impl().header.metadata_size(); ++i)
+    all.emplace_back(impl().header.metadata_key(i), impl().header.metadata_value(i));
   return all;
 }
 
 Tensor SafetensorsReader::read(std::string_view name) const try {
-  const std::size_t i = impl_->index_of(name);
-  const std::string_view type = impl_->type(i);
-  const bool readable = type == "F32" || type == "F64" || type == "F16" || type == "BF16";
-  if (!readable)
-    throw DataError(concat(impl_->where, "tensor ", in_quotes(name), ": ", type, " is not supported as a tensor of floats; F32, ",
-                           "F64, F16, BF16 are; integers and BOOL have functions of their own"));
-  impl_->file.expect_same_size();
-  Tensor out(impl_->header.shape(i), type == "F64" ? DType::f64 : DType::f32);
+  const std::size_t i = impl().index_of(name);
+  const std::string_view type = impl().type(i);
+  if (!is_float(type)) impl().wrong_type(i, "read", kFloats);
+  impl().file.expect_same_size();
+  Tensor out(impl().header.shape(i), type == "F64" ? DType::f64 : DType::f32);
   if (type == "F16")
-    impl_->read_halves(i, from_f16, out.data<float>());
+    impl().read_halves(i, from_f16, out.data<float>());
   else if (type == "BF16")
-    impl_->read_halves(i, from_bf16, out.data<float>());
+    impl().read_halves(i, from_bf16, out.data<float>());
   else
-    dispatch(out.dtype(), [&](auto zero) { impl_->file.read(impl_->position(i), out.data<decltype(zero)>(), impl_->bytes(i)); });
+    dispatch(out.dtype(), [&](auto zero) { impl().file.read(impl().position(i), out.data<decltype(zero)>(), impl().bytes(i)); });
   return out;
 } catch (const UsageError&) {
   throw;
 } catch (const DataError&) {
   throw;
 } catch (const Error& error) {  // out of memory: say for what
-  throw Error(concat(impl_->where, "tensor ", in_quotes(name), ": ", error.what()));
+  throw Error(concat(impl().where, "tensor ", in_quotes(name), ": ", error.what()));
 }
 
 std::vector<std::int64_t> SafetensorsReader::read_i64(std::string_view name) const {
-  const std::size_t i = impl_->index_of(name);
-  const std::string_view type = impl_->type(i);
-  if (type == "I32") return impl_->read_widened<std::int32_t>(i);
-  if (type == "I16") return impl_->read_widened<std::int16_t>(i);
-  if (type == "I8") return impl_->read_widened<std::int8_t>(i);
-  if (type == "U32") return impl_->read_widened<std::uint32_t>(i);
-  if (type == "U16") return impl_->read_widened<std::uint16_t>(i);
-  if (type == "U8") return impl_->read_widened<std::uint8_t>(i);
-  impl_->expect_type(i, "I64", "read_i64");
-  return impl_->read_widened<std::int64_t>(i);
+  const std::size_t i = impl().index_of(name);
+  const std::string_view type = impl().type(i);
+  if (type == "I32") return impl().read_widened<std::int32_t>(i);
+  if (type == "I16") return impl().read_widened<std::int16_t>(i);
+  if (type == "I8") return impl().read_widened<std::int8_t>(i);
+  if (type == "U32") return impl().read_widened<std::uint32_t>(i);
+  if (type == "U16") return impl().read_widened<std::uint16_t>(i);
+  if (type == "U8") return impl().read_widened<std::uint8_t>(i);
+  if (type != "I64") impl().wrong_type(i, "read_i64", kIntegers);
+  return impl().read_widened<std::int64_t>(i);
 }
 
 std::vector<std::uint8_t> SafetensorsReader::read_bool(std::string_view name) const {
-  const std::size_t i = impl_->index_of(name);
-  impl_->expect_type(i, "BOOL", "read_bool");
-  auto out = impl_->room_for<std::uint8_t>(i, impl_->bytes(i));
-  impl_->file.read(impl_->position(i), out.data(), out.size());
+  const std::size_t i = impl().index_of(name);
+  if (impl().type(i) != "BOOL") impl().wrong_type(i, "read_bool", kBooleans);
+  auto out = impl().room_for<std::uint8_t>(i, impl().bytes(i));
+  impl().file.read(impl().position(i), out.data(), out.size());
   const auto bad = std::ranges::find_if(out, [](std::uint8_t v) { return v > 1; });
   if (bad != out.end())
-    throw DataError(
-        concat(impl_->where, "tensor ", in_quotes(name), ": element ", bad - out.begin(), " is ", int{*bad}, ", BOOL is 0 or 1"));
+    throw DataError(concat(impl().where, "tensor ", in_quotes(name), ": element ", bad - out.begin(), " is ", int{*bad},
+                           ", BOOL is 0 or 1; the file is damaged, or was ", "written by a program that stores bits there"));
   return out;
 }
 
 ValueCounts SafetensorsReader::count_values(std::string_view name) const {
-  const std::size_t i = impl_->index_of(name);
-  const std::string_view type = impl_->type(i);
+  const std::size_t i = impl().index_of(name);
+  const std::string_view type = impl().type(i);
   ValueCounts total;
   const auto add = [&total](const ValueCounts& part) {
     total.nan += part.nan;
@@ -258,18 +278,17 @@ ValueCounts SafetensorsReader::count_values(std::string_view name) const {
     std::ranges::transform(halves, wide.begin(), widen);
     add(counts_of<float>(wide));
   };
-  impl_->file.expect_same_size();
+  impl().file.expect_same_size();
   if (type == "F32")
-    impl_->for_each_block<float>(i, [&](std::span<const float> v, std::size_t) { add(counts_of(v)); });
+    impl().for_each_block<float>(i, [&](std::span<const float> v, std::size_t) { add(counts_of(v)); });
   else if (type == "F64")
-    impl_->for_each_block<double>(i, [&](std::span<const double> v, std::size_t) { add(counts_of(v)); });
+    impl().for_each_block<double>(i, [&](std::span<const double> v, std::size_t) { add(counts_of(v)); });
   else if (type == "F16")
-    impl_->for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_f16); });
+    impl().for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_f16); });
   else if (type == "BF16")
-    impl_->for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_bf16); });
+    impl().for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_bf16); });
   else
-    throw DataError(
-        concat(impl_->where, "tensor ", in_quotes(name), ": is ", type, "; values are counted in F32, F64, F16, BF16"));
+    impl().wrong_type(i, "count_values", kFloats);
   return total;
 }
 

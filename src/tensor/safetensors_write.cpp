@@ -34,7 +34,7 @@ std::string as_json(const std::string& text, const std::string& what) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::exception&) {
-    throw UsageError(concat("safetensors: ", what, " is not valid UTF-8"));
+    refuse("safetensors: ", what, " is not valid UTF-8");
   }
 }
 
@@ -106,10 +106,15 @@ SafetensorsWriter::SafetensorsWriter(SafetensorsWriter&&) noexcept = default;
 SafetensorsWriter& SafetensorsWriter::operator=(SafetensorsWriter&&) noexcept = default;
 SafetensorsWriter::~SafetensorsWriter() = default;
 
+SafetensorsWriter::Impl& SafetensorsWriter::impl() const {
+  require(impl_ != nullptr, "SafetensorsWriter: this one was moved from and has nothing left; use the one it was moved to");
+  return *impl_;
+}
+
 void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
   require(tensor.defined(), "safetensors: the tensor ", in_quotes(name), " is undefined");
   const bool f32 = tensor.dtype() == DType::f32;
-  impl_->add(name, {.name = {},
+  impl().add(name, {.name = {},
                     .type = f32 ? "F32" : "F64",
                     .element_bytes = size_of(tensor.dtype()),
                     .shape = tensor.shape(),
@@ -120,7 +125,7 @@ void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
 void SafetensorsWriter::add_i64(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
   require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
           shape);
-  impl_->add(name, {.name = {},
+  impl().add(name, {.name = {},
                     .type = "I64",
                     .element_bytes = 8,
                     .shape = shape,
@@ -134,7 +139,7 @@ void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span
   const auto bad = std::ranges::find_if(values, [](std::uint8_t v) { return v > 1; });
   require(bad == values.end(), "safetensors: ", in_quotes(name), " has the value ", bad == values.end() ? 0 : int{*bad},
           ", BOOL is 0 or 1");
-  impl_->add(name, {.name = {},
+  impl().add(name, {.name = {},
                     .type = "BOOL",
                     .element_bytes = 1,
                     .shape = shape,
@@ -145,16 +150,16 @@ void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span
 void SafetensorsWriter::set_metadata(std::string key, std::string value) {
   as_json(key, concat("metadata key ", in_quotes(key)));
   as_json(value, concat("the value of metadata key ", in_quotes(key)));
-  impl_->metadata[std::move(key)] = std::move(value);
+  impl().metadata[std::move(key)] = std::move(value);
 }
 
 void SafetensorsWriter::save(const std::filesystem::path& path) const {
-  const std::string header = impl_->header();
+  const std::string header = impl().header();
   const std::uint64_t length = header.size();
   ReplacementFile file(path);
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
-  for (const Part* part : impl_->ordered()) file.write(part->data(), part->bytes());
+  for (const Part* part : impl().ordered()) file.write(part->data(), part->bytes());
   file.commit();
 }
 

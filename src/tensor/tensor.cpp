@@ -5,12 +5,20 @@
 #include <ostream>
 
 #include "addnorm/core/checked.h"
+#include "core/byte_text.h"
 #include "tensor/arena_scope.h"
 
 namespace addnorm {
 
-const char* name_of(DType dtype) { return dtype == DType::f32 ? "float32" : "float64"; }
-std::size_t size_of(DType dtype) { return dtype == DType::f32 ? sizeof(float) : sizeof(double); }
+void detail::refuse_dtype(DType dtype) {
+  refuse("Tensor: DType ", static_cast<int>(dtype), " given; allowed are DType::f32 (0) and f64 (1)");
+}
+const char* name_of(DType dtype) {
+  return dispatch(dtype, [](auto zero) { return sizeof(zero) == sizeof(float) ? "float32" : "float64"; });
+}
+std::size_t size_of(DType dtype) {
+  return dispatch(dtype, [](auto zero) { return sizeof(zero); });
+}
 std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of(dtype); }
 
 class Buffer {
@@ -37,6 +45,13 @@ class Buffer {
 };
 
 namespace {
+
+void require_elements(const char* where, bool defined) {
+  require(defined, where,
+          ": the tensor is undefined and has no elements. It was made by default, or is the grad() of a Var that ",
+          "no backward has reached (of a computed Var only after retain_grad())");
+}
+
 template <class T>
 Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
   require(count == shape.elements(), "Tensor: ", count, " values given for shape ", shape, ", which has ", shape.elements());
@@ -44,11 +59,13 @@ Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
   std::copy_n(values, count, out.data<T>());
   return out;
 }
+
 }  // namespace
 
 Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
   const auto bytes = checked_mul(shape.elements(), size_of(dtype));
-  require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " does not fit in memory");
+  require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " needs ",
+          byte_text(static_cast<double>(shape.elements()) * static_cast<double>(size_of(dtype))), " and does not fit in memory");
   buffer_ = std::make_shared<Buffer>(*bytes);
 }
 
@@ -74,13 +91,13 @@ Tensor Tensor::of(const Shape& shape, std::initializer_list<float> values) {
 }
 
 double Tensor::item() const {
-  require(defined(), "Tensor::item: the tensor is undefined; it has no element");
+  require_elements("Tensor::item", defined());
   require(elements() == 1, "Tensor::item: needs exactly one element, the shape is ", shape_);
   return dispatch(dtype_, [&](auto zero) { return static_cast<double>(*data<decltype(zero)>()); });
 }
 
 Tensor Tensor::reshape(const Shape& shape) const {
-  require(defined(), "Tensor::reshape: the tensor is undefined; it has no elements");
+  require_elements("Tensor::reshape", defined());
   require(shape.elements() == elements(), "Tensor::reshape: ", shape_, " has ", elements(), " elements, ", shape, " has ",
           shape.elements());
   Tensor out = *this;
@@ -96,6 +113,7 @@ Tensor Tensor::clone() const {
 }
 
 Tensor Tensor::to(DType dtype) const {
+  require_elements("Tensor::to", defined());
   if (dtype == dtype_) return *this;
   Tensor out(shape_, dtype);
   dispatch(dtype_, [&](auto from) {
@@ -108,7 +126,7 @@ Tensor Tensor::to(DType dtype) const {
 }
 
 void* Tensor::checked_data(DType wanted) const {
-  require(defined(), "Tensor: the tensor is undefined; it has no elements to read");
+  require_elements("Tensor", defined());
   require(wanted == dtype_, "Tensor: read as ", wanted, ", but it holds ", dtype_, "; convert with to()");
   return buffer_->memory();
 }

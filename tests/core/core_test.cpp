@@ -7,6 +7,7 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
+#include "core/byte_text.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -36,6 +37,17 @@ TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape.with(2, 1)); }, {"axis 2", "[2, 3]"}));
 }
 
+TEST(ByteText, SaysWhatAPersonCanRead) {
+  EXPECT_EQ(byte_text(0), "0 bytes");
+  EXPECT_EQ(byte_text(1 << 20), "1 MiB");
+  EXPECT_EQ(byte_text((1 << 20) - 1), "1048575 bytes");
+  EXPECT_EQ(byte_text(1.5 * (1 << 30)), "1.5 GiB");
+  EXPECT_EQ(byte_text(123456789), "118 MiB");
+  EXPECT_EQ(byte_text(1023.9 * (1 << 20)), "1024 MiB");
+  EXPECT_EQ(byte_text(0x1p64), "16 EiB");
+  EXPECT_EQ(byte_text(0x1p70), "1024 EiB");
+}
+
 TEST(Dropout, ThresholdIsTheProbabilityAndNothingOutsideOfZeroToOneIsUndefined) {
   EXPECT_EQ(drop_threshold(0.5f), 0x80000000u);
   EXPECT_EQ(drop_threshold(0.0f), 0u);
@@ -50,6 +62,15 @@ TEST(Parallel, RefusesThreadCountsThatCannotBe) {
   for (const int count : {0, -1, 1025, std::numeric_limits<int>::max()})
     EXPECT_TRUE(test::throws_saying<UsageError>([&] { set_threads(count); }, {concat("set_threads: ", count), "1 to 1024"}));
   EXPECT_EQ(threads(), before);
+}
+
+TEST(Parallel, RefusesBlocksOfNothingAndTakesOnesLargerThanEverything) {
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { parallel_ranges(3, 0, [](std::size_t, std::size_t) {}); },
+                                              {"parallel_ranges: blocks of 0", "at least 1"}));
+  std::size_t covered = 0;
+  parallel_ranges(10, std::numeric_limits<std::size_t>::max(),
+                  [&](std::size_t begin, std::size_t end) { covered += end - begin; });
+  EXPECT_EQ(covered, 10u);
 }
 
 TEST(Parallel, BlocksOfRowsHaveAtLeastOneRowAndFewerTheWiderTheyAre) {

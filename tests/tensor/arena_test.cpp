@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <set>
 #include <thread>
 #include <vector>
@@ -194,8 +195,9 @@ TEST(Arena, IsSafeToUseFromManyThreads) {
 
 TEST(Arena, SaysWhatWasNeededWhenThereIsNoMemory) {
   const std::size_t in_use = arena_stats().bytes_in_use;
-  for (const std::size_t elements : {std::size_t{1} << 42, std::size_t{1} << 50, (std::size_t{1} << 62) - 1})
-    EXPECT_TRUE(test::throws_saying<Error>([&] { Tensor t({elements}); }, {"MiB"})) << elements;
+  EXPECT_TRUE(test::throws_saying<Error>([] { Tensor t({std::size_t{1} << 42}); }, {"needs 16 TiB"}));
+  EXPECT_TRUE(test::throws_saying<Error>([] { Tensor t({std::size_t{1} << 50}); }, {"needs 4 PiB"}));
+  EXPECT_TRUE(test::throws_saying<Error>([] { Tensor t({(std::size_t{1} << 62) - 1}); }, {"needs 16 EiB"}));
   EXPECT_TRUE(test::throws_saying<Error>([] { arena_take(SIZE_MAX); }, {"no more"}));
   EXPECT_EQ(arena_stats().bytes_in_use, in_use);
 }
@@ -250,6 +252,48 @@ TEST(ArenaScope, RefusesToReadATensorThatOutlivedIt) {
     EXPECT_TRUE(test::throws_saying<UsageError>([&] { gone.data<float>(); }, {"ArenaScope", "ended"}));
     EXPECT_TRUE(test::throws_saying<UsageError>([&] { gone.clone(); }, {"ArenaScope"}));
   }
+}
+
+TEST(ArenaScope, MayEndInAnyOrderAndTensorsBelongToTheInnermostThatIsOpen) {
+  auto outer = std::make_unique<ArenaScope>();
+  auto inner = std::make_unique<ArenaScope>();
+  const Tensor of_inner = Tensor::full({4}, 1.0);
+  outer.reset();
+  EXPECT_EQ(of_inner.values<float>()[0], 1.0f) << "its own scope is open";
+  const Tensor also_of_inner = Tensor::full({4}, 2.0);
+  EXPECT_EQ(inner->bytes_alive(), 32u);
+  inner.reset();
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { also_of_inner.data<float>(); }, {"ArenaScope", "ended"}));
+  EXPECT_EQ(Tensor::full({4}, 3.0).values<float>()[0], 3.0f) << "no scope is open";
+}
+
+TEST(ArenaScope, MayEndInsideOrAfterAStretchOutsideOfScopes) {
+  auto step = std::make_unique<ArenaScope>();
+  auto outside = std::make_unique<OutsideArenaScopes>();
+  step.reset();
+  EXPECT_EQ(Tensor::full({4}, 3.0).values<float>()[0], 3.0f);
+  outside.reset();
+  EXPECT_EQ(Tensor::full({4}, 4.0).values<float>()[0], 4.0f) << "the interrupted scope is over";
+
+  outside = std::make_unique<OutsideArenaScopes>();
+  step = std::make_unique<ArenaScope>();
+  outside.reset();
+  const Tensor made = Tensor::full({4}, 5.0);
+  EXPECT_EQ(step->bytes_alive(), 16u);
+  step.reset();
+  EXPECT_EQ(Tensor::full({4}, 6.0).values<float>()[0], 6.0f);
+}
+
+TEST(ArenaScope, MayEndOnAnotherThread) {
+  auto step = std::make_unique<ArenaScope>();
+  std::thread([&step] {
+    const ArenaScope its_own;
+    const Tensor made = Tensor::full({4}, 1.0);
+    step.reset();
+    EXPECT_EQ(made.values<float>()[0], 1.0f);
+    EXPECT_EQ(its_own.bytes_alive(), 16u);
+  }).join();
+  EXPECT_EQ(Tensor::full({4}, 2.0).values<float>()[0], 2.0f);
 }
 
 TEST(ArenaScope, NeverHandsTheMemoryOfASurvivorToAnother) {

@@ -128,10 +128,10 @@ TEST_F(SafetensorsDamage, S43_ReadsBeyondFourGibibytesAndSaysWhenMemoryIsNotEnou
   if (!sparse) GTEST_SKIP() << "skipped: the temporary folder cannot hold a sparse file of 10 TiB";
   const SafetensorsReader reader(file());
   EXPECT_SAME_BITS(reader.read("end").values<float>(), std::span<const float>(values));
-  EXPECT_TRUE(throws_saying<Error>([&] { reader.read("big"); }, {file().native(), "'big'", "out of memory", "MiB"}));
+  EXPECT_TRUE(throws_saying<Error>([&] { reader.read("big"); }, {file().native(), "'big'", "out of memory", "TiB"}));
   if (!kSanitized) {
     EXPECT_TRUE(
-        throws_saying<Error>([&] { reader.read_i64("big int"); }, {file().native(), "'big int'", "out of memory", "MiB"}));
+        throws_saying<Error>([&] { reader.read_i64("big int"); }, {file().native(), "'big int'", "out of memory", "TiB"}));
   }
 }
 

@@ -162,8 +162,13 @@ TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
     EXPECT_TRUE(throws_saying<DataError>([&] { reader.count_values("a"); }, {"'a'", type.name}));
   }
   const SafetensorsReader floats = open(one(kF32, "[1]"));
-  EXPECT_TRUE(throws_saying<DataError>([&] { floats.read_i64("a"); }, {"'a'", "F32", "I64"}));
-  EXPECT_TRUE(throws_saying<DataError>([&] { floats.read_bool("a"); }, {"'a'", "F32", "BOOL"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { floats.read_i64("a"); },
+                                       {"'a'", "is F32", "read_i64, which reads I64, I32, I16, I8, U32, U16, U8; use read"}));
+  EXPECT_TRUE(
+      throws_saying<DataError>([&] { floats.read_bool("a"); }, {"'a'", "is F32", "read_bool, which reads BOOL; use read"}));
+  const SafetensorsReader integers = open(one("\"I32\"", "[1]"));
+  EXPECT_TRUE(throws_saying<DataError>([&] { integers.read("a"); }, {"is I32", "which reads F32, F64, F16, BF16; use read_i64"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { integers.read_bool("a"); }, {"is I32", "use read_i64"}));
 }
 
 TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {

@@ -103,7 +103,8 @@ TEST_F(SafetensorsValues, NarrowIntegersAreWidenedWithTheirSign) {
     EXPECT_EQ(open(framed(json, data)).read_i64("i"), (std::vector<std::int64_t>{c.first, 1})) << c.type;
   }
   const SafetensorsReader reader = open(framed("{\"i\":" + entry("\"U64\"", "[1]", "[0,8]") + "}", "abcdefgh"));
-  EXPECT_TRUE(throws_saying<DataError>([&] { reader.read_i64("i"); }, {"'i'", "U64"}));
+  EXPECT_TRUE(
+      throws_saying<DataError>([&] { reader.read_i64("i"); }, {"'i'", "is U64", "read_i64, which reads I64", "may not fit"}));
 }
 
 TEST_F(SafetensorsValues, ABoolThatIsNeitherZeroNorOneIsAnError) {

@@ -57,6 +57,34 @@ TEST_F(SafetensorsWrite, WhatWasSavedLoadsWithTheSameBits) {
   EXPECT_EQ(reader.metadata("note"), "tab\tline\nquote\"");
 }
 
+TEST_F(SafetensorsWrite, AWriterOrReaderThatWasMovedFromSaysSoAndCanBeGivenAnother) {
+  SafetensorsWriter writer = sample();
+  const SafetensorsWriter holder = std::move(writer);
+  const auto refused = [](auto&& use, const std::string& what) { return throws_saying<UsageError>(use, {what, "moved from"}); };
+  EXPECT_TRUE(refused([&] { writer.add("w", Tensor({2})); }, "SafetensorsWriter"));
+  EXPECT_TRUE(refused([&] { writer.add_i64("i", {0}, {}); }, "SafetensorsWriter"));
+  EXPECT_TRUE(refused([&] { writer.add_bool("b", {0}, {}); }, "SafetensorsWriter"));
+  EXPECT_TRUE(refused([&] { writer.set_metadata("key", "value"); }, "SafetensorsWriter"));
+  EXPECT_TRUE(refused([&] { writer.save(file()); }, "SafetensorsWriter"));
+  EXPECT_FALSE(std::filesystem::exists(file()));
+  holder.save(file());
+
+  SafetensorsReader reader(file());
+  SafetensorsReader other = std::move(reader);
+  EXPECT_TRUE(refused([&] { reader.size(); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.name(0); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.contains("w"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.info("w"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.metadata("format"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.metadata(); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.read("w"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.read_i64("ids"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.read_bool("mask"); }, "SafetensorsReader"));
+  EXPECT_TRUE(refused([&] { reader.count_values("w"); }, "SafetensorsReader"));
+  reader = std::move(other);
+  EXPECT_EQ(reader.size(), 6u);
+}
+
 TEST_F(SafetensorsWrite, SavingWhatWasLoadedGivesTheSameFile) {
   sample().save(file());
   SafetensorsWriter again;

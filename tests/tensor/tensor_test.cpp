@@ -35,6 +35,18 @@ TEST(Tensor, HoldsTheValuesItWasGiven) {
   EXPECT_EQ(concat(DType::f32, " ", DType::f64), "float32 float64");
 }
 
+TEST(Tensor, RefusesADTypeThatIsNone) {
+  constexpr auto kNone = static_cast<DType>(99);
+  const std::initializer_list<std::string> said{"DType 99", "f32 (0)", "f64 (1)"};
+  EXPECT_TRUE(throws_saying<UsageError>([] { Tensor({2}, kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { Tensor::zeros({2}, kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { Tensor::full({2}, 1, kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { Tensor({2}).to(kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { size_of(kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { name_of(kNone); }, said));
+  EXPECT_TRUE(throws_saying<UsageError>([] { dispatch(kNone, [](auto) {}); }, said));
+}
+
 TEST(Tensor, CopiesShareTheBufferAndClonesDoNot) {
   Tensor a = Tensor::full({2, 3}, 1.0);
   EXPECT_TRUE(a.unique());

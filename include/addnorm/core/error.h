@@ -1,6 +1,7 @@
 // Errors: three kinds, each naming where, what was given, what is allowed, and what to do.
 #pragma once
 
+#include <initializer_list>
 #include <sstream>
 #include <stdexcept>
 #include <string>
@@ -45,11 +46,38 @@ std::string concat(const Parts&... parts) {
   return std::move(out).str();
 }
 
-/// Throws UsageError(concat(parts...)) unless ok. The message is built only on failure.
+/// Where this thread is, in the program's own words ("blocks.3/attn"); empty: nobody said. Set by NameScope (autograd/tape.h).
+std::string& error_scope();
+/// The message, followed by " (in blocks.3/attn)" inside a scope.
+std::string with_scope(std::string message);
+
+/// Throws UsageError(concat(parts...)), with the scope.
+template <class... Parts>
+[[noreturn]] void refuse(const Parts&... parts) {
+  throw UsageError(with_scope(concat(parts...)));
+}
+
+/// Refuses unless ok. The message is built only on failure.
 template <class... Parts>
 void require(bool ok, const Parts&... parts) {
   if (!ok) [[unlikely]]
-    throw UsageError(concat(parts...));
+    refuse(parts...);
+}
+
+/// `value` is one of an enum's values, which count from 0 and have these names.
+template <class Enum>
+void require_one_of(const char* function, const char* argument, Enum value, const char* type,
+                    std::initializer_list<const char*> names) {
+  const auto number = static_cast<long>(value);
+  if (number >= 0 && number < static_cast<long>(names.size())) return;
+  std::string allowed;
+  std::size_t i = 0;
+  for (const char* name : names) {
+    const char* between = i == 0 ? "" : i + 1 < names.size() ? ", " : " and ";
+    allowed += concat(between, i == 0 ? concat(type, "::") : "", name, " (", i, ")");
+    ++i;
+  }
+  refuse(function, ": ", argument, " is ", number, "; allowed are ", allowed);
 }
 
 }  // namespace addnorm

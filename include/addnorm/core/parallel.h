@@ -18,6 +18,7 @@ using BlockBody = void (*)(void* context, std::size_t block);
 void run_blocks(std::size_t blocks, BlockBody body, void* context);
 using TaskBody = void (*)(void* context, std::size_t task, std::size_t worker);
 void run_tasks(std::size_t tasks, TaskBody body, void* context);
+[[noreturn]] void refuse_empty_blocks();
 }  // namespace detail
 
 /// body(block) for every block in [0, blocks), each exactly once, on up to threads() threads; returns when all are done.
@@ -41,11 +42,12 @@ void parallel_tasks(std::size_t tasks, Body&& body) {
       const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
-/// [0, count) cut into blocks of `size` >= 1: body(begin, end). The last one may be shorter.
+/// [0, count) cut into blocks of `size`, 0 being a UsageError: body(begin, end). The last one may be shorter.
 template <class Body>
 void parallel_ranges(std::size_t count, std::size_t size, Body&& body) {
-  if (count == 0) return;
-  parallel_blocks((count + size - 1) / size, [&](std::size_t block) {
+  if (size == 0) [[unlikely]]
+    detail::refuse_empty_blocks();
+  parallel_blocks(count / size + (count % size == 0 ? 0 : 1), [&](std::size_t block) {
     const std::size_t begin = block * size;
     body(begin, count - begin < size ? count : begin + size);
   });

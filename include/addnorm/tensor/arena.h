@@ -35,8 +35,8 @@ ArenaStats arena_stats();
 /// A stretch of work (a training step, one run of a grid) whose tensors end with it. A Tensor made on this thread while
 /// the scope was the innermost one belongs to it; reading it after the scope has ended throws UsageError, in every build.
 /// Its memory stays its own until the last reference goes: a forgotten reference costs memory, but never reads what another
-/// tensor wrote. Scopes nest and end in reverse order, on the thread that opened them. Gradients of leaves belong to no scope
-/// (autograd/tape.h).
+/// tensor wrote. Scopes nest; they may end in any order, also on another thread than the one that opened them: a new tensor
+/// belongs to the innermost that is still open. Gradients of leaves belong to no scope (autograd/tape.h).
 class ArenaScope {
  public:
   ArenaScope();
@@ -51,7 +51,6 @@ class ArenaScope {
 
  private:
   std::shared_ptr<Record> record_;
-  std::shared_ptr<Record> outer_;
 };
 
 /// While it lives, tensors made on this thread belong to no scope: for what a step makes and later steps need (a running
@@ -64,7 +63,7 @@ class OutsideArenaScopes {
   OutsideArenaScopes& operator=(const OutsideArenaScopes&) = delete;
 
  private:
-  std::shared_ptr<ArenaScope::Record> interrupted_;
+  std::shared_ptr<ArenaScope::Record> record_;
 };
 
 }  // namespace addnorm

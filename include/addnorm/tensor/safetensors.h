@@ -34,6 +34,7 @@ struct ValueCounts {
 /// A file opened for reading. Opening checks everything but the values: the whole header, and that every byte it promises is
 /// in the file. Tensors are read when asked for, so the file may be larger than memory. Problems of the file are DataError,
 /// a name that is not in it is a UsageError; both name the file and the tensor. Reading from several threads is fine.
+/// Using a reader or writer that was moved from is a UsageError until it is given another.
 class SafetensorsReader {
  public:
   explicit SafetensorsReader(const std::filesystem::path& path);
@@ -60,6 +61,7 @@ class SafetensorsReader {
 
  private:
   struct Impl;
+  const Impl& impl() const;  // UsageError when moved from
   std::unique_ptr<Impl> impl_;
 };
 
@@ -86,6 +88,7 @@ class SafetensorsWriter {
 
  private:
   struct Impl;
+  Impl& impl() const;  // UsageError when moved from
   std::unique_ptr<Impl> impl_;
 };
 

@@ -13,10 +13,15 @@
 
 namespace addnorm {
 
+/// A value that is neither, made by a cast, is a UsageError wherever one is taken.
 enum class DType : unsigned char { f32, f64 };
 const char* name_of(DType dtype);  ///< "float32", "float64"
 std::size_t size_of(DType dtype);
 std::ostream& operator<<(std::ostream& out, DType dtype);
+
+namespace detail {
+[[noreturn]] void refuse_dtype(DType dtype);
+}
 
 /// What a Tensor may hold.
 template <class T>
@@ -81,7 +86,9 @@ class Tensor {
 /// f(T{}) with T the element type: dispatch(x.dtype(), [&](auto zero) { using T = decltype(zero); ... }).
 template <class F>
 decltype(auto) dispatch(DType dtype, F&& f) {
-  return dtype == DType::f32 ? f(float{}) : f(double{});
+  if (dtype == DType::f32) return f(float{});
+  if (dtype == DType::f64) return f(double{});
+  detail::refuse_dtype(dtype);
 }
 
 }  // namespace addnorm

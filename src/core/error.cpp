@@ -1,0 +1,16 @@
+#include "addnorm/core/error.h"
+
+namespace addnorm {
+
+std::string& error_scope() {
+  thread_local std::string scope;
+  return scope;
+}
+
+std::string with_scope(std::string message) {
+  const std::string& scope = error_scope();
+  if (!scope.empty()) message.append(" (in ").append(scope).append(")");
+  return message;
+}
+
+}  // namespace addnorm
