@@ -33,6 +33,7 @@ Var activate(const char* name, Activation kind, const Var& x) {
 }  // namespace
 
 Var gelu(const Var& x, GeluForm form) {
+  require_one_of("gelu", "form", form, "GeluForm", {"exact", "tanh"});
   return activate("gelu", form == GeluForm::exact ? Activation::gelu : Activation::gelu_tanh, x);
 }
 Var relu(const Var& x) { return activate("relu", Activation::relu, x); }

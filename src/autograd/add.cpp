@@ -6,10 +6,10 @@
 namespace addnorm {
 
 Var add(const Var& a, const Var& b) {
-  detail::require_defined("add", "a", a);
-  detail::require_defined("add", "b", b);
-  require(a.shape() == b.shape(), "add: a is ", a.shape(), ", b is ", b.shape());
-  detail::require_same_dtype("add", "a", a, "b", b);
+  const char* hint = detail::is_row_of(b, a)   ? "add_bias(a, b) adds one row to every row"
+                     : detail::is_row_of(a, b) ? "add_bias(b, a) adds one row to every row"
+                                               : "the shapes must be equal";
+  detail::require_alike("add", a, b, hint);
 
   Tensor y(a.shape(), a.dtype());
   dispatch(a.dtype(), [&](auto zero) {

@@ -25,7 +25,7 @@ void check(const Problem& p) {
   detail::require_defined(p.name, "x", p.x);
   const std::size_t width = as_rows(p.x.shape()).width;
   const auto factor = [&](const char* what, const Factor& c) {
-    if (!c.learned.defined()) return;
+    if (!c.learned.defined()) return detail::require_finite_in(p.x.dtype(), p.name, what, c.constant);
     require(c.learned.shape() == Shape{width} || c.learned.value().elements() == 1, p.name, ": ", what, " is ", c.learned.shape(),
             "; it must have one element or the width of x, ", width);
     detail::require_same_dtype(p.name, what, c.learned, "x", p.x);
@@ -36,9 +36,10 @@ void check(const Problem& p) {
   }
   detail::require_vector_or_none(p.name, "gamma", p.gamma, p.x);
   detail::require_vector_or_none(p.name, "beta", p.beta, p.x);
-  factor("a", p.options.a);
-  factor("b", p.options.b);
+  factor("the factor a", p.options.a);
+  factor("the factor b", p.options.b);
   detail::require_eps(p.name, p.options.eps);
+  require_one_of(p.name, "eps_place", p.options.eps_place, "EpsPlace", {"inside_root", "outside_root"});
   require(p.kind == NormKind::rms || p.options.eps_place == EpsPlace::inside_root, p.name,
           ": eps_place is outside_root; only RMS norm has a choice, layer norm adds eps to the variance");
   const float drop = p.options.dropout.p;

@@ -59,10 +59,10 @@ void check_mask(const char* name, const char* what, const AttentionMask& mask, c
 void check_options(const char* name, const Problem& p, DType dtype) {
   const AttentionOptions& options = p.options;
   const Shape scores{p.batch, p.heads, p.queries, p.keys};
-  require(!options.scale || std::isfinite(*options.scale), name, ": scale is ", options.scale.value_or(0),
-          ", expected a finite number");
-  require(std::isfinite(options.softcap) && options.softcap >= 0, name, ": softcap is ", options.softcap,
-          ", expected 0 (none) or a positive number");
+  if (options.scale) detail::require_finite_in(dtype, name, "scale", *options.scale);
+  const bool cap_counts = dispatch(dtype, [&](auto zero) { return static_cast<decltype(zero)>(options.softcap) > 0; });
+  require(options.softcap == 0 || (cap_counts && detail::is_finite_in(dtype, options.softcap)), name, ": softcap is ",
+          options.softcap, ", expected 0 (none) or a number that is positive and finite in ", dtype);
   require(options.key_lengths.empty() || options.key_lengths.size() == p.batch, name, ": ", options.key_lengths.size(),
           " key_lengths given for a batch of ", p.batch);
   for (const std::size_t length : options.key_lengths)
@@ -71,7 +71,7 @@ void check_options(const char* name, const Problem& p, DType dtype) {
   if (options.mask) check_mask(name, "mask", *options.mask, scores);
   if (!options.bias.defined()) return;
   check_broadcast(name, "bias", options.bias.shape(), scores);
-  require(options.bias.dtype() == dtype, name, ": bias is ", options.bias.dtype(), ", q is ", dtype);
+  detail::require_same_dtype(name, "bias", options.bias.dtype(), "q", dtype);
 }
 
 /// A mask of shape [B or 1, H or 1, Tq or 1, Tk] as the kernels read it; axes of size 1 get stride 0.

@@ -147,9 +147,11 @@ void detail::run_backward(std::span<const Var> outputs, std::span<const Tensor> 
   require(outputs.size() == dys.size(), "backward: ", outputs.size(), " outputs but ", dys.size(), " gradients");
   for (std::size_t k = 0; k < outputs.size(); ++k) {
     require(outputs[k].defined(), "backward: output ", k, " is an undefined Var");
-    require(outputs[k].requires_grad(), "backward: output ", k, " (op '", outputs[k].op(), "') does not depend on anything that ",
-            "requires a gradient; make a leaf with Var(tensor, true)");
     const GradSlot& slot = *Node::slot_of(outputs[k]);
+    require(!slot.unrecorded, "backward: output ", k,
+            " was computed under NoGrad, so nothing was recorded; compute it outside of it");
+    require(slot.requires_grad, "backward: output ", k, " (op '", outputs[k].op(), "') does not depend on anything that ",
+            "requires a gradient; make a leaf with Var(tensor, true)");
     require(dys[k].defined(), "backward: output ", k, " is ", slot.shape, ", its gradient is an undefined Tensor");
     require(dys[k].shape() == slot.shape && dys[k].dtype() == slot.dtype, "backward: output ", k, " is ", slot.shape, " ",
             slot.dtype, ", its gradient is ", dys[k].shape(), " ", dys[k].dtype());

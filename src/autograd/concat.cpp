@@ -3,6 +3,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "addnorm/core/checked.h"
 #include "autograd/axis.h"
 #include "autograd/check.h"
 
@@ -52,10 +53,12 @@ Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
     require(fits, "concat: part ", values.size(), " is ", part.shape(), ", part 0 is ", first, "; they may differ in axis ",
             along, " only");
     require(part.dtype() == parts[0].dtype(), "concat: part ", values.size(), " is ", part.dtype(), ", part 0 is ",
-            parts[0].dtype());
+            parts[0].dtype(), detail::kConvert);
     values.push_back(part.value());
     sizes.push_back(part.shape()[along]);
-    total += sizes.back();
+    const auto sum = checked_add(total, sizes.back());
+    require(sum.has_value(), "concat: axis ", along, " of the result is longer than 64 bits can count; part 0 is ", first);
+    total = *sum;
   }
   Tensor y = detail::joined(values, sizes, first.with(along, total), along, parts[0].dtype());
 

@@ -15,8 +15,7 @@ void check_weights(const Tensor& weights, const Var& logits) {
   const std::size_t classes = logits.shape().back();
   require(weights.shape() == Shape{classes}, "cross_entropy: class_weights is ", weights.shape(), ", logits are ", logits.shape(),
           "; one weight per class is needed");
-  require(weights.dtype() == logits.dtype(), "cross_entropy: class_weights is ", weights.dtype(), ", logits are ",
-          logits.dtype());
+  detail::require_same_dtype("cross_entropy", "class_weights", weights.dtype(), "logits", logits.dtype());
   const Tensor wide = weights.to(DType::f64);
   for (std::size_t c = 0; c < classes; ++c)
     require(std::isfinite(wide.data<double>()[c]) && wide.data<double>()[c] >= 0, "cross_entropy: the weight of class ", c,
@@ -32,6 +31,7 @@ void check(const Var& logits, std::span<const std::int32_t> targets, const Cross
           rows, " rows");
   require(options.label_smoothing >= 0 && options.label_smoothing <= 1, "cross_entropy: label_smoothing is ",
           options.label_smoothing, "; 0 to 1 is allowed");
+  require_one_of("cross_entropy", "reduction", options.reduction, "Reduction", {"mean", "sum", "none"});
   for (std::size_t r = 0; r < rows; ++r) {
     const std::int32_t t = targets[r];
     require(t == options.ignore_index || (t >= 0 && static_cast<std::size_t>(t) < classes), "cross_entropy: target ", r, " is ",

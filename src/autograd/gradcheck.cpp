@@ -1,6 +1,7 @@
 #include "addnorm/autograd/gradcheck.h"
 
 #include <cmath>
+#include <utility>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/rng.h"
@@ -133,6 +134,9 @@ class Comparison {
 
 GradcheckResult gradcheck(const GradcheckFn& fn, const std::vector<Tensor>& inputs, GradcheckOptions options) {
   require(fn != nullptr, "gradcheck: the function is empty");
+  require(options.h > 0 && std::isfinite(options.h), "gradcheck: h is ", options.h, "; it must be finite and above 0");
+  for (const auto& [name, value] : {std::pair("rtol", options.rtol), std::pair("atol", options.atol)})
+    require(value >= 0 && std::isfinite(value), "gradcheck: ", name, " is ", value, "; it must be finite and not negative");
   Comparison comparison(fn, inputs, options);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (options.directions == 0) comparison.every_element(i);

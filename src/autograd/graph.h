@@ -20,6 +20,7 @@ struct GradSlot {
   std::size_t output = 0;          // which output of the producer this is
   bool requires_grad = false;
   bool retain_grad = false;
+  bool unrecorded = false;      // would require a gradient, had NoGrad not been there
   Grads* forward_to = nullptr;  // a leaf of a recomputed part: what arrives goes on to input `output` of these
 
   GradSlot() = default;
@@ -74,7 +75,7 @@ class RecordAgain {
   RecordAgain& operator=(const RecordAgain&) = delete;
 
  private:
-  bool grad_before_;
+  int no_grad_before_;
   bool replaying_before_;
   std::string path_before_;
 };

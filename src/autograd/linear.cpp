@@ -13,6 +13,7 @@ namespace {
 using Kind = std::optional<kernels::Activation>;
 
 Kind kind_of(LinearActivation activation) {
+  require_one_of("linear", "activation", activation, "LinearActivation", {"none", "relu", "gelu", "gelu_tanh", "silu"});
   switch (activation) {
     case LinearActivation::none:
       return {};
@@ -25,7 +26,7 @@ Kind kind_of(LinearActivation activation) {
     case LinearActivation::silu:
       return kernels::Activation::silu;
   }
-  throw UsageError(concat("linear: activation ", static_cast<int>(activation), " is none of LinearActivation"));
+  return {};
 }
 
 void check(const Var& x, const Var& w, const Var& bias) {

@@ -1,4 +1,5 @@
 // Recording: the state of this thread (gradients on or off, path, checks) and the making of nodes.
+#include <algorithm>
 #include <atomic>
 
 #include "autograd/graph.h"
@@ -6,49 +7,52 @@
 namespace addnorm {
 namespace {
 
+/// Scopes are counted, not restored: they may end in any order. The path is error_scope(), so that every message has it.
 struct Recording {
-  bool grad = true;
-  bool check_finite = false;
+  int no_grad = 0;
+  int check_finite = 0;
   bool replaying = false;
-  std::string path;
 };
 thread_local Recording recording;
 std::atomic<std::uint64_t> next_sequence{1};
 
 }  // namespace
 
-NoGrad::NoGrad() : before_(recording.grad) { recording.grad = false; }
-NoGrad::~NoGrad() { recording.grad = before_; }
-bool grad_enabled() { return recording.grad; }
+NoGrad::NoGrad() { ++recording.no_grad; }
+NoGrad::~NoGrad() { --recording.no_grad; }
+bool grad_enabled() { return recording.no_grad == 0; }
 bool replaying() { return recording.replaying; }
 
-NameScope::NameScope(std::string_view name) : before_(recording.path.size()) {
-  if (before_ != 0) recording.path += '/';
-  recording.path += name;
+NameScope::NameScope(std::string_view name) : before_(error_scope().size()) {
+  if (before_ != 0) error_scope() += '/';
+  error_scope() += name;
 }
-NameScope::~NameScope() { recording.path.resize(before_); }
+NameScope::~NameScope() {
+  std::string& path = error_scope();
+  if (path.size() > before_) path.resize(before_);
+}
 
-CheckFinite::CheckFinite() : before_(recording.check_finite) { recording.check_finite = true; }
-CheckFinite::~CheckFinite() { recording.check_finite = before_; }
+CheckFinite::CheckFinite() { ++recording.check_finite; }
+CheckFinite::~CheckFinite() { --recording.check_finite; }
 
 namespace detail {
 
-bool checking_finite() { return recording.check_finite; }
+bool checking_finite() { return recording.check_finite != 0; }
 
 std::shared_ptr<const std::string> current_path() {
-  return recording.path.empty() ? nullptr : std::make_shared<const std::string>(recording.path);
+  return error_scope().empty() ? nullptr : std::make_shared<const std::string>(error_scope());
 }
 
 RecordAgain::RecordAgain(const std::shared_ptr<const std::string>& path)
-    : grad_before_(recording.grad), replaying_before_(recording.replaying), path_before_(recording.path) {
-  recording.grad = true;
+    : no_grad_before_(recording.no_grad), replaying_before_(recording.replaying), path_before_(error_scope()) {
+  recording.no_grad = 0;
   recording.replaying = true;
-  recording.path = path ? *path : std::string();
+  error_scope() = path ? *path : std::string();
 }
 RecordAgain::~RecordAgain() {
-  recording.grad = grad_before_;
+  recording.no_grad = no_grad_before_;
   recording.replaying = replaying_before_;
-  recording.path.swap(path_before_);
+  error_scope().swap(path_before_);
 }
 
 std::uint64_t upcoming_sequence() { return next_sequence.load(std::memory_order_relaxed); }
@@ -56,20 +60,20 @@ std::uint64_t upcoming_sequence() { return next_sequence.load(std::memory_order_
 }  // namespace detail
 
 std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::vector<Tensor> ys, BackwardFn backward) {
-  bool needs_grad = false;
-  if (recording.grad)
-    for (const Var& input : inputs) needs_grad |= input.requires_grad();
+  const bool depends = std::ranges::any_of(inputs, &Var::requires_grad);
+  const bool needs_grad = depends && grad_enabled();
 
   auto node = std::make_shared<detail::Node>();
   node->name = name;
-  if (needs_grad || recording.check_finite) node->path = detail::current_path();
-  if (recording.check_finite)
+  if (needs_grad || detail::checking_finite()) node->path = detail::current_path();
+  if (detail::checking_finite())
     for (const Tensor& y : ys) detail::require_finite(y, "result", node->where());
 
   std::vector<Var> outputs;
   outputs.reserve(ys.size());
   for (std::size_t k = 0; k < ys.size(); ++k) {
     auto value = std::make_shared<detail::Value>(std::move(ys[k]), needs_grad);
+    value->slot->unrecorded = depends && !needs_grad;
     if (needs_grad) {
       value->slot->producer = node;
       value->slot->output = k;

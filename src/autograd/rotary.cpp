@@ -17,7 +17,7 @@ void check(const Var& x, const RotaryTables& tables, std::span<const std::int32_
   require(tables.cos.shape().rank() == 2 && tables.cos.shape() == tables.sin.shape(), "rotary: cos is ", tables.cos.shape(),
           ", sin is ", tables.sin.shape(), "; both are [positions, d_rotary / 2]");
   require(tables.cos.dtype() == x.dtype() && tables.sin.dtype() == x.dtype(), "rotary: x is ", x.dtype(), ", the tables are ",
-          tables.cos.dtype(), " and ", tables.sin.dtype());
+          tables.cos.dtype(), " and ", tables.sin.dtype(), "; rotary_tables takes the dtype");
   require(2 * tables.cos.shape()[1] <= x.shape().back(), "rotary: the tables turn ", 2 * tables.cos.shape()[1],
           " elements of each head, x is ", x.shape());
   const std::size_t heads = x.shape()[x.shape().rank() - 2];
@@ -66,6 +66,7 @@ RotaryTables rotary_tables(std::size_t positions, std::size_t d_rotary, double b
 
 Var rotary(const Var& x, const RotaryTables& tables, std::span<const std::int32_t> positions, RotaryPairs pairs) {
   check(x, tables, positions);
+  require_one_of("rotary", "pairs", pairs, "RotaryPairs", {"adjacent", "halves"});
 
   std::vector<std::int32_t> kept(positions.begin(), positions.end());
   Tensor y = turned(x.value(), tables, kept, pairs, false);

@@ -49,6 +49,7 @@ Tensor column_products(const Tensor& a, const Tensor& b) {
 
 Var scale(const Var& x, double factor) {
   detail::require_defined("scale", "x", x);
+  detail::require_finite_in(x.dtype(), "scale", "factor", factor);
 
   return record("scale", {x}, scaled(x.value(), factor),
                 [factor](const Tensor& dy, Grads& grads) { grads.give(0, scaled(dy, factor)); });

@@ -6,10 +6,9 @@
 namespace addnorm {
 
 Var sub(const Var& a, const Var& b) {
-  detail::require_defined("sub", "a", a);
-  detail::require_defined("sub", "b", b);
-  require(a.shape() == b.shape(), "sub: a is ", a.shape(), ", b is ", b.shape());
-  detail::require_same_dtype("sub", "a", a, "b", b);
+  const char* hint =
+      detail::is_row_of(b, a) ? "add_bias(a, scale(b, -1)) takes one row from every row" : "the shapes must be equal";
+  detail::require_alike("sub", a, b, hint);
 
   Tensor y(a.shape(), a.dtype());
   dispatch(a.dtype(), [&](auto zero) {

@@ -48,7 +48,7 @@ Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
   for (const Var& x : xs) {
     require(x.shape() == xs[0].shape(), "weighted_sum: input ", values.size(), " is ", x.shape(), ", input 0 is ", xs[0].shape());
     require(x.dtype() == weights.dtype(), "weighted_sum: input ", values.size(), " is ", x.dtype(), ", weights is ",
-            weights.dtype());
+            weights.dtype(), detail::kConvert);
     values.push_back(x.value());
   }
 

@@ -4,10 +4,12 @@
 #include <initializer_list>
 #include <memory>
 #include <new>
+#include <utility>
 
 #include "addnorm/core/checked.h"
 #include "addnorm/core/error.h"
 #include "addnorm/core/shape.h"
+#include "core/byte_text.h"
 #include "kernels/add_norm.h"
 
 namespace addnorm {
@@ -22,8 +24,14 @@ struct Array {
   std::size_t stride;  // 0 for vectors
 };
 
+/// As a double: the product may not fit in 64 bits.
+std::string bytes_text(std::size_t rows, std::size_t step, std::size_t element = sizeof(float)) {
+  return byte_text(static_cast<double>(rows) * static_cast<double>(step) * static_cast<double>(element));
+}
+
 [[noreturn]] void too_large(const char* function, const char* name, std::size_t rows, std::size_t step) {
-  throw UsageError(concat(function, ": ", name, " with ", rows, " rows of stride ", step, " does not fit in memory"));
+  refuse(function, ": ", name, " with ", rows, " rows of stride ", step, ", ", bytes_text(rows, step),
+         ", does not fit in memory");
 }
 
 /// [rows, width] with a stride, as bytes from the first to the last element.
@@ -41,13 +49,15 @@ Array matrix(const char* function, const char* name, const float* data, std::siz
 template <class T>
 Array vector(const char* function, const char* name, const T* data, std::size_t count) {
   const auto bytes = data ? checked_mul(count, sizeof(T)) : std::size_t{0};
-  if (!bytes) too_large(function, name, count, 1);
+  require(bytes.has_value(), function, ": ", name, " with ", count, " elements, ", bytes_text(count, 1, sizeof(T)),
+          ", does not fit in memory");
   return {name, data, *bytes, count, 0};
 }
 
 /// [rows, width] of everything here, for messages.
 Shape shape_of(const char* function, std::size_t rows, std::size_t width) {
-  if (!checked_mul(rows, width)) too_large(function, "x", rows, width);
+  require(checked_mul(rows, width).has_value(), function, ": ", rows, " rows of ", width, " elements, ", bytes_text(rows, width),
+          " per array, do not fit in memory");
   return {rows, width};
 }
 
@@ -72,7 +82,8 @@ void require_separate(const char* function, std::initializer_list<Array> inputs,
               "; an output may be the same array as an input of its shape, or share no memory with it");
     }
     for (const Array& other : outputs)
-      require(&out == &other || !overlap(out, other), function, ": the outputs ", out.name, " and ", other.name, " overlap");
+      require(&out == &other || !overlap(out, other), function, ": the outputs ", out.name, " and ", other.name,
+              " overlap; give each its own memory, or leave the one that is not wanted null");
   }
 }
 
@@ -86,6 +97,11 @@ void require_options(const char* function, kernels::NormKind kind, const Args& n
   const bool layer = kind == kernels::NormKind::layer;
   require(n.eps >= 0 && std::isfinite(n.eps), function, ": eps is ", n.eps, "; it must be finite and at least 0");
   require(n.dropout.p >= 0 && n.dropout.p < 1, function, ": dropout p is ", n.dropout.p, "; it must be in [0, 1)");
+  require_one_of(function, "eps_place", n.eps_place, "EpsPlace", {"inside_root", "outside_root"});
+  require_one_of(function, "stores", n.stores, "Stores", {"automatic", "regular", "streaming"});
+  for (const auto& [name, factor] : {std::pair("a", &n.a), std::pair("b", &n.b)})
+    require(factor->per_feature || std::isfinite(factor->scalar), function, ": the factor ", name, " is ", factor->scalar,
+            "; it must be finite");
   require(!layer || n.eps_place == EpsPlace::inside_root, function,
           ": eps_place is outside_root, which only RMS norm has; layer norm takes eps inside the root");
   require(layer || n.mean == nullptr, function, ": RMS norm has no mean; leave mean null");

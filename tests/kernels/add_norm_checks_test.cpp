@@ -67,7 +67,8 @@ TEST(AddNormChecks, StridesShorterThanARow) {
   expect_refused([](NormCase&, AddNormGrad& n) { n.sum_stride = 7; }, {"sum_stride is 7"});
   expect_refused([](NormCase&, AddNormGrad& n) { n.dx_stride = n.df_stride = 7; }, {"dx_stride is 7"});
   expect_refused([](NormCase& c, AddNormGrad& n) { n.df = c.y.data(), n.df_stride = 7; }, {"df_stride is 7"});
-  expect_refused([](NormCase&, AddNorm& n) { n.x_stride = std::size_t{1} << 62; }, {"does not fit in memory"});
+  expect_refused([](NormCase&, AddNorm& n) { n.x_stride = std::size_t{1} << 62; },
+                 {"x with 3 rows of stride 4611686018427387904, 48 EiB, does not fit in memory"});
   expect_refused([](NormCase&, AddNormGrad& n) { n.dx_stride = 8, n.df_stride = 16; }, {"dx and df are one array", "8", "16"});
 }
 
@@ -85,6 +86,29 @@ TEST(AddNormChecks, NumbersOutOfRange) {
     expect_refused([p](NormCase&, AddNormGrad& n) { n.dropout.p = p; }, {said});
   }
   expect_refused([](NormCase&, AddNorm& n) { n.f = nullptr, n.dropout.p = 0.1f; }, {"dropout acts on f, and f is null"});
+  for (const float factor : {kNaN, kInf, -kInf}) {
+    const std::string said = concat(" is ", factor, "; it must be finite");
+    expect_refused([=](NormCase&, AddNorm& n) { n.a.scalar = factor; }, {"the factor a" + said});
+    expect_refused([=](NormCase&, AddNorm& n) { n.b.scalar = factor; }, {"the factor b" + said});
+    expect_refused([=](NormCase&, AddNormGrad& n) { n.a.scalar = factor, n.df = nullptr; }, {"the factor a" + said});
+    expect_refused([=](NormCase&, AddNormGrad& n) { n.b.scalar = factor, n.df = nullptr; }, {"the factor b" + said});
+  }
+}
+
+TEST(AddNormChecks, AScalarFactorBesideOnePerFeatureIsIgnoredAndMayBeAnything) {
+  NormCase c(3, 8);
+  AddNorm n = c.forward_args();
+  n.a = {std::numeric_limits<float>::quiet_NaN(), c.gamma.data()};
+  EXPECT_NO_THROW(c.forward(n));
+}
+
+TEST(AddNormChecks, EnumValuesThatAreNone) {
+  const std::string places = "eps_place is 99; allowed are EpsPlace::inside_root (0) and outside_root (1)";
+  const std::string stores = "stores is -1; allowed are Stores::automatic (0), regular (1) and streaming (2)";
+  expect_refused([](NormCase&, AddNorm& n) { n.eps_place = static_cast<EpsPlace>(99); }, {places});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.eps_place = static_cast<EpsPlace>(99); }, {places});
+  expect_refused([](NormCase&, AddNorm& n) { n.stores = static_cast<Stores>(-1); }, {stores});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.stores = static_cast<Stores>(-1); }, {stores});
 }
 
 TEST(AddNormChecks, OneArrayForTwoDifferentGradients) {
@@ -97,7 +121,8 @@ TEST(AddNormChecks, N10_OverlappingArrays) {
   // Beside the same array of the same stride nothing may share memory with an output.
   expect_refused([](NormCase& c, AddNorm& n) { n.rows = 2, n.y = c.x.data() + 1; }, {"y overlaps x"});
   expect_refused([](NormCase& c, AddNorm& n) { n.rows = 2, n.sum = c.f.data() + 8; }, {"sum overlaps f"});
-  expect_refused([](NormCase&, AddNorm& n) { n.y = n.sum; }, {"the outputs", "sum", "y", "overlap"});
+  expect_refused([](NormCase&, AddNorm& n) { n.y = n.sum; },
+                 {"the outputs", "sum", "y", "overlap", "leave the one that is not wanted null"});
   expect_refused([](NormCase& c, AddNorm& n) { n.rows = 1, n.y = c.gamma.data(); }, {"y overlaps gamma"});
   expect_refused([](NormCase& c, AddNorm& n) { n.rows = 1, n.sum = c.beta.data(); }, {"sum overlaps beta"});
   expect_refused([](NormCase& c, AddNorm& n) { n.rstd = c.y.data() + 23; }, {"the outputs", "rstd", "y"});
@@ -126,8 +151,9 @@ TEST(AddNormChecks, OptionsThatThisNormDoesNotHave) {
 
 TEST(AddNormChecks, SizesThatDoNotFitInMemoryNameTheFunction) {
   constexpr std::size_t kHuge = std::size_t{1} << 62;
-  expect_refused([](NormCase&, AddNorm& n) { n.rows = kHuge; }, {"8", "does not fit"});
-  expect_refused([](NormCase&, AddNormGrad& n) { n.rows = kHuge; }, {"8", "does not fit"});
+  const std::string said = "4611686018427387904 rows of 8 elements, 128 EiB per array, do not fit in memory";
+  expect_refused([](NormCase&, AddNorm& n) { n.rows = kHuge; }, {said});
+  expect_refused([](NormCase&, AddNormGrad& n) { n.rows = kHuge; }, {said});
   // No columns, so the matrices are empty; one number per row is not.
   expect_refused([](NormCase&, AddNorm& n) { n.rows = kHuge, n.width = 0; }, {"does not fit in memory"});
   expect_refused([](NormCase&, AddNormGrad& n) { n.rows = kHuge, n.width = 0; }, {"does not fit in memory"});

@@ -41,7 +41,7 @@ Var rms_norm(const Var& x, const Var& gamma, const NormOptions& options = {});
 
 /// A factor of the residual sum: a constant, or a learned Var with one element or one per feature.
 struct Factor {
-  double constant = 1;  ///< ignored when learned is defined
+  double constant = 1;  ///< finite, in float32 too; ignored when learned is defined
   Var learned{};
 };
 
@@ -133,7 +133,7 @@ Var dropout(const Var& x, float p, RandomKey key, std::uint64_t first_row = 0);
 
 // Products with what is smaller than x. Gradients of s and v are summed in double over fixed blocks.
 
-Var scale(const Var& x, double factor);      ///< factor * x
+Var scale(const Var& x, double factor);      ///< factor * x; a factor that is not finite in the dtype of x is refused
 Var mul_scalar(const Var& x, const Var& s);  ///< s * x, s a Var with one element (ReZero, SkipInit)
 Var mul_row(const Var& x, const Var& v);     ///< every row of x [..., n] times v [n], element by element (LayerScale)
 

@@ -56,16 +56,13 @@ void backward(std::span<const Var> outputs, std::span<const Tensor> dys, Backwar
 void backward(const Var& output, const Tensor& dy, BackwardOptions options = {});
 void backward(const Var& loss, BackwardOptions options = {});  ///< loss has one element; dy = 1
 
-/// While it lives, ops on this thread record nothing.
+/// While it lives, ops on this thread record nothing. NoGrad and CheckFinite may end in any order.
 class NoGrad {
  public:
   NoGrad();
   ~NoGrad();
   NoGrad(const NoGrad&) = delete;
   NoGrad& operator=(const NoGrad&) = delete;
-
- private:
-  bool before_;
 };
 bool grad_enabled();
 
@@ -79,7 +76,8 @@ bool replaying();
 using RecomputeFn = std::function<std::vector<Var>(const std::vector<Var>& inputs)>;
 std::vector<Var> recompute(RecomputeFn fn, std::vector<Var> inputs);
 
-/// While it lives, ops recorded on this thread carry this name as part of their path: "blocks.3/attn".
+/// While it lives, ops recorded on this thread carry this name as part of their path, and every UsageError raised on it ends
+/// with the path: "blocks.3/attn". Scopes end in reverse order; the end of an outer one ends what is inside.
 class NameScope {
  public:
   explicit NameScope(std::string_view name);
@@ -100,9 +98,6 @@ class CheckFinite {
   ~CheckFinite();
   CheckFinite(const CheckFinite&) = delete;
   CheckFinite& operator=(const CheckFinite&) = delete;
-
- private:
-  bool before_;
 };
 
 }  // namespace addnorm

@@ -13,8 +13,14 @@
 // or infinity becomes NaN and touches no other row; so does, with eps = 0, a row that does not vary (RMS: of zeros), for
 // there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
 // The same bits for any number of threads; what belongs to a row also for any split of the rows.
+//
+// Backward, for dy * gamma of size about 1: dx and df are within 1e-6 * max(rstd, 1) + 1e-5 * |dx| of the exact gradient.
+// dgamma, dbeta, da and db are sums over rows, in float within blocks of 64 rows and in double across blocks: they err like 64
+// additions of their terms, however many rows there are.
+//
 // Cost. Memory-bound: 16 bytes of traffic per element forward, 16 backward. Scratch for the backward sums over rows is
 // kept per calling thread: 1/32 of one input for dgamma and dbeta, at most 5/64 with everything asked for.
+//
 // Aliasing. Outputs may be the same array as an input (sum == x, y == f, dx == dy, ...) but must share no element otherwise.
 // Arrays of one stride may be columns of one wider matrix: x and f the halves of [rows, 2 * width], sum and y too.
 #pragma once
@@ -27,7 +33,7 @@ namespace addnorm {
 /// A factor on one term of the sum: one number, or one per feature. Default: 1.
 template <class T>
 struct Coefficient {
-  T scalar = 1;
+  T scalar = 1;                    ///< finite
   const T* per_feature = nullptr;  ///< [width]; when given, scalar is ignored
 
   bool is_one() const { return per_feature == nullptr && scalar == T{1}; }
@@ -79,6 +85,10 @@ struct AddNormArgs {
 
 /// Its gradient. With g = dsum + (norm's gradient of dy): dx = a * g and df = b * mask * g; df may be null or equal dx
 /// when a = b = 1 and dropout is off. Sums over rows (dgamma, dbeta, da, db) are written, not added to.
+///
+/// Needed: dy or dsum, or both. With dy also sum, rstd, for layer norm mean, and gamma if forward had one; with dsum alone none
+/// of them is read. x for da, f for db. a, b, dropout and gain_is_one_plus_gamma as they were forward. beta is not needed.
+/// eps is in rstd already and is read only by RMS norm with eps outside the root, whose derivative needs the root without it.
 template <class T>
 struct AddNormGradArgs {
   std::size_t rows = 0;
@@ -93,7 +103,7 @@ struct AddNormGradArgs {
   Coefficient<T> a{};
   Coefficient<T> b{};
   DropoutSpec dropout{};
-  T eps = static_cast<T>(1e-5);
+  T eps = static_cast<T>(1e-5);                ///< that of forward; only read with eps outside the root
   EpsPlace eps_place = EpsPlace::inside_root;  ///< RMS norm only
   Stores stores = Stores::automatic;
   const T* x = nullptr;  ///< only read for da
