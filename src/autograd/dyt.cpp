@@ -19,15 +19,17 @@ Tensor vector_or(const Var& parameter, double fallback, double offset, std::size
   return shifted;
 }
 
-/// One pass gives all of them; what nobody wants is not taken from it.
+/// One pass gives all of them; dx, or the three sums over rows, are left out of it when nobody wants them.
 void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, double alpha, const Shape& alpha_shape, Grads& grads) {
   const auto [rows, width] = as_rows(x.shape());
-  Tensor dx(x.shape(), x.dtype()), sums({3, width}, x.dtype());
+  const bool sums_wanted = grads.wanted(1) || grads.wanted(2) || grads.wanted(3);
+  Tensor dx = grads.wanted(0) ? Tensor(x.shape(), x.dtype()) : Tensor();
+  Tensor sums({sums_wanted ? 3 * width : 0}, x.dtype());
+  Tensor scratch({sums_wanted ? kernels::dyt_grad_scratch(rows, width) : 0}, x.dtype());
   dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
     using T = decltype(zero);
-    Tensor scratch({kernels::dyt_grad_scratch(rows, width)}, x.dtype());
     kernels::dyt_grad(dy.data<T>(), x.data<T>(), gain.data<T>(), static_cast<T>(alpha), rows, width, scratch.data<T>(),
-                      dx.data<T>(), sums.data<T>());
+                      dx.defined() ? dx.data<T>() : nullptr, sums_wanted ? sums.data<T>() : nullptr);
     const std::span<const T> columns = sums.values<T>();
     if (grads.wanted(1)) {
       double dalpha = 0;
@@ -37,7 +39,7 @@ void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, doubl
     if (grads.wanted(2)) grads.give(2, Tensor::of({width}, columns.first(width)));
     if (grads.wanted(3)) grads.give(3, Tensor::of({width}, columns.subspan(width, width)));
   });
-  grads.give(0, std::move(dx));
+  if (dx.defined()) grads.give(0, std::move(dx));
 }
 
 }  // namespace

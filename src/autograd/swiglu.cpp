@@ -2,32 +2,10 @@
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
 #include "kernels/activations.h"
-#include "kernels/elementwise.h"
 
 namespace addnorm {
-namespace {
-
-using kernels::Activation;
-
-/// da = dy * b * silu'(a), alone, with the bits of the pass that gives both. (db alone is not worth its own way: silu(a) by
-/// itself is rounded differently, and a gradient must not depend on which others are wanted.)
-Tensor gate_gradient(const Tensor& dy, const Tensor& a, const Tensor& b) {
-  Tensor da(a.shape(), a.dtype());
-  dispatch(a.dtype(), [&](auto zero) {
-    using T = decltype(zero);
-    kernels::multiply(dy.data<T>(), b.data<T>(), da.elements(), da.data<T>());
-    kernels::activate_grad(Activation::silu, da.data<T>(), a.data<T>(), da.elements(), da.data<T>());
-  });
-  return da;
-}
-
-}  // namespace
-
 Var swiglu(const Var& a, const Var& b) {
-  detail::require_defined("swiglu", "a", a);
-  detail::require_defined("swiglu", "b", b);
-  require(a.shape() == b.shape(), "swiglu: a is ", a.shape(), ", b is ", b.shape());
-  detail::require_same_dtype("swiglu", "a", a, "b", b);
+  detail::require_alike("swiglu", a, b);
 
   Tensor y(a.shape(), a.dtype());
   dispatch(a.dtype(), [&](auto zero) {
@@ -37,15 +15,16 @@ Var swiglu(const Var& a, const Var& b) {
   });
 
   return record("swiglu", {a, b}, std::move(y), [a = a.value(), b = b.value()](const Tensor& dy, Grads& grads) {
-    if (!grads.wanted(1)) return grads.give(0, gate_gradient(dy, a, b));
     const Rows flat = as_rows(a.shape());
-    Tensor da(a.shape(), a.dtype()), db(a.shape(), a.dtype());
+    Tensor da = grads.wanted(0) ? Tensor(a.shape(), a.dtype()) : Tensor();
+    Tensor db = grads.wanted(1) ? Tensor(a.shape(), a.dtype()) : Tensor();
     dispatch(a.dtype(), [&](auto zero) {
       using T = decltype(zero);
-      kernels::swiglu_grad(dy.data<T>(), a.data<T>(), b.data<T>(), flat.width, flat.rows, flat.width, da.data<T>(), db.data<T>());
+      kernels::swiglu_grad(dy.data<T>(), a.data<T>(), b.data<T>(), flat.width, flat.rows, flat.width,
+                           da.defined() ? da.data<T>() : nullptr, db.defined() ? db.data<T>() : nullptr);
     });
-    if (grads.wanted(0)) grads.give(0, std::move(da));
-    grads.give(1, std::move(db));
+    if (da.defined()) grads.give(0, std::move(da));
+    if (db.defined()) grads.give(1, std::move(db));
   });
 }
 

@@ -42,19 +42,40 @@ void swiglu_block(const float* a, const float* b, std::size_t stride, std::size_
   for (std::size_t r = 0; r < rows; ++r) for_each_vector(width, body, a + r * stride, b + r * stride, y + r * width);
 }
 
+/// da of one vector, db of one vector: written together or alone, from the same sigmoid by the same steps.
+template <class D, class V, class Parts>
+HWY_INLINE void store_da(D d, V g, V gate, const Parts& parts, const float* b, float* da) {
+  const auto slope = hn::MulAdd(at_most(d, at_least(d, gate, -Silu::kEnd), Silu::kEnd), parts.slope, parts.s);
+  hn::StoreU(hn::Mul(hn::Mul(g, hn::LoadU(d, b)), slope), d, da);
+}
+template <class D, class V, class Parts>
+HWY_INLINE void store_db(D d, V g, V gate, const Parts& parts, float* db) {
+  hn::StoreU(hn::Mul(g, hn::Mul(at_least(d, gate, -Silu::kEnd), parts.s)), d, db);
+}
+
 void swiglu_grad_block(const float* dy, const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
                        float* da, float* db) {
   const hn::ScalableTag<float> d;
-  const auto body = [d](const float* pdy, const float* pa, const float* pb, float* pda, float* pdb) HWY_ATTR {
-    const auto g = hn::LoadU(d, pdy), gate = hn::LoadU(d, pa), value = hn::LoadU(d, pb);
+  const auto both = [d](const float* pdy, const float* pa, const float* pb, float* pda, float* pdb) HWY_ATTR {
+    const auto g = hn::LoadU(d, pdy), gate = hn::LoadU(d, pa);
     const auto parts = sigmoid_parts(d, gate);
-    const auto silu = hn::Mul(at_least(d, gate, -Silu::kEnd), parts.s);
-    const auto slope = hn::MulAdd(at_most(d, at_least(d, gate, -Silu::kEnd), Silu::kEnd), parts.slope, parts.s);
-    hn::StoreU(hn::Mul(hn::Mul(g, value), slope), d, pda);
-    hn::StoreU(hn::Mul(g, silu), d, pdb);
+    store_da(d, g, gate, parts, pb, pda);
+    store_db(d, g, gate, parts, pdb);
   };
-  for (std::size_t r = 0; r < rows; ++r)
-    for_each_vector(width, body, dy + r * width, a + r * stride, b + r * stride, da + r * stride, db + r * stride);
+  const auto only_da = [d](const float* pdy, const float* pa, const float* pb, float* pda) HWY_ATTR {
+    const auto gate = hn::LoadU(d, pa);
+    store_da(d, hn::LoadU(d, pdy), gate, sigmoid_parts(d, gate), pb, pda);
+  };
+  const auto only_db = [d](const float* pdy, const float* pa, float* pdb) HWY_ATTR {
+    const auto gate = hn::LoadU(d, pa);
+    store_db(d, hn::LoadU(d, pdy), gate, sigmoid_parts(d, gate), pdb);
+  };
+  for (std::size_t r = 0; r < rows; ++r) {
+    const float *row_dy = dy + r * width, *row_a = a + r * stride, *row_b = b + r * stride;
+    if (da && db) for_each_vector(width, both, row_dy, row_a, row_b, da + r * stride, db + r * stride);
+    if (da && !db) for_each_vector(width, only_da, row_dy, row_a, row_b, da + r * stride);
+    if (db && !da) for_each_vector(width, only_db, row_dy, row_a, db + r * stride);
+  }
 }
 
 }  // namespace
@@ -94,7 +115,7 @@ void swiglu_grad(const float* dy, const float* a, const float* b, std::size_t st
   parallel_ranges(rows, rows_per_block(width), [=](std::size_t begin, std::size_t end) {
     const std::size_t at = begin * stride;
     HWY_DYNAMIC_DISPATCH(swiglu_grad_block)
-    (dy + begin * width, a + at, b + at, stride, end - begin, width, da + at, db + at);
+    (dy + begin * width, a + at, b + at, stride, end - begin, width, da ? da + at : nullptr, db ? db + at : nullptr);
   });
 }
 

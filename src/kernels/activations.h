@@ -21,7 +21,8 @@ void activate_grad(Activation kind, const float* dy, const float* x, std::size_t
 /// y[r, c] = silu(a[r, c]) * b[r, c], y dense [rows, width]; rows of a and b start `stride` apart: width for two arrays,
 /// 2 * width with b = a + width for one packed array.
 void swiglu(const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width, float* y);
-/// da = dy * b * silu'(a), db = dy * silu(a), both with rows `stride` apart; da may be a, db may be b.
+/// da = dy * b * silu'(a), db = dy * silu(a), both with rows `stride` apart; da may be a, db may be b. Either may be null, not
+/// wanted: the other has the same bits.
 void swiglu_grad(const float* dy, const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
                  float* da, float* db);
 

@@ -17,7 +17,8 @@ void dyt(const float* x, const float* gain, const float* beta, float alpha, std:
 /// How many floats of scratch dyt_grad needs.
 constexpr std::size_t dyt_grad_scratch(std::size_t rows, std::size_t width) { return column_sums_scratch(rows, 3 * width); }
 
-/// dx may be dy. sums [3, width]: dgain, dbeta, and what each column adds to dalpha.
+/// dx may be dy. sums [3, width]: dgain, dbeta, and what each column adds to dalpha. dx or sums may be null, not wanted: the
+/// other has the same bits; without sums scratch may be null too.
 void dyt_grad(const float* dy, const float* x, const float* gain, float alpha, std::size_t rows, std::size_t width,
               float* scratch, float* dx, float* sums);
 

@@ -47,6 +47,25 @@ TEST(Swiglu, OneGradientAloneHasTheBitsItHasBesideTheOther) {
   }
 }
 
+TEST(Dyt, OneGradientAloneHasTheBitsItHasBesideTheOthers) {
+  for (const DType dtype : {DType::f32, DType::f64}) {
+    const Tensor values[] = {test::normal_tensor({70, 33}, 1, dtype), test::normal_tensor({1}, 2, dtype),
+                             test::normal_tensor({33}, 3, dtype), test::normal_tensor({33}, 4, dtype)};
+    const Tensor dy = test::normal_tensor({70, 33}, 5, dtype);
+    const auto gradients = [&](auto wants) {
+      std::vector<Var> in;
+      for (std::size_t i = 0; i < 4; ++i) in.emplace_back(values[i], wants(i));
+      backward(dyt(in[0], in[1], in[2], in[3]), dy);
+      return in;
+    };
+    const auto all = gradients([](std::size_t) { return true; });
+    for (std::size_t alone = 0; alone < 4; ++alone) {
+      const auto one = gradients([&](std::size_t i) { return i == alone; });
+      EXPECT_NEAR_ALL(one[alone].grad(), all[alone].grad(), test::exact()) << "input " << alone;
+    }
+  }
+}
+
 TEST(Activations, RunOnScalarsAndOnNothing) {
   EXPECT_EQ(relu(Var(Tensor::full({}, -2.0))).value().item(), 0);
   EXPECT_EQ(gelu(Var(Tensor({0, 7}))).shape(), (Shape{0, 7}));

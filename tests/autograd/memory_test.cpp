@@ -50,6 +50,30 @@ TEST(Memory, GradientsFlowThroughValuesThatAreGone) {
   EXPECT_SAME_BITS(x.grad().values<float>(), (std::vector{7.0f, -2.0f}));
 }
 
+/// How much more was in use at the worst moment of fn() than before it.
+template <class Fn>
+std::size_t extra_bytes(Fn fn) {
+  const ArenaStats now = arena_stats();
+  const Tensor up_to_the_peak({(now.peak_bytes - now.bytes_in_use) / sizeof(float) + 1});
+  const std::size_t before = arena_stats().bytes_in_use;
+  fn();
+  return arena_stats().peak_bytes - before;
+}
+
+TEST(Memory, AGradientThatNobodyWantsTakesNone) {
+  constexpr std::size_t kRows = 64, kWidth = 1024, kBytes = kRows * kWidth * sizeof(float);
+  const Shape shape{kRows, kWidth};
+  const Tensor dy = normal_tensor(shape, 9);
+  const Var constant(normal_tensor(shape, 3));
+  const Var a = swiglu(leaf(shape), constant), b = swiglu(constant, leaf(shape)), both = swiglu(leaf(shape), leaf(shape));
+  EXPECT_LT(extra_bytes([&] { backward(a, dy); }), 2 * kBytes);
+  EXPECT_LT(extra_bytes([&] { backward(b, dy); }), 2 * kBytes);
+  EXPECT_GE(extra_bytes([&] { backward(both, dy); }), 2 * kBytes);
+  const Var alpha = leaf({1});
+  const Var parameters = dyt(constant, alpha, leaf({kWidth}), Var());
+  EXPECT_LT(extra_bytes([&] { backward(parameters, dy); }), kBytes);
+}
+
 TEST(Memory, AChainOfSumsKeepsOnlyItsEnds) {
   const std::size_t before = arena_stats().bytes_in_use;
   const Var x = leaf({1024});

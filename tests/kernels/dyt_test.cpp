@@ -48,6 +48,23 @@ TEST_P(Dyt, MatchesTheReferenceInDoubleAtEveryTailLength) {
     }
 }
 
+TEST_P(Dyt, DxOrTheSumsAloneHaveTheBitsTheyHaveTogether) {
+  for (const std::size_t width : {1u, 16u, 37u}) {
+    const std::size_t rows = 70;
+    const Guarded<float> x(normal_values(rows * width, 1)), dy(normal_values(rows * width, 2)), gain(normal_values(width, 3));
+    Guarded<float> dx(rows * width), sums(3 * width), dx_alone(rows * width), sums_alone(3 * width);
+    Guarded<float> scratch(kernels::dyt_grad_scratch(rows, width));
+    const auto run_into = [&](float* to_dx, float* to_sums, float* room) {
+      kernels::dyt_grad(dy.data(), x.data(), gain.data(), 0.75f, rows, width, room, to_dx, to_sums);
+    };
+    run_into(dx.data(), sums.data(), scratch.data());
+    run_into(dx_alone.data(), nullptr, nullptr);
+    run_into(nullptr, sums_alone.data(), scratch.data());
+    EXPECT_SAME_BITS(dx_alone.values(), dx.values());
+    EXPECT_SAME_BITS(sums_alone.values(), sums.values());
+  }
+}
+
 TEST_P(Dyt, SaturatesAndKeepsNaN) {
   const float inf = std::numeric_limits<float>::infinity();
   const std::vector<float> x{-inf, -3e38f, 0, 3e38f, inf, std::numeric_limits<float>::quiet_NaN()};

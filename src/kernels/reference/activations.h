@@ -100,15 +100,15 @@ void swiglu(const T* a, const T* b, std::size_t stride, std::size_t rows, std::s
       y[r * width + c] = activation(Activation::silu, a[r * stride + c]) * b[r * stride + c];
 }
 
-/// da = dy * b * silu'(a), db = dy * silu(a); dy is dense, the others have rows `stride` apart.
+/// da = dy * b * silu'(a), db = dy * silu(a), null where not wanted; dy is dense, the others have rows `stride` apart.
 template <class T>
 void swiglu_grad(const T* dy, const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, T* da, T* db) {
   for (std::size_t r = 0; r < rows; ++r) {
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t i = r * stride + c;
       const T g = dy[r * width + c], gate = a[i], value = b[i];
-      da[i] = g * value * activation_slope(Activation::silu, gate);
-      db[i] = g * activation(Activation::silu, gate);
+      if (da) da[i] = g * value * activation_slope(Activation::silu, gate);
+      if (db) db[i] = g * activation(Activation::silu, gate);
     }
   }
 }

@@ -13,6 +13,7 @@ void dyt(const T* x, const T* gain, const T* beta, T alpha, std::size_t rows, st
 }
 
 /// With t = tanh(alpha x) and u = dy * gain * (1 - t^2): dx = alpha u; sums over rows [3, width]: dy t, dy, u x.
+/// Null where not wanted.
 template <class T>
 void dyt_grad(const T* dy, const T* x, const T* gain, T alpha, std::size_t rows, std::size_t width, T* dx, T* sums) {
   for (std::size_t j = 0; j < width; ++j) {
@@ -21,11 +22,12 @@ void dyt_grad(const T* dy, const T* x, const T* gain, T alpha, std::size_t rows,
       const std::size_t i = r * width + j;
       const T t = std::tanh(alpha * x[i]);
       const T u = dy[i] * gain[j] * (1 - t * t);
-      dx[i] = alpha * u;
+      if (dx) dx[i] = alpha * u;
       dgain += static_cast<double>(dy[i] * t);
       dbeta += static_cast<double>(dy[i]);
       dalpha += static_cast<double>(u * x[i]);
     }
+    if (!sums) continue;
     sums[j] = static_cast<T>(dgain);
     sums[width + j] = static_cast<T>(dbeta);
     sums[2 * width + j] = static_cast<T>(dalpha);
