@@ -12,17 +12,24 @@ using test::goldens;
 using test::gradient_tolerance;
 using test::norm_tolerance;
 
+/// Both outputs and the gradients of x, f and gamma of a fused norm: op(x, f, gamma).
+template <class Op>
+void expect_add_norm(const Golden& g, const Op& op) {
+  const Var x = g.leaf("x"), f = g.leaf("f"), gamma = g.leaf("gamma");
+  const SumAndNormed out = op(x, f, gamma);
+  backward(std::vector<Var>{out.sum, out.y}, std::vector<Tensor>{g["dsum"], g["dy"]});
+  EXPECT_NEAR_ALL(out.sum.value(), g["sum"], test::exact());
+  EXPECT_NEAR_ALL(out.y.value(), g["y"], norm_tolerance());
+  EXPECT_NEAR_ALL(x.grad(), g["dx"], gradient_tolerance());
+  EXPECT_NEAR_ALL(f.grad(), g["dx"], gradient_tolerance());
+  EXPECT_NEAR_ALL(gamma.grad(), g["dgamma"], gradient_tolerance());
+}
+
 TEST(Golden, AddLayerNorm) {
   for (const Golden& g : goldens("add_layer_norm")) {
     SCOPED_TRACE(g.name());
-    const Var x = g.leaf("x"), f = g.leaf("f"), gamma = g.leaf("gamma"), beta = g.leaf("beta");
-    const auto [sum, y] = add_layer_norm(x, f, gamma, beta);
-    backward(std::vector<Var>{sum, y}, std::vector<Tensor>{g["dsum"], g["dy"]});
-    EXPECT_NEAR_ALL(sum.value(), g["sum"], test::exact());
-    EXPECT_NEAR_ALL(y.value(), g["y"], norm_tolerance());
-    EXPECT_NEAR_ALL(x.grad(), g["dx"], gradient_tolerance());
-    EXPECT_NEAR_ALL(f.grad(), g["dx"], gradient_tolerance());
-    EXPECT_NEAR_ALL(gamma.grad(), g["dgamma"], gradient_tolerance());
+    const Var beta = g.leaf("beta");
+    expect_add_norm(g, [&](const Var& x, const Var& f, const Var& gamma) { return add_layer_norm(x, f, gamma, beta); });
     EXPECT_NEAR_ALL(beta.grad(), g["dbeta"], gradient_tolerance());
   }
 }
@@ -30,14 +37,7 @@ TEST(Golden, AddLayerNorm) {
 TEST(Golden, AddRmsNorm) {
   for (const Golden& g : goldens("add_rms_norm")) {
     SCOPED_TRACE(g.name());
-    const Var x = g.leaf("x"), f = g.leaf("f"), gamma = g.leaf("gamma");
-    const auto [sum, y] = add_rms_norm(x, f, gamma);
-    backward(std::vector<Var>{sum, y}, std::vector<Tensor>{g["dsum"], g["dy"]});
-    EXPECT_NEAR_ALL(sum.value(), g["sum"], test::exact());
-    EXPECT_NEAR_ALL(y.value(), g["y"], norm_tolerance());
-    EXPECT_NEAR_ALL(x.grad(), g["dx"], gradient_tolerance());
-    EXPECT_NEAR_ALL(f.grad(), g["dx"], gradient_tolerance());
-    EXPECT_NEAR_ALL(gamma.grad(), g["dgamma"], gradient_tolerance());
+    expect_add_norm(g, [](const Var& x, const Var& f, const Var& gamma) { return add_rms_norm(x, f, gamma); });
   }
 }
 

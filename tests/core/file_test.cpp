@@ -2,6 +2,7 @@
 #include "core/file.h"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -65,6 +66,22 @@ TEST_F(File, AFileInALinkedFolderIsReplacedThere) {
   fs::create_directory_symlink("real", folder_ / "linked");
   save(folder_ / "linked" / "file", "new");
   EXPECT_EQ(text_of(folder_ / "real" / "file"), "new");
+}
+
+TEST_F(File, AFolderThatCannotBeSyncedIsReportedWithTheNewFileInPlace) {
+  save(folder_ / "file", "old");
+  ReplacementFile file(folder_ / "file");
+  file.write("new", 3);
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);  // from here on nothing can be opened, the folder included
+  const auto reported = test::throws_saying<DataError>([&] { file.commit(); },
+                                                       {(folder_ / "file").string(), "in place", "folder", "power failure"});
+  ASSERT_EQ(setrlimit(RLIMIT_NOFILE, &before), 0);
+  EXPECT_TRUE(reported);
+  EXPECT_EQ(text_of(folder_ / "file"), "new");
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), fs::directory_iterator()), 1);
 }
 
 TEST_F(File, NotCommittedLeavesWhatWasThereAndNothingElse) {

@@ -1,7 +1,6 @@
 // Where the arrays of the fused Add & Norm may lie: in place, off alignment, strided, next to unreadable pages. Id: N-10.
 #include <memory>
 
-#include "addnorm/core/parallel.h"
 #include "support/every_target.h"
 #include "support/guarded.h"
 #include "support/norm_case.h"
@@ -13,21 +12,7 @@ using test::Edge;
 using test::Guarded;
 using test::NormCase;
 
-/// One thread: thousands of tiny calls would mostly wake threads. Thread counts are the subject of N-13.
-class AddNormMemory : public test::EveryTarget {
- protected:
-  void SetUp() override {
-    EveryTarget::SetUp();
-    set_threads(1);
-  }
-  void TearDown() override {
-    set_threads(before_);
-    EveryTarget::TearDown();
-  }
-
- private:
-  int before_ = threads();
-};
+class AddNormMemory : public test::EveryTargetOnOneThread {};
 ADDNORM_EVERY_TARGET(AddNormMemory);
 
 constexpr std::size_t kInPlaceWidths[] = {5, 16, 64, 67};

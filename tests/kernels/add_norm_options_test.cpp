@@ -1,5 +1,4 @@
 // Every option of the fused Add & Norm: the float kernel against the reference loops in double.
-#include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
 #include "kernels/reference/add_norm.h"
 #include "support/every_target.h"
@@ -11,21 +10,7 @@ namespace {
 using kernels::NormKind;
 using test::uniform_values;
 
-/// One thread: thousands of tiny calls would mostly wake threads. Thread counts are the subject of N-13.
-class AddNormOptions : public test::EveryTarget {
- protected:
-  void SetUp() override {
-    EveryTarget::SetUp();
-    set_threads(1);
-  }
-  void TearDown() override {
-    set_threads(before_);
-    EveryTarget::TearDown();
-  }
-
- private:
-  int before_ = threads();
-};
+class AddNormOptions : public test::EveryTargetOnOneThread {};
 ADDNORM_EVERY_TARGET(AddNormOptions);
 
 enum class Kind { one, scalar, per_feature };
@@ -66,52 +51,40 @@ struct Problem {
     return {kind == Kind::scalar ? scalar : T{1}, nullptr};
   }
 
+  /// What forward and backward are told alike.
+  template <class Args>
+  Args with_options(Args n, const Options& o) {
+    n.rows = kRows;
+    n.width = kWidth;
+    n.x = x.data();
+    n.f = f.data();
+    n.gamma = gamma.data();
+    n.gain_is_one_plus_gamma = o.one_plus;
+    n.a = coefficient(o.a, a, static_cast<T>(1.5f));
+    n.b = coefficient(o.b, b, static_cast<T>(-0.75f));
+    n.dropout = {.p = o.p, .key = 41, .first_row = 12};
+    n.eps = static_cast<T>(0.25f);
+    n.eps_place = o.place;
+    n.mean = o.layer ? mean.data() : nullptr;
+    n.rstd = rstd.data();
+    return n;
+  }
+
   template <class Forward, class Backward>
   void run(const Options& o, const Forward& forward, const Backward& backward) {
-    const T eps = static_cast<T>(0.25f);
-    const auto ca = coefficient(o.a, a, static_cast<T>(1.5f));
-    const auto cb = coefficient(o.b, b, static_cast<T>(-0.75f));
-    const DropoutSpec dropout{.p = o.p, .key = 41, .first_row = 12};
     da.resize(o.a == Kind::per_feature ? kWidth : 1);
     db.resize(o.b == Kind::per_feature ? kWidth : 1);
-    forward(AddNormArgs<T>{.rows = kRows,
-                           .width = kWidth,
-                           .x = x.data(),
-                           .f = f.data(),
-                           .gamma = gamma.data(),
-                           .beta = beta.data(),
-                           .gain_is_one_plus_gamma = o.one_plus,
-                           .a = ca,
-                           .b = cb,
-                           .dropout = dropout,
-                           .eps = eps,
-                           .eps_place = o.place,
-                           .sum = sum.data(),
-                           .y = y.data(),
-                           .mean = o.layer ? mean.data() : nullptr,
-                           .rstd = rstd.data()});
-    backward(AddNormGradArgs<T>{.rows = kRows,
-                                .width = kWidth,
-                                .dy = o.with_dy ? dy.data() : nullptr,
-                                .dsum = o.with_dsum ? dsum.data() : nullptr,
-                                .sum = sum.data(),
-                                .mean = o.layer ? mean.data() : nullptr,
-                                .rstd = rstd.data(),
-                                .gamma = gamma.data(),
-                                .gain_is_one_plus_gamma = o.one_plus,
-                                .a = ca,
-                                .b = cb,
-                                .dropout = dropout,
-                                .eps = eps,
-                                .eps_place = o.place,
-                                .x = x.data(),
-                                .f = f.data(),
-                                .dx = dx.data(),
-                                .df = df.data(),
-                                .dgamma = dgamma.data(),
-                                .dbeta = dbeta.data(),
-                                .da = da.data(),
-                                .db = db.data()});
+    forward(with_options(AddNormArgs<T>{.beta = beta.data(), .sum = sum.data(), .y = y.data()}, o));
+    backward(with_options(AddNormGradArgs<T>{.dy = o.with_dy ? dy.data() : nullptr,
+                                             .dsum = o.with_dsum ? dsum.data() : nullptr,
+                                             .sum = sum.data(),
+                                             .dx = dx.data(),
+                                             .df = df.data(),
+                                             .dgamma = dgamma.data(),
+                                             .dbeta = dbeta.data(),
+                                             .da = da.data(),
+                                             .db = db.data()},
+                          o));
   }
 };
 

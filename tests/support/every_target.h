@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "addnorm/core/parallel.h"
 #include "hwy/targets.h"
 
 namespace addnorm::test {
@@ -12,6 +13,22 @@ class EveryTarget : public testing::TestWithParam<int64_t> {
  protected:
   void SetUp() override { hwy::SetSupportedTargetsForTest(GetParam()); }
   void TearDown() override { hwy::SetSupportedTargetsForTest(0); }
+};
+
+/// The same on one thread: thousands of tiny calls would mostly wake threads. Thread counts are the subject of N-13.
+class EveryTargetOnOneThread : public EveryTarget {
+ protected:
+  void SetUp() override {
+    EveryTarget::SetUp();
+    set_threads(1);
+  }
+  void TearDown() override {
+    set_threads(before_);
+    EveryTarget::TearDown();
+  }
+
+ private:
+  int before_ = threads();
 };
 
 inline std::vector<int64_t> targets_here() { return hwy::SupportedAndGeneratedTargets(); }

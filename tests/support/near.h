@@ -67,6 +67,10 @@ constexpr Tolerance norm_tolerance() { return {4.8e-7, 4.8e-7}; }
 constexpr Tolerance onnx_tolerance() { return {1e-6, 1e-5}; }
 /// Our bar for float32 gradients against the double reference (docs/testing.md).
 constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
+/// The same for dx of a norm, which is rstd times terms of size 1: what cancels among them leaves an error of that size.
+constexpr Tolerance norm_gradient_tolerance(double largest_rstd) {
+  return {gradient_tolerance().atol * largest_rstd, gradient_tolerance().rtol};
+}
 
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over
 /// allowance of the worst element.

@@ -144,8 +144,7 @@ inline void expect_forward_exact(const NormCase& c) { expect_forward_exact(c, ex
 
 inline void expect_backward_exact(const NormCase& c, const ExactNorm& e) {
   SCOPED_TRACE(concat(c.layer ? "layer " : "rms ", c.rows, " x ", c.width));
-  // dx is rstd times terms of size 1: scale the absolute part with the largest rstd.
-  EXPECT_NEAR_ALL(c.dx, e.dx, (Tolerance{gradient_tolerance().atol * e.largest_rstd, gradient_tolerance().rtol}));
+  EXPECT_NEAR_ALL(c.dx, e.dx, norm_gradient_tolerance(e.largest_rstd));
   EXPECT_NEAR_ALL(c.dgamma, e.dgamma, row_sum_tolerance(c.rows));
   EXPECT_NEAR_ALL(c.dbeta, e.dbeta, row_sum_tolerance(c.rows));
 }
