@@ -9,7 +9,7 @@ namespace addnorm::detail {
 
 /// The input exists. The message names the op and the argument: a default-made Var has no shape to complain about.
 inline void require_defined(const char* op, const char* argument, const Var& input) {
-  require(input.defined(), op, ": ", argument, " is an undefined Var");
+  require(input.defined(), op, ": ", argument, " is an undefined Var, made by default or moved from; give it a Tensor");
 }
 
 inline constexpr const char* kConvert = "; convert one Tensor with to(DType::f32) or to(DType::f64)";

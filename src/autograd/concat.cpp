@@ -41,7 +41,7 @@ std::vector<Tensor> parted(const Tensor& whole, std::span<const std::size_t> siz
 }  // namespace detail
 
 Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
-  require(!parts.empty(), "concat: no parts given");
+  require(!parts.empty(), "concat: no parts given, at least one is needed");
   for (std::size_t k = 0; k < parts.size(); ++k) require(parts[k].defined(), "concat: part ", k, " is an undefined Var");
   const Shape& first = parts[0].shape();
   const std::size_t along = detail::axis_of("concat", first, axis);

@@ -39,7 +39,7 @@ void give_gradients(const Tensor& dy, const std::vector<Tensor>& xs, const Tenso
 }  // namespace
 
 Var weighted_sum(const std::vector<Var>& xs, const Var& weights) {
-  require(!xs.empty(), "weighted_sum: no inputs given");
+  require(!xs.empty(), "weighted_sum: no inputs given, at least one is needed");
   for (std::size_t k = 0; k < xs.size(); ++k) require(xs[k].defined(), "weighted_sum: input ", k, " is an undefined Var");
   detail::require_defined("weighted_sum", "weights", weights);
   require(weights.shape() == Shape{xs.size()}, "weighted_sum: weights is ", weights.shape(), " for ", xs.size(), " inputs; ",

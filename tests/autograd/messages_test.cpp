@@ -35,6 +35,17 @@ TEST(Messages, AGradientThatIsNotThereSaysThatNoBackwardReachedIt) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().to(DType::f64); }, said));
 }
 
+TEST(Messages, AVarWithoutAValueSaysHowThatCameAbout) {
+  Var x = leaf({2});
+  const Var y = std::move(x);
+  EXPECT_TRUE(throws_saying<UsageError>([&] { x.value(); }, {"Var", "made by default or moved from"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad(); }, {"Var::grad", "made by default or moved from"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { add(x, y); }, {"add: a is an undefined Var", "moved from"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { Var{Tensor()}; }, {"Var: the tensor is undefined", "Tensor::zeros"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([] { constant({2}).retain_grad(); }, {"Var::retain_grad", "Var(tensor, true)", "NoGrad"}));
+}
+
 TEST(Messages, OneRowForManyIsAnsweredWithTheOpThatDoesIt) {
   const Var x = constant({3, 4}), row = constant({4}), one = constant({1}), other = constant({5});
   EXPECT_TRUE(throws_saying<UsageError>([&] { add(x, row); }, {"add: a is [3, 4], b is [4]", "add_bias(a, b)"}));
