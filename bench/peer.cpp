@@ -58,8 +58,7 @@ std::string why_no_torch(const std::string& python, const json& said) {
   if (!said.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
   const std::string error = said.value("error", "it does not say why");
   if (error.starts_with("ModuleNotFoundError"))
-    return concat("'", python, "' has no PyTorch; install it there with: ", python,
-                  " -m pip install torch, or use ./scripts/peers");
+    return concat("'", python, "' has no PyTorch; install torch for it, or use the interpreter that ./scripts/peers makes");
   return concat("'", python, "' cannot load PyTorch (", error, ")");
 }
 

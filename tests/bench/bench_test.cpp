@@ -130,7 +130,7 @@ TEST(BenchPeer, ThatCannotBeUsedSaysWhetherItIsAbsentNoPythonOrWithoutTorch) {
   } cases[] = {{"/nonexistent/python", "does not exist"},
                {"/etc/passwd", "cannot be run (Permission denied)"},
                {"/bin/true", "is it a Python interpreter?"},
-               {without_torch.path.string(), "has no PyTorch; install it there"},
+               {without_torch.path.string(), "has no PyTorch; install torch for it"},
                {broken_torch.path.string(), "cannot load PyTorch (ImportError: libtorch.so is broken)"}};
   for (const auto& [python, said] : cases) {
     Peer peer(python);
