@@ -22,7 +22,7 @@ Contender in_process(const Workload& w, Call call, bool cold, double seconds) {
           {}};
 }
 
-Contender in_peer(Peer& peer, std::string variant, bool cold, int threads, double seconds) {
+Contender in_peer(Peer& peer, const std::string& variant, bool cold, int threads, double seconds) {
   return {[=, &peer] {
             if (threads > 1) wait_until_idle(0);
             const auto result = peer.slice(variant, cold, threads, seconds);

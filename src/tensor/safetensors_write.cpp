@@ -111,7 +111,7 @@ SafetensorsWriter::Impl& SafetensorsWriter::impl() const {
   return *impl_;
 }
 
-void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
+void SafetensorsWriter::add(const std::string& name, const Tensor& tensor) {
   require(tensor.defined(), "safetensors: the tensor ", in_quotes(name), " is undefined");
   const bool f32 = tensor.dtype() == DType::f32;
   impl().add(name, {.name = {},
@@ -122,7 +122,7 @@ void SafetensorsWriter::add(std::string name, const Tensor& tensor) {
                     .copy = {}});
 }
 
-void SafetensorsWriter::add_i64(std::string name, const Shape& shape, std::span<const std::int64_t> values) {
+void SafetensorsWriter::add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values) {
   require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
           shape);
   impl().add(name, {.name = {},
@@ -133,7 +133,7 @@ void SafetensorsWriter::add_i64(std::string name, const Shape& shape, std::span<
                     .copy = bytes_of(values.data(), values.size_bytes())});
 }
 
-void SafetensorsWriter::add_bool(std::string name, const Shape& shape, std::span<const std::uint8_t> values) {
+void SafetensorsWriter::add_bool(const std::string& name, const Shape& shape, std::span<const std::uint8_t> values) {
   require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
           shape);
   const auto bad = std::ranges::find_if(values, [](std::uint8_t v) { return v > 1; });

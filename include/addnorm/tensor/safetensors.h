@@ -77,9 +77,9 @@ class SafetensorsWriter {
   SafetensorsWriter& operator=(SafetensorsWriter&&) noexcept;
   ~SafetensorsWriter();
 
-  void add(std::string name, const Tensor& tensor);  ///< as F32 or F64
-  void add_i64(std::string name, const Shape& shape, std::span<const std::int64_t> values);
-  void add_bool(std::string name, const Shape& shape, std::span<const std::uint8_t> values);  ///< 0 or 1 each
+  void add(const std::string& name, const Tensor& tensor);  ///< as F32 or F64
+  void add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
+  void add_bool(const std::string& name, const Shape& shape, std::span<const std::uint8_t> values);  ///< 0 or 1 each
   void set_metadata(std::string key, std::string value);
 
   /// Writes beside `path` and renames when all is on the disk: the old file or the new one, never half of one. DataError when
