@@ -73,9 +73,9 @@ void arrive(GradSlot& slot, Tensor gradient, Queue& queue) {
     return;
   }
   Node& node = *slot.producer;
-  require(!node.released, "backward: ", node.where(), " was already run backward and its saved values are released; ",
+  require(!node.released, "backward: ", node, " was already run backward and its saved values are released; ",
           "use keep_graph = true in the first backward to run it again");
-  require(node.sequence >= queue.earliest(), "recompute: the function uses a result of ", node.where(), " that it captured; ",
+  require(node.sequence >= queue.earliest(), "recompute: the function uses a result of ", node, " that it captured; ",
           "pass computed values as inputs, only leaves may be captured");
   queue.push(slot.producer);
   detail::accumulate(node.dy[slot.output], std::move(gradient));
@@ -86,17 +86,16 @@ class ArrivingGrads final : public Grads {
   ArrivingGrads(const Node& node, Queue& queue) : node_(node), queue_(queue) {}
 
   bool wanted(std::size_t input) const override {
-    require(input < node_.inputs.size(), "backward: ", node_.where(), " has ", node_.inputs.size(),
-            " inputs; it asked for number ", input, " (counted from 0)");
+    require(input < node_.inputs.size(), "backward: ", node_, " has ", node_.inputs.size(), " inputs; it asked for number ",
+            input, " (counted from 0)");
     return node_.inputs[input] && node_.inputs[input]->requires_grad;
   }
 
   void give(std::size_t input, Tensor gradient) override {
     if (!wanted(input)) return;
     GradSlot& slot = *node_.inputs[input];
-    require(gradient.defined(), "backward: ", node_.where(), " gave an undefined gradient to input ", input, ", which is ",
-            slot.shape);
-    require(gradient.shape() == slot.shape && gradient.dtype() == slot.dtype, "backward: ", node_.where(), " gave a gradient of ",
+    require(gradient.defined(), "backward: ", node_, " gave an undefined gradient to input ", input, ", which is ", slot.shape);
+    require(gradient.shape() == slot.shape && gradient.dtype() == slot.dtype, "backward: ", node_, " gave a gradient of ",
             gradient.shape(), " ", gradient.dtype(), " to input ", input, ", which is ", slot.shape, " ", slot.dtype);
     if (detail::checking_finite()) detail::require_finite(gradient, concat("gradient for input ", input), node_.where());
     const bool meets_another = !slot.producer && slot.grad.defined();

@@ -52,7 +52,11 @@ Var Node::make_var(std::shared_ptr<Value> value) {
   return var;
 }
 
-std::string Node::where() const { return concat("op '", name, "'", path ? " in " : "", path ? *path : ""); }
+std::ostream& operator<<(std::ostream& out, const Node& node) {
+  return out << "op '" << node.name << "'" << (node.path ? " in " : "") << (node.path ? *node.path : "");
+}
+
+std::string Node::where() const { return concat(*this); }
 
 void accumulate(Tensor& into, Tensor gradient) {
   if (!into.defined()) {

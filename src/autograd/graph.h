@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <iosfwd>
 #include <memory>
 #include <string>
 #include <vector>
@@ -53,7 +54,10 @@ struct Node {
   /// follows.
   static std::shared_ptr<GradSlot> slot_of(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
-  std::string where() const;  // "op 'layer_norm' in blocks.3/attn"
+
+  /// "op 'layer_norm' in blocks.3/attn"
+  friend std::ostream& operator<<(std::ostream& out, const Node& node);
+  std::string where() const;
 };
 
 /// into += gradient, in one rounded addition per element; `into` is replaced when somebody else still reads it.

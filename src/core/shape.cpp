@@ -15,7 +15,7 @@ Shape::Shape(std::span<const std::size_t> sizes) : rank_(sizes.size()) {
   for (const std::size_t size : sizes) {
     // Overflow counts even when a later axis is 0: [2^64-1, 2, 0] has no honest element count on the way there.
     const auto next = checked_mul(product, size);
-    require(next.has_value(), "shape: the number of elements of ", text(), " does not fit in ", 8 * sizeof(size), " bits");
+    require(next.has_value(), "shape: the number of elements of ", *this, " does not fit in ", 8 * sizeof(size), " bits");
     product = *next;
   }
   elements_ = product;

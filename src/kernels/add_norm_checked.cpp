@@ -9,7 +9,7 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/error.h"
 #include "addnorm/core/shape.h"
-#include "core/byte_text.h"
+#include "core/bytes.h"
 #include "kernels/add_norm.h"
 
 namespace addnorm {
@@ -25,13 +25,12 @@ struct Array {
 };
 
 /// As a double: the product may not fit in 64 bits.
-std::string bytes_text(std::size_t rows, std::size_t step, std::size_t element = sizeof(float)) {
-  return byte_text(static_cast<double>(rows) * static_cast<double>(step) * static_cast<double>(element));
+Bytes bytes_of(std::size_t rows, std::size_t step, std::size_t element = sizeof(float)) {
+  return {static_cast<double>(rows) * static_cast<double>(step) * static_cast<double>(element)};
 }
 
 [[noreturn]] void too_large(const char* function, const char* name, std::size_t rows, std::size_t step) {
-  refuse(function, ": ", name, " with ", rows, " rows of stride ", step, ", ", bytes_text(rows, step),
-         ", does not fit in memory");
+  refuse(function, ": ", name, " with ", rows, " rows of stride ", step, ", ", bytes_of(rows, step), ", does not fit in memory");
 }
 
 /// [rows, width] with a stride, as bytes from the first to the last element.
@@ -49,14 +48,14 @@ Array matrix(const char* function, const char* name, const float* data, std::siz
 template <class T>
 Array vector(const char* function, const char* name, const T* data, std::size_t count) {
   const auto bytes = data ? checked_mul(count, sizeof(T)) : std::size_t{0};
-  require(bytes.has_value(), function, ": ", name, " with ", count, " elements, ", bytes_text(count, 1, sizeof(T)),
+  require(bytes.has_value(), function, ": ", name, " with ", count, " elements, ", bytes_of(count, 1, sizeof(T)),
           ", does not fit in memory");
   return {name, data, *bytes, count, 0};
 }
 
 /// [rows, width] of everything here, for messages.
 Shape shape_of(const char* function, std::size_t rows, std::size_t width) {
-  require(checked_mul(rows, width).has_value(), function, ": ", rows, " rows of ", width, " elements, ", bytes_text(rows, width),
+  require(checked_mul(rows, width).has_value(), function, ": ", rows, " rows of ", width, " elements, ", bytes_of(rows, width),
           " per array, do not fit in memory");
   return {rows, width};
 }

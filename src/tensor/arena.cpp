@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "addnorm/core/error.h"
-#include "core/byte_text.h"
+#include "core/bytes.h"
 #include "tensor/arena_pages.h"
 #include "tensor/poison.h"
 #include "tensor/size_class.h"
@@ -40,8 +40,8 @@ class Arena {
 };
 
 [[noreturn]] void throw_out_of_memory(std::size_t bytes, std::size_t in_use) {
-  throw Error(with_scope(concat("out of memory: a tensor needs ", byte_text(static_cast<double>(bytes)),
-                                ", and the system has no more; ", byte_text(static_cast<double>(in_use)),
+  throw Error(with_scope(concat("out of memory: a tensor needs ", Bytes{static_cast<double>(bytes)},
+                                ", and the system has no more; ", Bytes{static_cast<double>(in_use)},
                                 " are in use by other tensors. A smaller batch, sequence or model needs less")));
 }
 

@@ -6,7 +6,7 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/tensor/safetensors.h"
-#include "core/byte_text.h"
+#include "core/bytes.h"
 #include "core/file.h"
 #include "tensor/half.h"
 #include "tensor/safetensors_header.h"
@@ -166,7 +166,7 @@ std::vector<T> SafetensorsReader::Impl::room_for(std::size_t i, std::size_t coun
     return std::vector<T>(count);
   } catch (const std::exception&) {  // bad_alloc or length_error
     throw Error(concat(where, "tensor ", in_quotes(header.name(i)), ": out of memory: its ", count, " elements need ",
-                       byte_text(static_cast<double>(count) * sizeof(T)), ", and the system has no more"));
+                       Bytes{static_cast<double>(count) * sizeof(T)}, ", and the system has no more"));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "addnorm/core/checked.h"
-#include "core/byte_text.h"
+#include "core/bytes.h"
 #include "tensor/arena_scope.h"
 
 namespace addnorm {
@@ -65,7 +65,7 @@ Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
 Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
   const auto bytes = checked_mul(shape.elements(), size_of(dtype));
   require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " needs ",
-          byte_text(static_cast<double>(shape.elements()) * static_cast<double>(size_of(dtype))), " and does not fit in memory");
+          Bytes{static_cast<double>(shape.elements()) * static_cast<double>(size_of(dtype))}, " and does not fit in memory");
   buffer_ = std::make_shared<Buffer>(*bytes);
 }
 

@@ -7,7 +7,7 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
-#include "core/byte_text.h"
+#include "core/bytes.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -37,15 +37,15 @@ TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape.with(2, 1)); }, {"axis 2", "[2, 3]"}));
 }
 
-TEST(ByteText, SaysWhatAPersonCanRead) {
-  EXPECT_EQ(byte_text(0), "0 bytes");
-  EXPECT_EQ(byte_text(1 << 20), "1 MiB");
-  EXPECT_EQ(byte_text((1 << 20) - 1), "1048575 bytes");
-  EXPECT_EQ(byte_text(1.5 * (1 << 30)), "1.5 GiB");
-  EXPECT_EQ(byte_text(123456789), "118 MiB");
-  EXPECT_EQ(byte_text(1023.9 * (1 << 20)), "1024 MiB");
-  EXPECT_EQ(byte_text(0x1p64), "16 EiB");
-  EXPECT_EQ(byte_text(0x1p70), "1024 EiB");
+TEST(Bytes, SaysWhatAPersonCanRead) {
+  EXPECT_EQ(concat(Bytes{0}), "0 bytes");
+  EXPECT_EQ(concat(Bytes{1 << 20}), "1 MiB");
+  EXPECT_EQ(concat(Bytes{(1 << 20) - 1}), "1048575 bytes");
+  EXPECT_EQ(concat(Bytes{1.5 * (1 << 30)}), "1.5 GiB");
+  EXPECT_EQ(concat(Bytes{123456789}), "118 MiB");
+  EXPECT_EQ(concat(Bytes{1023.9 * (1 << 20)}), "1024 MiB");
+  EXPECT_EQ(concat(Bytes{0x1p64}), "16 EiB");
+  EXPECT_EQ(concat(Bytes{0x1p70}), "1024 EiB");
 }
 
 TEST(Dropout, ThresholdIsTheProbabilityAndNothingOutsideOfZeroToOneIsUndefined) {

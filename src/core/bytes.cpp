@@ -1,20 +1,19 @@
-#include "core/byte_text.h"
+#include "core/bytes.h"
 
 #include <array>
 #include <cmath>
-
-#include "addnorm/core/error.h"
+#include <ostream>
 
 namespace addnorm {
 
-std::string byte_text(double bytes) {
+std::ostream& operator<<(std::ostream& out, Bytes bytes) {
   constexpr std::array kUnits{"MiB", "GiB", "TiB", "PiB", "EiB"};
-  double amount = bytes * 0x1p-20;
-  if (amount < 1) return concat(static_cast<long>(bytes), " bytes");
+  double amount = bytes.count * 0x1p-20;
+  if (amount < 1) return out << static_cast<long>(bytes.count) << " bytes";
   std::size_t unit = 0;
   for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit) amount /= 1024;
   const double tenths = std::round(amount * 10) / 10;
-  return concat(amount < 100 ? tenths : std::round(amount), " ", kUnits[unit]);
+  return out << (amount < 100 ? tenths : std::round(amount)) << " " << kUnits[unit];
 }
 
 }  // namespace addnorm

@@ -1,0 +1,16 @@
+// Sizes as people read them, for messages.
+#pragma once
+
+#include <iosfwd>
+
+namespace addnorm {
+
+/// Streams as "512 bytes", "1.5 GiB": from 1 MiB on in the largest unit of which there is at least one, with one decimal
+/// below 100. A double, because what does not fit in memory may not fit in 64 bits either. Not a string: the parts of a
+/// message must cost nothing while there is nothing to say.
+struct Bytes {
+  double count;
+};
+std::ostream& operator<<(std::ostream& out, Bytes bytes);
+
+}  // namespace addnorm
