@@ -29,6 +29,18 @@ struct Row {
   }
 };
 
+/// Where a later row begins: it is asked for while this one is worked on.
+struct RowAhead {
+  const float* dy;
+  const float* dsum;
+  const float* sum;
+  HWY_INLINE void prefetch(size_t i) const {
+    hwy::Prefetch(dy + i);
+    hwy::Prefetch(dsum + i);
+    hwy::Prefetch(sum + i);
+  }
+};
+
 struct Averages {
   float g;   // mean of dy * gain; 0 for RMS
   float gx;  // mean of dy * gain * xhat
@@ -122,8 +134,8 @@ class Measure {
 template <bool kLayer, bool kStream, bool kFull>
 struct Write {
   Row<kLayer, kFull> row;
-  Row<kLayer, kFull> ahead;
   Averages mean;
+  RowAhead ahead;  // only when kStream
   float* out;
 
   template <class D>
@@ -136,11 +148,7 @@ struct Write {
     store<kStream>(t, d, out + i);
   }
   HWY_INLINE void line(size_t i) const {
-    if constexpr (kStream) {
-      hwy::Prefetch(ahead.dy + i);
-      hwy::Prefetch(ahead.sum + i);
-      hwy::Prefetch(ahead.dsum + i);
-    }
+    if (kStream && ahead.dy) ahead.prefetch(i);
     step_through_line(*this, i);
   }
   HWY_INLINE void rest(size_t i, size_t n) const { step_through_rest(*this, i, n); }

@@ -57,56 +57,91 @@ void spread_row(const AddNormGrad& n, const DropoutKeys& keys, size_t r, const f
   });
 }
 
+/// The rows of a call, and the single stages of one of them.
+template <bool kLayer, bool kStream, bool kFull>
+class Rows {
+ public:
+  HWY_INLINE Rows(const AddNormGrad& n, bool spread, const GradPartials& partial) : n_(n), spread_(spread), partial_(partial) {}
+
+  HWY_INLINE bool in_float(size_t r) const {
+    return n_.dy && !near_float_limits(kLayer ? n_.mean[r] : 0.0, static_cast<double>(n_.rstd[r]));
+  }
+  HWY_INLINE Row<kLayer, kFull> at(size_t r) const {
+    return {n_.dy + r * dy_stride_,
+            n_.dsum ? n_.dsum + r * dsum_stride_ : nullptr,
+            n_.sum + r * sum_stride_,
+            Normaliser<kLayer>(kLayer ? n_.mean[r] : 0.0, n_.rstd[r]),
+            {n_.gamma, nullptr, n_.gain_is_one_plus_gamma}};
+  }
+  HWY_INLINE Measure<kLayer, kFull> measure(const Row<kLayer, kFull>& row) const {
+    return {row, partial_.dgamma, partial_.dbeta};
+  }
+  HWY_INLINE Averages averages(const Measure<kLayer, kFull>& measured, size_t r) const {
+    Averages mean = measured.result(per_element_);
+    if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n_, r));
+    return mean;
+  }
+  HWY_INLINE Write<kLayer, kStream, kFull> write(const Row<kLayer, kFull>& row, Averages mean, size_t r) const {
+    return {row, mean, kStream && ahead_ > 1 ? ahead_of(r) : RowAhead{}, total(r)};
+  }
+  HWY_INLINE float* total(size_t r) const { return spread_ ? partial_.row : n_.dx + r * dx_stride_; }
+  HWY_INLINE void spread(size_t r) const {
+    if (spread_) spread_row(n_, keys_, r, total(r), partial_.da, partial_.db);
+  }
+
+ private:
+  HWY_INLINE RowAhead ahead_of(size_t r) const {
+    const size_t later = r + ahead_ < n_.rows ? r + ahead_ : r;
+    return {n_.dy + later * dy_stride_, n_.dsum + later * dsum_stride_, n_.sum + later * sum_stride_};
+  }
+
+  const AddNormGrad& n_;
+  bool spread_;
+  GradPartials partial_;
+  size_t dy_stride_ = reference::stride_or(n_.dy_stride, n_.width);
+  size_t dsum_stride_ = reference::stride_or(n_.dsum_stride, n_.width);
+  size_t sum_stride_ = reference::stride_or(n_.sum_stride, n_.width);
+  size_t dx_stride_ = reference::stride_or(n_.dx_stride, n_.width);
+  size_t ahead_ = rows_ahead(n_.width);
+  double per_element_ = 1.0 / static_cast<double>(n_.width);
+  DropoutKeys keys_{n_.dropout.key, n_.dropout.p};
+};
+
 template <bool kLayer, bool kStream, bool kFull>
 HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, size_t end, const GradPartials& partial) {
-  const size_t dy_stride = reference::stride_or(n.dy_stride, n.width);
-  const size_t dsum_stride = reference::stride_or(n.dsum_stride, n.width);
-  const size_t sum_stride = reference::stride_or(n.sum_stride, n.width);
-  const size_t dx_stride = reference::stride_or(n.dx_stride, n.width);
-  const size_t ahead = rows_ahead(n.width);
-  const DropoutKeys keys(n.dropout.key, n.dropout.p);
-  const auto row_at = [&](size_t r) HWY_ATTR {
-    return Row<kLayer, kFull>{n.dy + r * dy_stride,
-                              n.dsum ? n.dsum + r * dsum_stride : nullptr,
-                              n.sum + r * sum_stride,
-                              Normaliser<kLayer>(kLayer ? n.mean[r] : 0.0, n.rstd[r]),
-                              {n.gamma, nullptr, n.gain_is_one_plus_gamma}};
+  const Rows<kLayer, kStream, kFull> rows(n, spread, partial);
+  const auto measured = [&](size_t r) HWY_ATTR {
+    auto measure = rows.measure(rows.at(r));
+    sweep(n.width, measure);
+    return rows.averages(measure, r);
   };
-  const double per_element = 1.0 / static_cast<double>(n.width);
-  const auto in_float = [&](size_t r) {
-    return n.dy && !near_float_limits(kLayer ? n.mean[r] : 0.0, static_cast<double>(n.rstd[r]));
+  const auto write = [&](size_t r, Averages mean) HWY_ATTR {
+    auto alone = rows.write(rows.at(r), mean, r);
+    sweep(n.width, alone);
   };
-  const auto averages = [&](const auto& measured, size_t r) HWY_ATTR {
-    Averages mean = measured.result(per_element);
-    if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n, r));
-    return mean;
-  };
-  // While row r is written, row r + 1 is measured.
-  Averages mean{};
-  bool measured = false;
-  for (size_t r = begin; r < end; ++r) {
-    float* total = spread ? partial.row : n.dx + r * dx_stride;
-    if (!in_float(r)) {
-      row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, total);
-      measured = false;
-    } else {
-      if (!measured) {
-        Measure<kLayer, kFull> alone(row_at(r), partial.dgamma, partial.dbeta);
-        sweep(n.width, alone);
-        mean = averages(alone, r);
-      }
-      Write<kLayer, kStream, kFull> write{row_at(r), row_at(r + ahead < n.rows ? r + ahead : r), mean, total};
-      measured = r + 1 < end && in_float(r + 1);
-      if (measured) {
-        Measure<kLayer, kFull> next(row_at(r + 1), partial.dgamma, partial.dbeta);
-        sweep(n.width, next, write);
-        mean = averages(next, r + 1);
-      } else {
-        sweep(n.width, write);
-      }
+  bool all_in_float = true;
+  for (size_t r = begin; r < end; ++r) all_in_float = all_in_float && rows.in_float(r);
+  if (!all_in_float) {
+    for (size_t r = begin; r < end; ++r) {
+      rows.in_float(r) ? write(r, measured(r)) : row_in_double<kLayer>(n, r, partial.dgamma, partial.dbeta, rows.total(r));
+      rows.spread(r);
     }
-    if (spread) spread_row(n, keys, r, total, partial.da, partial.db);
+    return;
   }
+  // While a row is written, the one below it is measured.
+  auto row = rows.at(begin);
+  Averages mean = measured(begin);
+  for (size_t r = begin; r + 1 < end; ++r) {
+    const auto below = rows.at(r + 1);
+    auto measure = rows.measure(below);
+    const auto writing = rows.write(row, mean, r);
+    sweep(n.width, measure, writing);
+    mean = rows.averages(measure, r + 1);
+    row = below;
+    rows.spread(r);
+  }
+  write(end - 1, mean);
+  rows.spread(end - 1);
 }
 
 void backward_block(NormKind kind, bool stream, bool spread, const AddNormGrad& n, size_t begin, size_t end,
