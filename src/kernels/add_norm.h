@@ -8,9 +8,6 @@
 
 namespace addnorm::kernels {
 
-/// Rows whose partial sums (dgamma, dbeta, da, db) are added up in float before blocks are combined in double.
-inline constexpr std::size_t kAddNormBlockRows = kBlockRows;
-
 /// Narrower rows go through forward in groups.
 inline constexpr std::size_t kNarrowWidth = 256;
 

@@ -199,8 +199,8 @@ void add_norm_grad(NormKind kind, const AddNormGrad& args, float* scratch) {
   }
   const GradLayout layout(args);
   const bool stream = use_streaming(args);
-  parallel_ranges(args.rows, kAddNormBlockRows, [&](std::size_t begin, std::size_t end) {
-    const GradPartials partial = layout.block(scratch, begin / kAddNormBlockRows);
+  parallel_ranges(args.rows, kBlockRows, [&](std::size_t begin, std::size_t end) {
+    const GradPartials partial = layout.block(scratch, begin / kBlockRows);
     for (float* sums : {partial.dgamma, partial.dbeta, partial.da, partial.db})
       if (sums) std::fill_n(sums, args.width, 0.0f);
     HWY_DYNAMIC_DISPATCH(backward_block)(kind, stream, layout.spread, args, begin, end, partial);

@@ -11,7 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace {
-namespace hn = hwy::HWY_NAMESPACE;
 
 // A stage of one row by itself, at the ends of a block. Not inlined: each occurs in many places, and one function of all
 // variants takes the compiler a minute.
@@ -136,7 +135,7 @@ void add_norm(NormKind kind, const AddNorm& args) {
   if (args.width == 0) return;
   const bool stream = use_streaming(args);
   // Long blocks for narrow rows: a block's first and last groups are not in flight with others.
-  const std::size_t block_rows = args.width < kNarrowWidth ? 4 * kAddNormBlockRows : kAddNormBlockRows;
+  const std::size_t block_rows = args.width < kNarrowWidth ? 4 * kBlockRows : kBlockRows;
   parallel_ranges(args.rows, block_rows, [&](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(forward_block)(kind, stream, args, begin, end);
   });
