@@ -34,14 +34,40 @@ HWY_INLINE void for_each_vector(size_t n, const Body& body) {
   for (; i < n; ++i) body(one, i);
 }
 
+/// What two vectors of doubles add up to: one tree of additions for both.
+struct TwoTotals {
+  double first;
+  double second;
+};
+#if HWY_TARGET == HWY_SCALAR
+HWY_INLINE TwoTotals totals(hn::Vec<hn::ScalableTag<double>> a, hn::Vec<hn::ScalableTag<double>> b) {
+  return {hn::GetLane(a), hn::GetLane(b)};
+}
+#else
+/// `both` alternates between the two.
+template <class D>
+HWY_INLINE TwoTotals totals_of_mixed(D /*d*/, hn::Vec<D> both) {
+  if constexpr (hn::MaxLanes(D()) > 2) {
+    const hn::Half<D> half;
+    return totals_of_mixed(half, hn::Add(hn::LowerHalf(half, both), hn::UpperHalf(half, both)));
+  } else {
+    return {hn::GetLane(both), hn::ExtractLane(both, 1)};
+  }
+}
+HWY_INLINE TwoTotals totals(hn::Vec<hn::ScalableTag<double>> a, hn::Vec<hn::ScalableTag<double>> b) {
+  const hn::ScalableTag<double> d;
+  return totals_of_mixed(d, hn::Add(hn::InterleaveLower(d, a, b), hn::InterleaveUpper(d, a, b)));
+}
+#endif
+
 /// Stages of different rows side by side, each over [0, n). A stage has line(i), which works on the cache line of floats
-/// that starts at i, and rest(i, n), which works on what no whole line covers. So memory is busy while sums are added up, and
-/// nobody waits for the root and the divisions at the end of a row.
+/// that starts at i, and rest(i, n), which works on what no whole line covers, if anything. So memory is busy while sums are
+/// added up, and nobody waits for the root and the divisions at the end of a row.
 template <class... Stages>
 HWY_INLINE void sweep(size_t n, Stages&... stages) {
   size_t i = 0;
   for (; i + kLineFloats <= n; i += kLineFloats) (stages.line(i), ...);
-  (stages.rest(i, n), ...);
+  if (i < n) (stages.rest(i, n), ...);
 }
 
 /// line() and rest() of a stage that treats every vector alike: step(tag, i).

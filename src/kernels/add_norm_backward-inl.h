@@ -63,7 +63,7 @@ class ChunkedSum {
 #endif
     even_ = odd_ = hn::Zero(d_);
   }
-  HWY_INLINE double total() const { return hn::GetLane(hn::SumOfLanes(dd_, hn::Add(low_, high_))); }
+  HWY_INLINE hn::Vec<hn::ScalableTag<double>> lanes() const { return hn::Add(low_, high_); }
 
  private:
   hn::ScalableTag<float> d_;
@@ -86,7 +86,6 @@ class Measure {
   }
   HWY_INLINE void rest(size_t i, size_t n) {
     for (; i + hn::Lanes(d_) <= n; i += hn::Lanes(d_)) step(d_, i, g_.chain(0), gx_.chain(0));
-    flush();
     for (; i < n; ++i) {
       auto g = hn::Zero(one_), gx = hn::Zero(one_);
       step(one_, i, g, gx);
@@ -95,9 +94,11 @@ class Measure {
     }
   }
   /// per_element: 1 / n.
-  HWY_INLINE Averages result(double per_element) const {
-    return {kLayer ? static_cast<float>((g_.total() + last_g_) * per_element) : 0.0f,
-            static_cast<float>((gx_.total() + last_gx_) * per_element)};
+  HWY_INLINE Averages result(double per_element) {
+    flush();
+    const TwoTotals t = totals(g_.lanes(), gx_.lanes());
+    return {kLayer ? static_cast<float>((t.first + last_g_) * per_element) : 0.0f,
+            static_cast<float>((t.second + last_gx_) * per_element)};
   }
 
  private:

@@ -76,7 +76,7 @@ class Rows {
   HWY_INLINE Measure<kLayer, kFull> measure(const Row<kLayer, kFull>& row) const {
     return {row, partial_.dgamma, partial_.dbeta};
   }
-  HWY_INLINE Averages averages(const Measure<kLayer, kFull>& measured, size_t r) const {
+  HWY_INLINE Averages averages(Measure<kLayer, kFull>& measured, size_t r) const {
     Averages mean = measured.result(per_element_);
     if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n_, r));
     return mean;

@@ -6,6 +6,8 @@
 #define ADDNORM_KERNELS_ADD_NORM_FORWARD_INL_H_
 #endif
 
+#include <limits>
+
 #include "kernels/add_norm-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -122,10 +124,11 @@ struct CombinedSums {
   }
 };
 
-/// mean is 0 for RMS; second is the variance, or the mean square.
-struct Moments {
-  double mean;
-  double second;
+/// Sums over a row of s - shift and of its square; shift and sum are 0 for RMS.
+struct RowSums {
+  double shift;
+  double sum;
+  double square;
 };
 
 /// Second stage: one pass in double, shifted by the row's first element K. With c = s - K exact in double,
@@ -149,15 +152,9 @@ class Measure {
       last_square_ += c * c;
     }
   }
-  /// per_element: 1 / n.
-  HWY_INLINE Moments result(double per_element) const {
-    const double square = total(square_) + last_square_;
-    if constexpr (!kLayer) return {0.0, square * per_element};
-    const double sum = total(sum_) + last_sum_;
-    const double offset = sum * per_element;
-    // Rounding may leave a tiny negative variance; NaN stays NaN.
-    const double variance = (square - sum * offset) * per_element;
-    return {shift_ + offset, variance < 0.0 ? 0.0 : variance};
+  HWY_INLINE RowSums result() const {
+    const TwoTotals t = totals(hn::Add(sum_[0], sum_[1]), hn::Add(square_[0], square_[1]));
+    return {shift_, t.first + last_sum_, t.second + last_square_};
   }
 
  private:
@@ -172,9 +169,6 @@ class Measure {
     }
     square_[chain] = hn::MulAdd(c, c, square_[chain]);
   }
-  HWY_INLINE double total(const Doubles (&chains)[kChains]) const {
-    return hn::GetLane(hn::SumOfLanes(dd_, hn::Add(chains[0], chains[1])));
-  }
 
   hn::ScalableTag<double> dd_;
   hn::Rebind<float, hn::ScalableTag<double>> df_;
@@ -186,6 +180,56 @@ class Measure {
   Doubles square_[kChains];
   double last_sum_ = 0;
   double last_square_ = 0;
+};
+
+/// Mean and rstd of several rows from their sums, a vector of rows at a time: the root and the division of one row take as
+/// long as those of four.
+template <bool kLayer>
+class Moments {
+ public:
+  static constexpr size_t kRows = 8;  // at least a vector of doubles
+
+  HWY_INLINE void put(size_t row, const RowSums& sums) {
+    shift_[row] = sums.shift;
+    sum_[row] = sums.sum;
+    square_[row] = sums.square;
+  }
+  /// For the first `count` rows that were put; per_element: 1 / n.
+  HWY_INLINE void finish(size_t count, double per_element, double eps, EpsPlace place) {
+    const hn::ScalableTag<double> d;
+    const hn::CappedTag<double, 1> one;
+    size_t row = 0;
+    for (; row + hn::Lanes(d) <= count; row += hn::Lanes(d)) finish_rows(d, row, per_element, eps, place);
+    for (; row < count; ++row) finish_rows(one, row, per_element, eps, place);
+  }
+  HWY_INLINE double mean(size_t row) const { return mean_[row]; }
+  HWY_INLINE double rstd(size_t row) const { return rstd_[row]; }
+
+ private:
+  template <class D>
+  HWY_INLINE void finish_rows(D d, size_t row, double per_element, double eps, EpsPlace place) {
+    const auto each = hn::Set(d, per_element);
+    auto second = hn::LoadU(d, square_ + row);  // becomes the variance, or the mean square
+    if constexpr (kLayer) {
+      const auto sum = hn::LoadU(d, sum_ + row);
+      const auto offset = hn::Mul(sum, each);
+      second = hn::Sub(second, hn::Mul(sum, offset));
+      second = hn::IfThenZeroElse(hn::Lt(second, hn::Zero(d)), second);  // rounding may leave less than 0; NaN stays NaN
+      hn::StoreU(hn::Add(hn::LoadU(d, shift_ + row), offset), d, mean_ + row);
+    }
+    second = hn::Mul(second, each);
+    const auto e = hn::Set(d, eps);
+    const auto root = place == EpsPlace::inside_root ? hn::Sqrt(hn::Add(second, e)) : hn::Add(hn::Sqrt(second), e);
+    // An infinite second moment makes NaN, as in reference::reciprocal_root: infinity / infinity.
+    const auto one = hn::IfThenElse(hn::Eq(root, hn::Set(d, std::numeric_limits<double>::infinity())), root, hn::Set(d, 1.0));
+    hn::StoreU(hn::Div(one, root), d, rstd_ + row);
+  }
+
+  double shift_[kRows] = {};
+  double sum_[kRows] = {};
+  double square_[kRows] = {};
+  double mean_[kRows] = {};
+  double rstd_[kRows] = {};
 };
 
 /// What a row writes; null where not wanted.

@@ -19,57 +19,52 @@ HWY_NOINLINE void lay_down(Stage stage, size_t n) {
   sweep(n, stage);
 }
 template <bool kLayer, class Row>
-HWY_NOINLINE Moments measured(const Row& row, size_t n, double per_element) {
+HWY_NOINLINE RowSums measured(const Row& row, size_t n) {
   Measure<kLayer, Row> stage(row);
   sweep(n, stage);
-  return stage.result(per_element);
+  return stage.result();
 }
 
 /// Rows of a block in flight, by groups: while row r is written, row r + group is measured and row r + 2 * group laid down. A
-/// wide row is a group of its own; narrow ones go by eight, because the root and the division of a row take longer than its
-/// sums, and those of eight rows run side by side.
+/// wide row is a group of its own; narrow ones go by eight, because the root and the division at the end of a row take longer
+/// than its sums, and those of eight rows run side by side.
 template <bool kLayer, bool kStream, bool kFull, class Sums, class Rows>
 HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, const Sums& sums, const Rows& rows) {
   using Row = decltype(rows.row(begin));
   using WriteRow = Write<kLayer, kStream, kFull, Sums::kLaysDown, Row>;
-  constexpr size_t kGroup = 8;
-  const size_t group = n.width < kNarrowWidth ? kGroup : 1;
+  const size_t group = n.width < kNarrowWidth ? Moments<kLayer>::kRows : 1;
   const size_t sum_stride = reference::stride_or(n.sum_stride, n.width);
   const size_t y_stride = reference::stride_or(n.y_stride, n.width);
   const EpsPlace place = kLayer ? EpsPlace::inside_root : n.eps_place;
   const Affine<kFull> affine{n.gamma, n.beta, n.gain_is_one_plus_gamma};
   const size_t distance = rows_ahead(n.width);
   const double per_element = 1.0 / static_cast<double>(n.width);
-  Moments moments[kGroup];
-  double rstd[kGroup];
+  Moments<kLayer> moments;
 
-  const auto write_row = [&](size_t r, const Moments& m, double rstd_of_row) HWY_ATTR {
+  const auto write_row = [&](size_t r, double mean, double rstd) HWY_ATTR {
     const RowOutputs out{n.sum ? n.sum + r * sum_stride : nullptr, n.y ? n.y + r * y_stride : nullptr};
-    const bool in_float = !near_float_limits(m.mean, rstd_of_row);
+    const bool in_float = !near_float_limits(mean, rstd);
     const WriteRow write{rows.row(r), rows.row(r + distance < n.rows ? r + distance : r), affine,
-                         Normaliser<kLayer>(m.mean, static_cast<float>(rstd_of_row)), out};
+                         Normaliser<kLayer>(mean, static_cast<float>(rstd)), out};
     if (in_float && r + 2 * group < end) {
       auto lay = sums.stage(r + 2 * group);
       Measure<kLayer, Row> measure(rows.row(r + group));
       sweep(n.width, lay, measure, write);
-      return measure.result(per_element);
+      return measure.result();
     }
-    in_float ? sweep(n.width, write) : write_in_double<Sums::kLaysDown>(rows.row(r), n.width, affine, m.mean, rstd_of_row, out);
+    in_float ? sweep(n.width, write) : write_in_double<Sums::kLaysDown>(rows.row(r), n.width, affine, mean, rstd, out);
     if (r + 2 * group < end) lay_down(sums.stage(r + 2 * group), n.width);
-    return r + group < end ? measured<kLayer>(rows.row(r + group), n.width, per_element) : Moments{};
+    return r + group < end ? measured<kLayer>(rows.row(r + group), n.width) : RowSums{};
   };
 
   for (size_t r = begin; r < HWY_MIN(end, begin + 2 * group); ++r) lay_down(sums.stage(r), n.width);
-  for (size_t j = 0; j < HWY_MIN(group, end - begin); ++j)
-    moments[j] = measured<kLayer>(rows.row(begin + j), n.width, per_element);
+  for (size_t j = 0; j < HWY_MIN(group, end - begin); ++j) moments.put(j, measured<kLayer>(rows.row(begin + j), n.width));
   for (size_t first = begin; first < end; first += group) {
     const size_t count = HWY_MIN(group, end - first);
-    for (size_t j = 0; j < count; ++j) {
-      rstd[j] = reference::reciprocal_root(moments[j].second, static_cast<double>(n.eps), place);
-      if (n.mean) n.mean[first + j] = moments[j].mean;
-      if (n.rstd) n.rstd[first + j] = static_cast<float>(rstd[j]);
-    }
-    for (size_t j = 0; j < count; ++j) moments[j] = write_row(first + j, moments[j], rstd[j]);
+    moments.finish(count, per_element, static_cast<double>(n.eps), place);
+    for (size_t j = 0; n.mean && j < count; ++j) n.mean[first + j] = moments.mean(j);
+    for (size_t j = 0; n.rstd && j < count; ++j) n.rstd[first + j] = static_cast<float>(moments.rstd(j));
+    for (size_t j = 0; j < count; ++j) moments.put(j, write_row(first + j, moments.mean(j), moments.rstd(j)));
   }
 }
 
