@@ -53,11 +53,17 @@ bool belongs_to_us(const std::filesystem::path& path) {
   return stat(path.c_str(), &status) == 0 && status.st_uid == geteuid();
 }
 
-/// What stands between us and PyTorch when the process did not greet us: `said` is its first line, if that was JSON.
+/// Seconds. Generous: importing torch reads many files, perhaps from a slow disk.
+constexpr double kPatienceWithImport = 120;
+
+/// What stands between us and PyTorch when the process did not greet us. `said` is its first line: null when there was none,
+/// discarded when it was not JSON.
 std::string why_no_torch(const std::string& python, const json& said) {
+  if (said.is_null())
+    return concat("'", python, "' ended, or said nothing for ", kPatienceWithImport, " s; is it a Python 3 whose torch loads?");
   if (!said.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
   const std::string error = said.value("error", "it does not say why");
-  if (error.starts_with("ModuleNotFoundError"))
+  if (error == "ModuleNotFoundError: No module named 'torch'")  // not a module that torch itself misses
     return concat("'", python, "' has no PyTorch; install torch for it, or use the interpreter that ./scripts/peers makes");
   return concat("'", python, "' cannot load PyTorch (", error, ")");
 }
@@ -83,7 +89,7 @@ struct Peer::Answer {
 Peer::Peer(const std::string& python) {
   start(python);
   if (!alive()) return;
-  const auto hello = read_line(120);
+  const auto hello = read_line(kPatienceWithImport);
   const json fields = hello ? json::parse(*hello, nullptr, false) : json();
   if (fields.is_object() && fields.contains("torch")) {
     version_ = fields["torch"].get<std::string>();
@@ -115,7 +121,9 @@ void Peer::start(const std::string& python) {
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (failed != 0) {
-    const std::string what = failed == ENOENT ? "does not exist" : concat("cannot be run (", std::strerror(failed), ")");
+    // ENOENT is also a link to nowhere, a missing #! interpreter, or a bare name that is not in PATH.
+    const std::string what =
+        failed == ENOENT ? "was not found, or what it points to was not" : concat("cannot be run (", std::strerror(failed), ")");
     problem_ =
         concat("'", python, "' ", what, "; --python takes the path of an interpreter that has torch, ./scripts/peers makes one");
     pid_ = -1;
@@ -150,9 +158,13 @@ std::optional<std::string> Peer::read_line(double patience) {
     }
     pollfd ready{socket_, POLLIN, 0};
     const double left = end - now();
-    if (left <= 0 || poll(&ready, 1, static_cast<int>(left * 1e3) + 1) <= 0) return std::nullopt;
+    if (left <= 0) return std::nullopt;
+    const int readable = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
+    if (readable < 0 && errno == EINTR) continue;  // a signal of ours says nothing about the peer
+    if (readable <= 0) return std::nullopt;
     std::array<char, 4096> part;
     const ssize_t got = read(socket_, part.data(), part.size());
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) return std::nullopt;
     unread_.append(part.data(), static_cast<std::size_t>(got));
   }

@@ -113,8 +113,8 @@ TEST(Bench, EveryGroupButTheMachineHasShapesEachNamedOnce) {
 
 /// A file that is run as the interpreter; gone with its owner.
 struct Script {
-  explicit Script(const std::string& text) {
-    std::ofstream(path) << "#!/bin/sh\n" << text << '\n';
+  explicit Script(const std::string& text, const std::string& first_line = "#!/bin/sh\n") {
+    std::ofstream(path) << first_line << text << '\n';
     std::filesystem::permissions(path, std::filesystem::perms::owner_all);
   }
   ~Script() { std::filesystem::remove(path); }
@@ -122,15 +122,28 @@ struct Script {
   std::filesystem::path path = std::filesystem::temp_directory_path() / concat("addnorm-peer-", getpid(), "-", made++);
 };
 
+/// Says that the import failed, in the words of torch_peer.py.
+Script failing_import(const std::string& error) { return Script(concat("cat <<'END'\n{\"error\": \"", error, "\"}\nEND")); }
+
 TEST(BenchPeer, ThatCannotBeUsedSaysWhetherItIsAbsentNoPythonOrWithoutTorch) {
-  const Script without_torch(R"(echo '{"error": "ModuleNotFoundError: No module named torch"}')");
-  const Script broken_torch(R"(echo '{"error": "ImportError: libtorch.so is broken"}')");
+  const Script without_torch = failing_import("ModuleNotFoundError: No module named 'torch'");
+  const Script part_missing = failing_import("ModuleNotFoundError: No module named 'torch._C'");
+  const Script needs_more = failing_import("ModuleNotFoundError: No module named 'typing_extensions'");
+  const Script broken_torch = failing_import("ImportError: libtorch.so is broken");
+  const Script crashing("kill -SEGV $$");
+  const Script no_interpreter("", "#!/nonexistent/python\n");
   const struct {
     std::string python, said;
-  } cases[] = {{"/nonexistent/python", "does not exist"},
+  } cases[] = {{"/nonexistent/python", "was not found, or what it points to was not"},
+               {"addnorm-no-such-python", "was not found, or what it points to was not"},
+               {no_interpreter.path.string(), "was not found, or what it points to was not"},
                {"/etc/passwd", "cannot be run (Permission denied)"},
-               {"/bin/true", "is it a Python interpreter?"},
+               {"/bin/true", "ended, or said nothing for 120 s; is it a Python 3 whose torch loads?"},
+               {crashing.path.string(), "ended, or said nothing for 120 s"},
+               {"/bin/echo", "is it a Python interpreter?"},
                {without_torch.path.string(), "has no PyTorch; install torch for it"},
+               {part_missing.path.string(), "cannot load PyTorch (ModuleNotFoundError: No module named 'torch._C')"},
+               {needs_more.path.string(), "cannot load PyTorch (ModuleNotFoundError: No module named 'typing_extensions')"},
                {broken_torch.path.string(), "cannot load PyTorch (ImportError: libtorch.so is broken)"}};
   for (const auto& [python, said] : cases) {
     Peer peer(python);
@@ -147,6 +160,24 @@ TEST(BenchPeer, ThatAnswersIsHeard) {
   ASSERT_TRUE(peer.alive()) << peer.problem();
   EXPECT_EQ(peer.version(), "1.2");
   EXPECT_EQ(peer.slice("eager", true, 1, 0.01), 0.5);
+}
+
+TEST(BenchPeer, IsWaitedForThroughASignalOfThisProgram) {
+  struct sigaction ignore {
+  }, before{};
+  ignore.sa_handler = [](int) {};  // no SA_RESTART: system calls end with EINTR
+  ASSERT_EQ(sigaction(SIGUSR1, &ignore, &before), 0);
+  const Script script(R"(sleep 0.4; echo '{"torch": "1.2"}')");
+  std::thread disturber([waiting = pthread_self()] {
+    for (int i = 0; i < 3; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(70));
+      pthread_kill(waiting, SIGUSR1);
+    }
+  });
+  const Peer peer(script.path.string());
+  disturber.join();
+  sigaction(SIGUSR1, &before, nullptr);
+  EXPECT_EQ(peer.version(), "1.2") << peer.problem();
 }
 
 TEST(BenchPeer, ThatDiesIsNoticedAndBrokenPipesStillEndThisProgram) {
