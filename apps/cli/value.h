@@ -2,6 +2,7 @@
 #pragma once
 
 #include <charconv>
+#include <cmath>
 #include <concepts>
 #include <filesystem>
 #include <string>
@@ -15,17 +16,20 @@ namespace addnorm::cli {
 template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
-/// All of `text` as a number. Throws UsageError: "'x' is not a whole number", "'-1' is not a whole number from 0 on".
+/// All of `text` as a finite number; one '+' may stand before it.
+/// Throws UsageError: "'x' is not a whole number", "'-1' is not a whole number from 0 on", "'inf' is not a finite number".
 template <Number T>
 T parse_value(const std::string& text) {
   T value{};
+  const bool plus = text.starts_with('+') && !text.starts_with("+-");  // from_chars knows no '+'
   const char* const end = text.data() + text.size();
-  const auto [read_to, problem] = std::from_chars(text.data(), end, value);
+  const auto [read_to, problem] = std::from_chars(text.data() + (plus ? 1 : 0), end, value);
   require(problem != std::errc::result_out_of_range, "'", text, "' is too large or too small");
   const char* const kind = std::is_floating_point_v<T> ? "number"
                            : std::is_signed_v<T>       ? "whole number"
                                                        : "whole number from 0 on";
   require(problem == std::errc() && read_to == end, "'", text, "' is not a ", kind);
+  if constexpr (std::is_floating_point_v<T>) require(std::isfinite(value), "'", text, "' is not a finite number");
   return value;
 }
 
@@ -42,7 +46,7 @@ inline std::vector<std::string> list_items(const std::string& text) {
   while (true) {
     const std::size_t comma = text.find(',', begin);
     items.push_back(text.substr(begin, comma - begin));
-    require(!items.back().empty(), text.empty() ? "the value is empty" : concat("'", text, "' has a comma too many"));
+    if (items.back().empty()) refuse(text.empty() ? "the value is empty" : concat("'", text, "' has a comma too many"));
     if (comma == std::string::npos) return items;
     begin = comma + 1;
   }

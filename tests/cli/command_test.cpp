@@ -135,6 +135,11 @@ TEST(Command, AValueThatIsNotOfItsKindIsRefusedWithWhatIsAllowed) {
                {"--steps", "9223372036854775808", "'9223372036854775808' is too large"},
                {"--seed", "-1", "'-1' is not a whole number from 0 on"},
                {"--rate", "1.5x", "'1.5x' is not a number"},
+               {"--rate", "nan", "'nan' is not a finite number"},
+               {"--rate", "inf", "'inf' is not a finite number"},
+               {"--rate", "+-1", "'+-1' is not a number"},
+               {"--steps", "++5", "'++5' is not a whole number"},
+               {"--steps", "+", "'+' is not a whole number"},
                {"--threads", "x", "'x' is not a whole number"},
                {"--threads", "1,x", "'x' is not a whole number"},
                {"--threads", "1,,2", "'1,,2' has a comma too many"},
@@ -148,6 +153,13 @@ TEST(Command, AValueThatIsNotOfItsKindIsRefusedWithWhatIsAllowed) {
     EXPECT_TRUE(
         says(o.err, {concat("tool measure: ", option, ": ", said), concat("It takes:\n  ", option), "tool measure --help"}));
   }
+}
+
+TEST(Command, ANumberMayHaveOnePlusSign) {
+  EXPECT_EQ(run({"measure", "--steps", "+5"}).options.steps, 5);
+  EXPECT_EQ(run({"measure", "--seed", "+5"}).options.seed, 5u);
+  EXPECT_EQ(run({"measure", "--rate", "+2.5"}).options.rate, 2.5);
+  EXPECT_EQ(run({"measure", "--threads", "+1,2"}).options.threads, (std::vector{1, 2}));
 }
 
 TEST(Command, AValueMayBeGivenOnlyOnce) {
