@@ -149,8 +149,8 @@ void detail::run_backward(std::span<const Var> outputs, std::span<const Tensor> 
     const GradSlot& slot = *Node::slot_of(outputs[k]);
     require(!slot.unrecorded, "backward: output ", k,
             " was computed under NoGrad, so nothing was recorded; compute it outside of it");
-    require(slot.requires_grad, "backward: output ", k, " (op '", outputs[k].op(), "') does not depend on anything that ",
-            "requires a gradient; make a leaf with Var(tensor, true)");
+    require(slot.requires_grad, "backward: output ", k, " does not depend on anything that requires a gradient; ",
+            "make a leaf with Var(tensor, true)");
     require(dys[k].defined(), "backward: output ", k, " is ", slot.shape, ", its gradient is an undefined Tensor");
     require(dys[k].shape() == slot.shape && dys[k].dtype() == slot.dtype, "backward: output ", k, " is ", slot.shape, " ",
             slot.dtype, ", its gradient is ", dys[k].shape(), " ", dys[k].dtype());

@@ -46,6 +46,10 @@ std::shared_ptr<GradSlot> Node::slot_of(const Var& var) {
   return slot;
 }
 
+bool Node::would_require_grad(const Var& var) {
+  return var.value_ && (var.value_->slot->requires_grad || var.value_->slot->unrecorded);
+}
+
 Var Node::make_var(std::shared_ptr<Value> value) {
   Var var;
   var.value_ = std::move(value);

@@ -53,6 +53,8 @@ struct Node {
   /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot
   /// follows.
   static std::shared_ptr<GradSlot> slot_of(const Var& var);
+  /// It requires a gradient, or would if it had not been computed under NoGrad.
+  static bool would_require_grad(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
 
   /// "op 'layer_norm' in blocks.3/attn"

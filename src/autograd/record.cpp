@@ -60,8 +60,8 @@ std::uint64_t upcoming_sequence() { return next_sequence.load(std::memory_order_
 }  // namespace detail
 
 std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::vector<Tensor> ys, BackwardFn backward) {
-  const bool depends = std::ranges::any_of(inputs, &Var::requires_grad);
-  const bool needs_grad = depends && grad_enabled();
+  const bool needs_grad = grad_enabled() && std::ranges::any_of(inputs, &Var::requires_grad);
+  const bool unrecorded = !grad_enabled() && std::ranges::any_of(inputs, &detail::Node::would_require_grad);
 
   auto node = std::make_shared<detail::Node>();
   node->name = name;
@@ -73,7 +73,7 @@ std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::v
   outputs.reserve(ys.size());
   for (std::size_t k = 0; k < ys.size(); ++k) {
     auto value = std::make_shared<detail::Value>(std::move(ys[k]), needs_grad);
-    value->slot->unrecorded = depends && !needs_grad;
+    value->slot->unrecorded = unrecorded;
     if (needs_grad) {
       value->slot->producer = node;
       value->slot->output = k;

@@ -25,6 +25,25 @@ TEST(Messages, BackwardUnderOrAfterNoGradSaysThatNothingWasRecorded) {
       << "y is a constant by now";
 }
 
+TEST(Messages, SeveralOpsUnderNoGradSayTheSameAsOne) {
+  const Var x = constant({2, 3}), w = leaf({4, 3});
+  Var loss, untouched;
+  {
+    const NoGrad no_grad;
+    loss = mean(linear(x, w, Var()));
+    untouched = mean(mul(x, x));
+  }
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(loss); }, {"output 0", "computed under NoGrad", "outside of it"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(untouched); }, {"does not depend", "Var(tensor, true)"}))
+      << "nothing would have been recorded outside of it either";
+}
+
+TEST(Messages, ConstantsAreNotCalledLeavesWhenTheyWereComputed) {
+  const Var x = constant({1});
+  EXPECT_FALSE(throws_saying<UsageError>([&] { backward(mul(x, x)); }, {"op 'leaf'"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { backward(mul(x, x)); }, {"backward: output 0 does not depend on anything"}));
+}
+
 TEST(Messages, AGradientThatIsNotThereSaysThatNoBackwardReachedIt) {
   const std::initializer_list<std::string> said{"undefined", "grad()", "no backward has reached", "retain_grad()"};
   const Var x = leaf({2});
