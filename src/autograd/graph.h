@@ -69,6 +69,7 @@ bool checking_finite();
 /// Throws NumericsError if t holds a NaN or infinity; `what` and `where` name it.
 void require_finite(const Tensor& t, const std::string& what, const std::string& where);
 
+/// The path of this thread, shared by all who ask before it changes; null: no NameScope.
 std::shared_ptr<const std::string> current_path();
 
 /// While it lives, ops record as they did where `path` was current, and replaying() is true: for the second pass of recompute,

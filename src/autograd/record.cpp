@@ -14,6 +14,9 @@ struct Recording {
   bool replaying = false;
 };
 thread_local Recording recording;
+/// What current_path() gave last: all ops of a scope share one copy. Compared, not reset: whoever changes error_scope() need
+/// not know of it.
+thread_local std::shared_ptr<const std::string> last_path;
 std::atomic<std::uint64_t> next_sequence{1};
 
 }  // namespace
@@ -40,7 +43,9 @@ namespace detail {
 bool checking_finite() { return recording.check_finite != 0; }
 
 std::shared_ptr<const std::string> current_path() {
-  return error_scope().empty() ? nullptr : std::make_shared<const std::string>(error_scope());
+  if (error_scope().empty()) return nullptr;
+  if (!last_path || *last_path != error_scope()) last_path = std::make_shared<const std::string>(error_scope());
+  return last_path;
 }
 
 RecordAgain::RecordAgain(const std::shared_ptr<const std::string>& path)

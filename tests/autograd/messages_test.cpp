@@ -1,6 +1,7 @@
 // What errors say beyond naming the mistake: the scope, what was probably meant, and why a gradient is not there.
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
+#include "autograd/graph.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -144,6 +145,19 @@ TEST(Scopes, OfRecordingMayEndInAnyOrder) {
   outer.reset();
   inner.reset();
   EXPECT_FALSE(throws_saying<UsageError>([&] { add(huge, constant({5})); }, {"(in"}));
+}
+
+TEST(Scopes, OfNamesMakeTheirPathOnceForAllOpsInside) {
+  const NameScope outer("blocks.3");
+  const auto path = detail::current_path();
+  EXPECT_EQ(detail::current_path(), path);
+  {
+    const NameScope inner("attn");
+    EXPECT_EQ(*detail::current_path(), "blocks.3/attn");
+    EXPECT_EQ(detail::current_path(), detail::current_path());
+  }
+  EXPECT_EQ(*detail::current_path(), "blocks.3");
+  EXPECT_EQ(*path, "blocks.3");
 }
 
 }  // namespace
