@@ -97,11 +97,11 @@ class ArrivingGrads final : public Grads {
     require(gradient.defined(), "backward: ", node_, " gave an undefined gradient to input ", input, ", which is ", slot.shape);
     require(gradient.shape() == slot.shape && gradient.dtype() == slot.dtype, "backward: ", node_, " gave a gradient of ",
             gradient.shape(), " ", gradient.dtype(), " to input ", input, ", which is ", slot.shape, " ", slot.dtype);
-    if (detail::checking_finite()) detail::require_finite(gradient, concat("gradient for input ", input), node_.where());
+    if (detail::checking_finite()) detail::require_finite(gradient, "gradient for input ", input, " of ", node_);
     const bool meets_another = !slot.producer && slot.grad.defined();
     arrive(slot, std::move(gradient), queue_);
     if (meets_another && detail::checking_finite())
-      detail::require_finite(slot.grad, concat("sum of gradients for input ", input), node_.where());
+      detail::require_finite(slot.grad, "sum of gradients for input ", input, " of ", node_);
   }
 
  private:
@@ -119,7 +119,7 @@ void retain(const Node& node, const std::vector<Tensor>& dy) {
 /// Each gradient was finite when it was given; their sum, or what the caller gave, may not be.
 void require_arrived_finite(const Node& node, const std::vector<Tensor>& dy) {
   for (std::size_t k = 0; k < dy.size(); ++k)
-    if (dy[k].defined()) detail::require_finite(dy[k], concat("gradient arriving at output ", k), node.where());
+    if (dy[k].defined()) detail::require_finite(dy[k], "gradient arriving at output ", k, " of ", node);
 }
 
 void run(Queue& queue, BackwardOptions options) {
@@ -155,7 +155,7 @@ void detail::run_backward(std::span<const Var> outputs, std::span<const Tensor> 
     require(dys[k].shape() == slot.shape && dys[k].dtype() == slot.dtype, "backward: output ", k, " is ", slot.shape, " ",
             slot.dtype, ", its gradient is ", dys[k].shape(), " ", dys[k].dtype());
     if (!slot.producer && detail::checking_finite())
-      detail::require_finite(dys[k], concat("gradient arriving at output ", k), "backward");
+      detail::require_finite(dys[k], "gradient arriving at output ", k, " of backward");
   }
   Queue queue(earliest);
   for (std::size_t k = 0; k < outputs.size(); ++k) arrive(*Node::slot_of(outputs[k]), dys[k], queue);

@@ -73,7 +73,7 @@ class Comparison {
   void every_element(std::size_t i) {
     for (std::size_t e = 0; e < inputs_[i].elements(); ++e) {
       const auto move = [e](double by) { return [e, by](Tensor& x) { x.data<double>()[e] += by; }; };
-      compare(i, concat("element ", e), gradients_[i].data<double>()[e], slope(i, move));
+      compare(i, "element", e, gradients_[i].data<double>()[e], slope(i, move));
     }
   }
 
@@ -87,7 +87,7 @@ class Comparison {
     };
     double along = 0;
     for (std::size_t e = 0; e < v.elements(); ++e) along += gradients_[i].data<double>()[e] * v.data<double>()[e];
-    compare(i, concat("direction ", number), along, slope(i, move));
+    compare(i, "direction", number, along, slope(i, move));
   }
 
   GradcheckResult result() const {
@@ -110,15 +110,15 @@ class Comparison {
     return (at(options_.h) - at(-options_.h)) / (2 * options_.h);
   }
 
-  void compare(std::size_t i, const std::string& place, double analytic, double numeric) {
+  void compare(std::size_t i, const char* along, std::size_t number, double analytic, double numeric) {
     const double off = std::abs(analytic - numeric) / (options_.atol + options_.rtol * std::abs(numeric));
     ++compared_;
     agreed_ += off <= 1 ? 1 : 0;
     if (!(off > worst_) && compared_ > 1 && !std::isnan(off)) return;
     if (std::isnan(worst_)) return;
     worst_ = off;
-    text_ = concat("input ", i, " ", place, " of ", inputs_[i].shape(), ": analytic ", analytic, ", numeric ", numeric, ", ", off,
-                   " times the allowance");
+    text_ = concat("input ", i, " ", along, " ", number, " of ", inputs_[i].shape(), ": analytic ", analytic, ", numeric ",
+                   numeric, ", ", off, " times the allowance");
   }
 
   const GradcheckFn& fn_;

@@ -60,8 +60,6 @@ std::ostream& operator<<(std::ostream& out, const Node& node) {
   return out << "op '" << node.name << "'" << (node.path ? " in " : "") << (node.path ? *node.path : "");
 }
 
-std::string Node::where() const { return concat(*this); }
-
 void accumulate(Tensor& into, Tensor gradient) {
   if (!into.defined()) {
     into = std::move(gradient);
@@ -75,12 +73,12 @@ void accumulate(Tensor& into, Tensor gradient) {
   into = std::move(target);
 }
 
-void require_finite(const Tensor& t, const std::string& what, const std::string& where) {
-  dispatch(t.dtype(), [&](auto zero) {
+std::optional<NotFinite> first_not_finite(const Tensor& t) {
+  return dispatch(t.dtype(), [&](auto zero) -> std::optional<NotFinite> {
     const auto values = t.values<decltype(zero)>();
     for (std::size_t i = 0; i < values.size(); ++i)
-      if (!std::isfinite(values[i]))
-        throw NumericsError(concat(what, " of ", where, " is ", values[i], " at element ", i, " of ", t.shape()));
+      if (!std::isfinite(values[i])) return NotFinite{i, static_cast<double>(values[i])};
+    return std::nullopt;
   });
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -59,15 +60,23 @@ struct Node {
 
   /// "op 'layer_norm' in blocks.3/attn"
   friend std::ostream& operator<<(std::ostream& out, const Node& node);
-  std::string where() const;
 };
 
 /// into += gradient, in one rounded addition per element; `into` is replaced when somebody else still reads it.
 void accumulate(Tensor& into, Tensor gradient);
 
 bool checking_finite();
-/// Throws NumericsError if t holds a NaN or infinity; `what` and `where` name it.
-void require_finite(const Tensor& t, const std::string& what, const std::string& where);
+struct NotFinite {
+  std::size_t element;
+  double value;
+};
+std::optional<NotFinite> first_not_finite(const Tensor& t);
+/// Throws NumericsError if t holds a NaN or infinity. The parts say what t is; they are put together only then.
+template <class... Parts>
+void require_finite(const Tensor& t, const Parts&... what) {
+  if (const auto bad = first_not_finite(t)) [[unlikely]]
+    throw NumericsError(concat(what..., " is ", bad->value, " at element ", bad->element, " of ", t.shape()));
+}
 
 /// The path of this thread, shared by all who ask before it changes; null: no NameScope.
 std::shared_ptr<const std::string> current_path();

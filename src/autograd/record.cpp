@@ -72,7 +72,7 @@ std::vector<Var> record(const char* name, const std::vector<Var>& inputs, std::v
   node->name = name;
   if (needs_grad || detail::checking_finite()) node->path = detail::current_path();
   if (detail::checking_finite())
-    for (const Tensor& y : ys) detail::require_finite(y, "result", node->where());
+    for (const Tensor& y : ys) detail::require_finite(y, "result of ", *node);
 
   std::vector<Var> outputs;
   outputs.reserve(ys.size());
