@@ -111,7 +111,8 @@ class Comparison {
   }
 
   void compare(std::size_t i, const char* along, std::size_t number, double analytic, double numeric) {
-    const double off = std::abs(analytic - numeric) / (options_.atol + options_.rtol * std::abs(numeric));
+    const double apart = std::abs(analytic - numeric);  // NaN between infinities: they never agree
+    const double off = apart == 0 ? 0 : apart / (options_.atol + options_.rtol * std::abs(numeric));
     ++compared_;
     agreed_ += off <= 1 ? 1 : 0;
     if (!(off > worst_) && compared_ > 1 && !std::isnan(off)) return;

@@ -70,7 +70,7 @@ TEST(Scalars, OfEveryOtherOpThatIsOutOfRange) {
   }
 }
 
-TEST(Scalars, OfGradcheckMustBePositive) {
+TEST(Scalars, OfGradcheckMustBePositiveOrForTolerancesNotNegative) {
   const GradcheckFn fn = [](const std::vector<Var>& in) { return std::vector{mul(in[0], in[0])}; };
   const std::vector<Tensor> x{test::normal_tensor({2}, 1, DType::f64)};
   for (const double bad : {0.0, -1e-5, kNaN, kInf})

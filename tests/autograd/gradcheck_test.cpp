@@ -110,6 +110,28 @@ TEST(Gradcheck, FailsALayerNormThatForgetsOneOfItsTerms) {
   EXPECT_FALSE(check(true, false).ok);
 }
 
+TEST(Gradcheck, ExactAgreementPassesWithoutAnyAllowance) {
+  // The second input is not read: both its derivatives are exactly 0.
+  const auto square = [](const auto& in) { return std::vector{mul(in[0], in[0])}; };
+  const GradcheckResult result = gradcheck(square, {input({3}, 1), input({2}, 2)}, {.atol = 0});
+  EXPECT_TRUE(result.ok) << result.message;
+  EXPECT_FALSE(std::isnan(result.worst));
+  EXPECT_FALSE(gradcheck(square, {input({3}, 1)}, {.rtol = 0, .atol = 0}).ok) << "differences are never exact here";
+}
+
+TEST(Gradcheck, FailsEqualInfinities) {
+  // y jumps from 0 to infinity at x = 0, and its gradient says so with the sign that the difference has.
+  const auto jump = [](const auto& in) {
+    const double y = in[0].value().item() > 0 ? HUGE_VAL : 0.0;
+    return std::vector{record("jump", {in[0]}, Tensor::full({1}, y, DType::f64), [](const Tensor& dy, Grads& grads) {
+      grads.give(0, Tensor::full({1}, std::copysign(HUGE_VAL, dy.item()), DType::f64));
+    })};
+  };
+  const GradcheckResult result = gradcheck(jump, {Tensor::zeros({1}, DType::f64)});
+  EXPECT_FALSE(result.ok) << result.message;
+  EXPECT_NE(result.message.find("inf, numeric "), std::string::npos) << result.message;
+}
+
 TEST(Gradcheck, RefusesFloat32) {
   EXPECT_TRUE(throws_saying<UsageError>(
       [] { gradcheck([](const auto& in) { return std::vector{mul(in[0], in[0])}; }, {test::normal_tensor({3}, 1)}); },

@@ -11,7 +11,8 @@
 
 namespace addnorm {
 
-/// Outcome; `worst` is the largest |analytic - numeric| / (atol + rtol * |numeric|), fine when <= 1.
+/// Outcome; `worst` is the largest |analytic - numeric| / (atol + rtol * |numeric|), 0 where both are equal; fine
+/// when <= 1.
 struct GradcheckResult {
   bool ok = false;
   std::size_t compared = 0;  ///< derivatives; never 0
