@@ -17,6 +17,9 @@ thread_local Recording recording;
 /// What current_path() gave last: all ops of a scope share one copy. Compared, not reset: whoever changes error_scope() need
 /// not know of it.
 thread_local std::shared_ptr<const std::string> last_path;
+/// The scopes whose names are in the path, outermost first; never followed, only compared. One that is not here any more
+/// was ended by an outer one: the path is no longer its own.
+thread_local std::vector<const NameScope*> open_names;
 std::atomic<std::uint64_t> next_sequence{1};
 
 }  // namespace
@@ -27,10 +30,14 @@ bool grad_enabled() { return recording.no_grad == 0; }
 bool replaying() { return recording.replaying; }
 
 NameScope::NameScope(std::string_view name) : before_(error_scope().size()) {
+  open_names.push_back(this);
   if (before_ != 0) error_scope() += '/';
   error_scope() += name;
 }
 NameScope::~NameScope() {
+  const auto self = std::ranges::find(open_names, this);
+  if (self == open_names.end()) return;
+  open_names.erase(self, open_names.end());
   std::string& path = error_scope();
   if (path.size() > before_) path.resize(before_);
 }

@@ -147,6 +147,15 @@ TEST(Scopes, OfRecordingMayEndInAnyOrder) {
   EXPECT_FALSE(throws_saying<UsageError>([&] { add(huge, constant({5})); }, {"(in"}));
 }
 
+TEST(Scopes, OfNamesThatEndLateLeaveTheOnesOpenedSinceAlone) {
+  auto outer = std::make_unique<NameScope>("outer");
+  auto inner = std::make_unique<NameScope>("attn");
+  outer.reset();
+  const NameScope next("blocks.3/ffn");
+  inner.reset();
+  EXPECT_TRUE(throws_saying<UsageError>([] { add(constant({2}), constant({5})); }, {"(in blocks.3/ffn)"}));
+}
+
 TEST(Scopes, OfNamesMakeTheirPathOnceForAllOpsInside) {
   const NameScope outer("blocks.3");
   const auto path = detail::current_path();

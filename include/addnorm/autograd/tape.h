@@ -77,7 +77,8 @@ using RecomputeFn = std::function<std::vector<Var>(const std::vector<Var>& input
 std::vector<Var> recompute(RecomputeFn fn, std::vector<Var> inputs);
 
 /// While it lives, ops recorded on this thread carry this name as part of their path, and every UsageError raised on it ends
-/// with the path: "blocks.3/attn". Scopes end in reverse order; the end of an outer one ends what is inside.
+/// with the path: "blocks.3/attn". The end of an outer scope ends what is inside; those end without effect
+/// when their own time comes. A scope ends on the thread that made it.
 class NameScope {
  public:
   explicit NameScope(std::string_view name);
