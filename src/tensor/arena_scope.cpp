@@ -7,15 +7,9 @@ namespace {
 
 using Record = ArenaScope::Record;
 
-/// The records opened on this thread, innermost first, linked by `outer`. Ended ones leave when somebody looks.
+/// The records opened on this thread, innermost first, linked by `outer`. Ended ones leave at the next opening or
+/// end of a scope on this thread, and from the front when somebody looks.
 thread_local std::shared_ptr<Record> innermost;
-
-std::shared_ptr<Record> opened(bool outside) {
-  auto record = std::make_shared<Record>();
-  record->outside = outside;
-  record->outer = innermost;
-  return innermost = std::move(record);
-}
 
 void drop(std::shared_ptr<Record>& link) {
   const std::shared_ptr<Record> gone = std::move(link);
@@ -23,13 +17,25 @@ void drop(std::shared_ptr<Record>& link) {
 }
 
 /// All ended records leave, wherever they stand: scopes that overlap like a chain leave no chain behind.
-void close(Record& record) {
-  record.ended.store(true, std::memory_order_release);
+void prune() {
   for (std::shared_ptr<Record>* link = &innermost; *link;)
     if ((*link)->ended.load(std::memory_order_acquire))
       drop(*link);
     else
       link = &(*link)->outer;
+}
+
+std::shared_ptr<Record> opened(bool outside) {
+  prune();  // of those that other threads have ended
+  auto record = std::make_shared<Record>();
+  record->outside = outside;
+  record->outer = innermost;
+  return innermost = std::move(record);
+}
+
+void close(Record& record) {
+  record.ended.store(true, std::memory_order_release);
+  prune();
 }
 
 }  // namespace

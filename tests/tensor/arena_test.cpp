@@ -16,6 +16,7 @@
 #include "support/near.h"
 #include "support/sanitizer.h"
 #include "tensor/arena_pages.h"
+#include "tensor/arena_scope.h"
 #include "tensor/poison.h"
 #include "tensor/size_class.h"
 
@@ -294,6 +295,15 @@ TEST(ArenaScope, MayEndOnAnotherThread) {
     EXPECT_EQ(its_own.bytes_alive(), 16u);
   }).join();
   EXPECT_EQ(Tensor::full({4}, 2.0).values<float>()[0], 2.0f);
+}
+
+TEST(ArenaScope, ThoseEndedElsewhereUnderAnOpenOneLeaveWithTheNextOneOpened) {
+  auto first = std::make_unique<ArenaScope>();
+  const std::weak_ptr<ArenaScope::Record> record = current_arena_scope();
+  const ArenaScope second;
+  std::thread([&first] { first.reset(); }).join();
+  const ArenaScope third;
+  EXPECT_TRUE(record.expired());
 }
 
 TEST(ArenaScope, NeverHandsTheMemoryOfASurvivorToAnother) {
