@@ -1,5 +1,6 @@
 // Backward: nodes are visited latest first, so that all gradients of a value have met before they travel on.
 #include <algorithm>
+#include <optional>
 #include <queue>
 
 #include "autograd/graph.h"
@@ -51,7 +52,8 @@ class Queue {
 /// with a reader, and belongs to no ArenaScope.
 void keep(GradSlot& leaf, Tensor gradient) {
   const bool in_a_scope = current_arena_scope() != nullptr;
-  const OutsideArenaScopes outlives_the_step;
+  std::optional<OutsideArenaScopes> outlives_the_step;
+  if (in_a_scope) outlives_the_step.emplace();
   if (!leaf.grad.defined()) {
     leaf.grad = gradient.unique() && !in_a_scope ? std::move(gradient) : gradient.clone();
     return;
