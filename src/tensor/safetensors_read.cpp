@@ -81,6 +81,9 @@ constexpr std::string_view kIntegers[] = {"I64", "I32", "I16", "I8", "U32", "U16
 constexpr std::string_view kBooleans[] = {"BOOL"};
 
 bool is_float(std::string_view type) { return std::ranges::find(kFloats, type) != std::end(kFloats); }
+bool is_whole(std::string_view type) {
+  return type == "BOOL" || type == "U64" || std::ranges::find(kIntegers, type) != std::end(kIntegers);
+}
 
 /// What to do with a tensor that was asked for in a way its type does not have.
 std::string_view advice_for(std::string_view type) {
@@ -113,7 +116,11 @@ struct SafetensorsReader::Impl {
   std::string_view type(std::size_t i) const { return safetensors::kElementTypes[header.entry(i).type].name; }
   std::uint64_t bytes(std::size_t i) const { return header.entry(i).end - header.entry(i).begin; }
   std::uint64_t position(std::size_t i) const { return kLengthBytes + length + header.entry(i).begin; }
-  [[noreturn]] void wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const;
+  [[noreturn]] void wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const {
+    wrong_type(i, function, readable, advice_for(type(i)));
+  }
+  [[noreturn]] void wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable,
+                               std::string_view advice) const;
 
   template <class T>
   void for_each_block(std::size_t i, auto&& body) const;
@@ -139,11 +146,12 @@ std::size_t SafetensorsReader::Impl::index_of(std::string_view name) const {
          nearest.empty() ? "; name(i) lists them" : concat("; did you mean ", in_quotes(nearest), "?"));
 }
 
-void SafetensorsReader::Impl::wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const {
+void SafetensorsReader::Impl::wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable,
+                                         std::string_view advice) const {
   std::string names;
   for (const std::string_view name : readable) names.append(names.empty() ? "" : ", ").append(name);
   throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), ": is ", type(i), ", not supported by ", function,
-                         ", which reads ", names, "; ", advice_for(type(i))));
+                         ", which reads ", names, "; ", advice));
 }
 
 // body(values, first) for pieces of at most 256 KiB, read one after the other.
@@ -287,6 +295,8 @@ ValueCounts SafetensorsReader::count_values(std::string_view name) const {
     impl().for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_f16); });
   else if (type == "BF16")
     impl().for_each_block<std::uint16_t>(i, [&](std::span<const std::uint16_t> v, std::size_t) { add_halves(v, from_bf16); });
+  else if (is_whole(type))
+    impl().wrong_type(i, "count_values", kFloats, "integers and BOOL have no NaN to count");
   else
     impl().wrong_type(i, "count_values", kFloats);
   return total;

@@ -48,8 +48,8 @@ namespace {
 
 void require_elements(const char* where, bool defined) {
   require(defined, where,
-          ": the tensor is undefined and has no elements. It was made by default, or is the grad() of a Var that ",
-          "no backward has reached (of a computed Var only after retain_grad())");
+          ": the tensor is undefined and has no elements. It was made by default or moved from, or is the grad() of a Var that ",
+          "no backward has reached since it was made or clear_grad() was called (of a computed Var only after retain_grad())");
 }
 
 template <class T>

@@ -46,7 +46,8 @@ TEST(Messages, ConstantsAreNotCalledLeavesWhenTheyWereComputed) {
 }
 
 TEST(Messages, AGradientThatIsNotThereSaysThatNoBackwardReachedIt) {
-  const std::initializer_list<std::string> said{"undefined", "grad()", "no backward has reached", "retain_grad()"};
+  const std::initializer_list<std::string> said{"undefined",    "moved from",   "grad()", "no backward has reached",
+                                                "clear_grad()", "retain_grad()"};
   const Var x = leaf({2});
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().values<float>(); }, said));
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().clone(); }, said));

@@ -169,6 +169,11 @@ TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
   const SafetensorsReader integers = open(one("\"I32\"", "[1]"));
   EXPECT_TRUE(throws_saying<DataError>([&] { integers.read("a"); }, {"is I32", "which reads F32, F64, F16, BF16; use read_i64"}));
   EXPECT_TRUE(throws_saying<DataError>([&] { integers.read_bool("a"); }, {"is I32", "use read_i64"}));
+  const std::string nothing_to_count = "BF16; integers and BOOL have no NaN to count";
+  EXPECT_TRUE(throws_saying<DataError>([&] { integers.count_values("a"); }, {"is I32", nothing_to_count}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { open(one("\"U64\"", "[1]", 8)).count_values("a"); }, {nothing_to_count}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { open(one("\"BOOL\"", "[4]")).count_values("a"); }, {nothing_to_count}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { open(one("\"F8_E4M3\"", "[4]")).count_values("a"); }, {"convert it to F32"}));
 }
 
 TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {
