@@ -7,7 +7,8 @@
 namespace addnorm {
 namespace {
 
-/// Scopes are counted, not restored: they may end in any order. The path is error_scope(), so that every message has it.
+/// Scopes are counted, not restored: they may end in any order. Below 0: one that another thread made ended here, which
+/// must switch nothing. The path is error_scope(), so that every message has it.
 struct Recording {
   int no_grad = 0;
   int check_finite = 0;
@@ -26,7 +27,7 @@ std::atomic<std::uint64_t> next_sequence{1};
 
 NoGrad::NoGrad() { ++recording.no_grad; }
 NoGrad::~NoGrad() { --recording.no_grad; }
-bool grad_enabled() { return recording.no_grad == 0; }
+bool grad_enabled() { return recording.no_grad <= 0; }
 bool replaying() { return recording.replaying; }
 
 NameScope::NameScope(std::string_view name) : before_(error_scope().size()) {
@@ -47,7 +48,7 @@ CheckFinite::~CheckFinite() { --recording.check_finite; }
 
 namespace detail {
 
-bool checking_finite() { return recording.check_finite != 0; }
+bool checking_finite() { return recording.check_finite > 0; }
 
 std::shared_ptr<const std::string> current_path() {
   if (error_scope().empty()) return nullptr;

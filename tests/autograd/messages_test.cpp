@@ -1,4 +1,7 @@
 // What errors say beyond naming the mistake: the scope, what was probably meant, and why a gradient is not there.
+#include <memory>
+#include <thread>
+
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/graph.h"
@@ -168,6 +171,22 @@ TEST(Scopes, OfNamesMakeTheirPathOnceForAllOpsInside) {
   }
   EXPECT_EQ(*detail::current_path(), "blocks.3");
   EXPECT_EQ(*path, "blocks.3");
+}
+
+TEST(Scopes, OfRecordingThatEndOnTheWrongThreadSwitchNothingThere) {
+  std::unique_ptr<NoGrad> no_grad;
+  std::unique_ptr<CheckFinite> check;
+  std::thread([&] {
+    no_grad = std::make_unique<NoGrad>();
+    check = std::make_unique<CheckFinite>();
+  }).join();
+  std::thread([&] {
+    no_grad.reset();
+    check.reset();
+    EXPECT_TRUE(grad_enabled());
+    const Var huge(Tensor::full({1}, 3e38));
+    EXPECT_NO_THROW(mul(huge, huge));
+  }).join();
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ void backward(std::span<const Var> outputs, std::span<const Tensor> dys, Backwar
 void backward(const Var& output, const Tensor& dy, BackwardOptions options = {});
 void backward(const Var& loss, BackwardOptions options = {});  ///< loss has one element; dy = 1
 
-/// While it lives, ops on this thread record nothing. NoGrad and CheckFinite may end in any order.
+/// While it lives, ops on this thread record nothing. NoGrad and CheckFinite may end in any order, but on the thread that
+/// made them.
 class NoGrad {
  public:
   NoGrad();
@@ -77,8 +78,8 @@ using RecomputeFn = std::function<std::vector<Var>(const std::vector<Var>& input
 std::vector<Var> recompute(RecomputeFn fn, std::vector<Var> inputs);
 
 /// While it lives, ops recorded on this thread carry this name as part of their path, and every UsageError raised on it ends
-/// with the path: "blocks.3/attn". The end of an outer scope ends what is inside; those end without effect
-/// when their own time comes. A scope ends on the thread that made it.
+/// with the path: "blocks.3/attn". The end of an outer scope ends those inside, whose own end then does nothing. A scope must end
+/// on the thread that made it.
 class NameScope {
  public:
   explicit NameScope(std::string_view name);
