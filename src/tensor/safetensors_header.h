@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <iosfwd>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,8 +29,13 @@ inline constexpr ElementType kElementTypes[] = {
     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
-/// Text from a file, fit for a one-line message: quoted, cut after 60 bytes, control characters and what is not UTF-8
-/// as \xNN.
+/// Text from a file, fit for a one-line message: streams quoted, cut after 60 bytes, control characters and what is not UTF-8
+/// as \xNN. Not a string, for checks that mostly pass: see core/bytes.h.
+struct Quoted {
+  std::string_view text;
+};
+std::ostream& operator<<(std::ostream& out, Quoted quoted);
+/// The same as a string, for messages that are being written anyway.
 std::string in_quotes(std::string_view text);
 
 /// A piece of the text pool. A header has at most 100 MB, so 32 bits hold any position.

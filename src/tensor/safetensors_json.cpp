@@ -28,23 +28,27 @@ std::size_t character_bytes(std::string_view text) {
 
 }  // namespace
 
-std::string in_quotes(std::string_view text) {
+std::ostream& operator<<(std::ostream& out, Quoted quoted) {
   constexpr std::size_t kShown = 60;
   constexpr char kHex[] = "0123456789abcdef";
-  std::string out = "'";
+  const std::string_view text = quoted.text;
+  out << "'";
   std::size_t at = 0;
   while (at < text.size()) {
     const std::size_t size = character_bytes(text.substr(at));
     if (at + std::max<std::size_t>(size, 1) > kShown) break;
     const auto byte = static_cast<unsigned char>(text[at]);
     if (size == 0 || byte < 0x20 || byte == 0x7f)
-      out.append("\\x").append({kHex[byte >> 4], kHex[byte & 15]});
+      out << "\\x" << kHex[byte >> 4] << kHex[byte & 15];
     else
-      out.append(text.substr(at, size));
+      out << text.substr(at, size);
     at += std::max<std::size_t>(size, 1);
   }
-  return out + (at < text.size() ? concat("...' (", text.size(), " bytes)") : "'");
+  if (at == text.size()) return out << "'";
+  return out << "...' (" << text.size() << " bytes)";
 }
+
+std::string in_quotes(std::string_view text) { return concat(Quoted{text}); }
 
 namespace {
 

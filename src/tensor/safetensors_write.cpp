@@ -10,7 +10,7 @@
 
 namespace addnorm {
 
-using safetensors::in_quotes;
+using safetensors::Quoted;
 
 namespace {
 
@@ -30,11 +30,13 @@ struct Part {
   }
 };
 
-std::string as_json(const std::string& text, const std::string& what) {
+/// The parts of `what` say which text this is, should it not be valid.
+template <class... Parts>
+std::string as_json(const std::string& text, const Parts&... what) {
   try {
     return nlohmann::json(text).dump();
   } catch (const nlohmann::json::exception&) {
-    refuse("safetensors: ", what, " is not valid UTF-8");
+    refuse("safetensors: ", what..., " is not valid UTF-8");
   }
 }
 
@@ -58,9 +60,9 @@ struct SafetensorsWriter::Impl {
 void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
   require(name != safetensors::kMetadataKey, "safetensors: a tensor cannot be named __metadata__");
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
-  require(std::ranges::none_of(name, control), "safetensors: the name ", in_quotes(name), " contains control characters");
-  part.name = as_json(name, concat("the name of tensor ", in_quotes(name)));
-  require(names.insert(name).second, "safetensors: the name ", in_quotes(name), " is given twice");
+  require(std::ranges::none_of(name, control), "safetensors: the name ", Quoted{name}, " contains control characters");
+  part.name = as_json(name, "the name of tensor ", Quoted{name});
+  require(names.insert(name).second, "safetensors: the name ", Quoted{name}, " is given twice");
   parts.push_back(std::move(part));
 }
 
@@ -77,7 +79,7 @@ std::string SafetensorsWriter::Impl::header() const {
   if (!metadata.empty()) {
     out.append("\"").append(safetensors::kMetadataKey).append("\":{");
     for (const auto& [key, value] : metadata)
-      out.append(out.back() == '{' ? "" : ",").append(as_json(key, "")).append(":").append(as_json(value, ""));
+      out.append(out.back() == '{' ? "" : ",").append(as_json(key)).append(":").append(as_json(value));
     out += '}';
   }
   std::size_t begin = 0;
@@ -112,7 +114,7 @@ SafetensorsWriter::Impl& SafetensorsWriter::impl() const {
 }
 
 void SafetensorsWriter::add(const std::string& name, const Tensor& tensor) {
-  require(tensor.defined(), "safetensors: the tensor ", in_quotes(name), " is undefined");
+  require(tensor.defined(), "safetensors: the tensor ", Quoted{name}, " is undefined");
   const bool f32 = tensor.dtype() == DType::f32;
   impl().add(name, {.name = {},
                     .type = f32 ? "F32" : "F64",
@@ -123,8 +125,7 @@ void SafetensorsWriter::add(const std::string& name, const Tensor& tensor) {
 }
 
 void SafetensorsWriter::add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values) {
-  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
-          shape);
+  require(values.size() == shape.elements(), "safetensors: ", Quoted{name}, " has ", values.size(), " values for shape ", shape);
   impl().add(name, {.name = {},
                     .type = "I64",
                     .element_bytes = 8,
@@ -134,10 +135,9 @@ void SafetensorsWriter::add_i64(const std::string& name, const Shape& shape, std
 }
 
 void SafetensorsWriter::add_bool(const std::string& name, const Shape& shape, std::span<const std::uint8_t> values) {
-  require(values.size() == shape.elements(), "safetensors: ", in_quotes(name), " has ", values.size(), " values for shape ",
-          shape);
+  require(values.size() == shape.elements(), "safetensors: ", Quoted{name}, " has ", values.size(), " values for shape ", shape);
   const auto bad = std::ranges::find_if(values, [](std::uint8_t v) { return v > 1; });
-  require(bad == values.end(), "safetensors: ", in_quotes(name), " has the value ", bad == values.end() ? 0 : int{*bad},
+  require(bad == values.end(), "safetensors: ", Quoted{name}, " has the value ", bad == values.end() ? 0 : int{*bad},
           ", BOOL is 0 or 1");
   impl().add(name, {.name = {},
                     .type = "BOOL",
@@ -148,8 +148,8 @@ void SafetensorsWriter::add_bool(const std::string& name, const Shape& shape, st
 }
 
 void SafetensorsWriter::set_metadata(std::string key, std::string value) {
-  as_json(key, concat("metadata key ", in_quotes(key)));
-  as_json(value, concat("the value of metadata key ", in_quotes(key)));
+  as_json(key, "metadata key ", Quoted{key});
+  as_json(value, "the value of metadata key ", Quoted{key});
   impl().metadata[std::move(key)] = std::move(value);
 }
 
