@@ -136,7 +136,7 @@ template <bool kLayer, bool kStream, bool kFull>
 struct Write {
   Row<kLayer, kFull> row;
   Averages mean;
-  RowAhead ahead;  // only when kStream
+  RowAhead ahead;  // null: not streaming, or the row ahead is the one that is measured now
   float* out;
 
   template <class D>

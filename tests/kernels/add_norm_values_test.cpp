@@ -191,6 +191,28 @@ TEST_P(AddNormValues, N07_HugeRowsStayFiniteAndExact) {
         }
 }
 
+TEST_P(AddNormValues, N07_AHugeRowAmongOrdinaryOnesLeavesEveryRowAndEverySumExact) {
+  for (const bool layer : {true, false})
+    for (const std::size_t width : {7u, 64u, 300u})
+      for (const std::size_t huge : {0u, 3u, 63u, 69u}) {
+        SCOPED_TRACE(concat("row ", huge));
+        NormCase c(70, width);
+        c.layer = layer;
+        for (std::size_t i = 0; i < width; ++i) c.x[huge * width + i] *= 1e38f;
+        c.run();
+        const auto exact = exact_results(c);
+        expect_forward_exact(c, exact);
+        expect_backward_exact(c, exact);
+
+        std::vector<float> df(c.x.size());  // of its own: each row's gradient is handed on, not written in place
+        AddNormGrad apart = c.backward_args();
+        apart.df = df.data();
+        c.backward(apart);
+        expect_backward_exact(c, exact);
+        EXPECT_SAME_BITS(df, c.dx);
+      }
+}
+
 TEST_P(AddNormValues, N08_EveryEpsStandsInsideTheRoot) {
   for (const bool layer : {true, false})
     for (const float eps : {0.0f, 1e-12f, 1e-6f, 1e-5f, 0.1f, 10.0f})

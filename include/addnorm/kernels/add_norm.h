@@ -14,7 +14,8 @@
 // there IEEE arithmetic says 0 / 0. With no rows or no columns nothing but the sums over rows, all 0, is written.
 // The same bits for any number of threads; what belongs to a row also for any split of the rows.
 //
-// Backward, for dy * gamma of size about 1: dx and df are within 1e-6 * max(rstd, 1) + 1e-5 * |dx| of the exact gradient.
+// Backward, for dy * gamma of size about 1: what arrives at the sum is within 1e-6 * max(rstd, 1) + 1e-5 * |exact| of the exact
+// gradient, rstd being the largest of the call; dx is that times a, df that times b.
 // dgamma, dbeta, da and db are sums over rows, in float within blocks of 64 rows and in double across blocks: they err like 64
 // additions of their terms, however many rows there are.
 //
