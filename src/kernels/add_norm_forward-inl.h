@@ -194,13 +194,15 @@ class Moments {
     sum_[row] = sums.sum;
     square_[row] = sums.square;
   }
-  /// For the first `count` rows that were put; per_element: 1 / n.
-  HWY_INLINE void finish(size_t count, double per_element, double eps, EpsPlace place) {
+  /// For the first `count` rows that were put; per_element: 1 / n. Not inlined: it would be in every variant of forward.
+  HWY_NOINLINE void finish(size_t count, double per_element, double eps, EpsPlace place, double* mean, float* rstd) {
     const hn::ScalableTag<double> d;
     const hn::CappedTag<double, 1> one;
     size_t row = 0;
     for (; row + hn::Lanes(d) <= count; row += hn::Lanes(d)) finish_rows(d, row, per_element, eps, place);
     for (; row < count; ++row) finish_rows(one, row, per_element, eps, place);
+    for (row = 0; mean && row < count; ++row) mean[row] = mean_[row];
+    for (row = 0; rstd && row < count; ++row) rstd[row] = static_cast<float>(rstd_[row]);
   }
   HWY_INLINE double mean(size_t row) const { return mean_[row]; }
   HWY_INLINE double rstd(size_t row) const { return rstd_[row]; }

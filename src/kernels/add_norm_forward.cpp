@@ -61,9 +61,8 @@ HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, const Sum
   for (size_t j = 0; j < HWY_MIN(group, end - begin); ++j) moments.put(j, measured<kLayer>(rows.row(begin + j), n.width));
   for (size_t first = begin; first < end; first += group) {
     const size_t count = HWY_MIN(group, end - first);
-    moments.finish(count, per_element, static_cast<double>(n.eps), place);
-    for (size_t j = 0; n.mean && j < count; ++j) n.mean[first + j] = moments.mean(j);
-    for (size_t j = 0; n.rstd && j < count; ++j) n.rstd[first + j] = static_cast<float>(moments.rstd(j));
+    moments.finish(count, per_element, static_cast<double>(n.eps), place, n.mean ? n.mean + first : nullptr,
+                   n.rstd ? n.rstd + first : nullptr);
     for (size_t j = 0; j < count; ++j) moments.put(j, write_row(first + j, moments.mean(j), moments.rstd(j)));
   }
 }
