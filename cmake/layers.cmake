@@ -15,8 +15,9 @@ function(addnorm_layer name)
   foreach(before IN LISTS layer_AFTER)
     target_link_libraries(${target} PUBLIC addnorm_${before})
   endforeach()
-  # Only where a build from nothing must be quick (the tool): elsewhere every file must name what it includes.
-  if(ADDNORM_PRECOMPILE AND NOT name MATCHES "^(core|kernels|gemm)$")
+  if(name MATCHES "^(core|kernels|gemm)$")
+    addnorm_sanitized_loops(${target})
+  elseif(ADDNORM_QUICK_BUILD)  # the preset clang does without: there a file that forgot an include does not compile
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
   endif()
   addnorm_warnings(${target})

@@ -5,6 +5,16 @@ if(ADDNORM_SANITIZE)
   add_compile_options(-fsanitize=${ADDNORM_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${ADDNORM_SANITIZE})
 endif()
+# A sanitized build is not optimised, which makes it compile in half the time; but for a target whose loops do the work. There
+# g++ checks accesses by a call instead of code on the spot: twice as fast to compile again.
+function(addnorm_sanitized_loops target)
+  if(ADDNORM_SANITIZE)
+    target_compile_options(${target} PRIVATE -O1)
+    if(ADDNORM_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL GNU)
+      target_compile_options(${target} PRIVATE --param=asan-instrumentation-with-call-threshold=0)
+    endif()
+  endif()
+endfunction()
 if(ADDNORM_SANITIZE MATCHES address)
   list(APPEND ADDNORM_TEST_ENVIRONMENT ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
        UBSAN_OPTIONS=print_stacktrace=1)

@@ -1,10 +1,12 @@
 // What must not change the result of the fused Add & Norm: shifts, scales, order, vector length, threads. Ids: N-11 ... N-13.
+#include <cmath>
 #include <numeric>
 
 #include "addnorm/core/parallel.h"
 #include "support/every_target.h"
 #include "support/guarded.h"
 #include "support/norm_case.h"
+#include "support/norm_oracle.h"
 
 namespace addnorm {
 namespace {

@@ -1,4 +1,6 @@
 // Every option of the fused Add & Norm: the float kernel against the reference loops in double.
+#include <cmath>
+
 #include "addnorm/core/rng.h"
 #include "kernels/reference/add_norm.h"
 #include "support/every_target.h"

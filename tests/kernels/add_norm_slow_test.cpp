@@ -1,4 +1,6 @@
 // N-01 of docs/testing.md in full: up to 2^24 elements per case, 65537 rows included.
+#include <gtest/gtest.h>
+
 #include "support/norm_grid.h"
 
 namespace addnorm {

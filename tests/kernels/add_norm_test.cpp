@@ -1,6 +1,8 @@
 // The fused Add & Norm against an independent long double oracle, over widths, rows, means and deviations.
 #include "addnorm/kernels/add_norm.h"
 
+#include "support/every_target.h"
+#include "support/norm_case.h"
 #include "support/norm_grid.h"
 
 namespace addnorm {

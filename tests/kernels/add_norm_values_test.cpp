@@ -3,6 +3,7 @@
 #include <xmmintrin.h>
 
 #include <cfloat>
+#include <cmath>
 #include <limits>
 
 #include "addnorm/core/parallel.h"

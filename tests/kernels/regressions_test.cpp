@@ -2,10 +2,14 @@
 // The name says repository and number; the values are those of the report, or the same kind where it used random ones.
 // Reports on half precision (pytorch 189581 and 134106, and the bfloat16 part of 188372) have no test: arrays here are
 // float32, and storage in 16 bits is out of scope (N-14).
+#include <algorithm>
+#include <cmath>
+
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "support/every_target.h"
 #include "support/norm_case.h"
+#include "support/norm_oracle.h"
 
 namespace addnorm {
 namespace {
