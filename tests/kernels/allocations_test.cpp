@@ -15,7 +15,6 @@ namespace {
 std::atomic<long> allocations{0};
 }
 
-// Not inlined: where g++ sees free() and not the malloc() before it, it takes them for a mismatch.
 void* operator new(std::size_t bytes) {
   ++allocations;
   if (void* memory = std::malloc(bytes)) return memory;
@@ -27,6 +26,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   if (void* memory = std::aligned_alloc(step, (bytes + step - 1) / step * step)) return memory;
   throw std::bad_alloc();
 }
+// Not inlined: where g++ sees free() and not the malloc() before it, it takes them for a mismatch.
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void operator delete(void* memory, std::size_t, std::align_val_t) noexcept { std::free(memory); }
