@@ -43,6 +43,20 @@ TEST(Gradients, OfDyt) {
   EXPECT_GRADIENTS(none, input({3, 5}, 1), input({}, 2));
 }
 
+TEST(Gradients, OfPartialRmsNormWithEpsInsideAndOutside) {
+  for (const EpsPlace place : {EpsPlace::inside_root, EpsPlace::outside_root})
+    for (const bool one_plus : {false, true}) {
+      const NormOptions options{.eps = 0.1f, .gain_is_one_plus_gamma = one_plus, .eps_place = place};
+      const auto norm = [&](const Vars& in) { return Vars{partial_rms_norm(in[0], in[1], 3, options)}; };
+      EXPECT_GRADIENTS(norm, input({2, 3, 5}, 1), input({5}, 2));
+    }
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] {
+        partial_rms_norm(Var(normal_tensor({2, 5}, 1)), Var(), 6);
+      },
+      {"partial_rms_norm", "measured is 6", "[2, 5]"}));
+}
+
 TEST(ScaleNorm, ScalesEveryRowToTheLearnedLength) {
   const Var x(normal_tensor({4, 17}, 1)), w(Tensor::of({1}, {2.5f}));
   for (const bool one_plus : {false, true}) {

@@ -49,6 +49,8 @@ Tolerance steps_tolerance(std::size_t steps) {
   return {bound, bound};
 }
 
+Tolerance sample_variance_tolerance(std::size_t n) { return {0, 5 * std::sqrt(2 / static_cast<double>(n))}; }
+
 Tolerance log_softmax_gradient_tolerance(std::size_t n) {
   const Tolerance softmax = softmax_tolerance();
   return {softmax.atol * 4 * std::sqrt(static_cast<double>(n)), softmax.rtol};

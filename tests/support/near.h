@@ -54,6 +54,8 @@ constexpr Tolerance flushed_tolerance() { return {1.18e-38, 0}; }
 Tolerance log_softmax_gradient_tolerance(std::size_t n);
 /// Parameters near 1 that were rounded to float32 once per step: a random walk of half-ulp steps, four deviations.
 Tolerance steps_tolerance(std::size_t steps);
+/// The mean square of n independent draws around their variance: a deviation of at most sqrt(2 / n) of it (normal draws), five.
+Tolerance sample_variance_tolerance(std::size_t n);
 /// Sums in double in another order.
 constexpr Tolerance double_sum_tolerance() { return {0, 1e-13}; }
 /// A sum of float32 values in double against the same sum in another order: up to 1e5 terms of size about 1 that cancel.

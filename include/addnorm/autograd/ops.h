@@ -39,6 +39,9 @@ Var layer_norm(const Var& x, const Var& gamma, const Var& beta, const NormOption
 /// RMS normalisation: y = x / sqrt(mean(x^2) + eps) * gamma (or x / (sqrt(mean(x^2)) + eps)); gamma may be Var().
 Var rms_norm(const Var& x, const Var& gamma, const NormOptions& options = {});
 
+/// pRMSNorm (Zhang and Sennrich 2019): the same with the mean of x^2 taken over the first `measured` features of each row.
+Var partial_rms_norm(const Var& x, const Var& gamma, std::size_t measured, const NormOptions& options = {});
+
 /// A factor of the residual sum: a constant, or a learned Var with one element or one per feature.
 struct Factor {
   double constant = 1;  ///< finite, in float32 too; ignored when learned is defined

@@ -22,6 +22,11 @@ class RandomKey {
     return RandomKey(bits_ ^ hash);
   }
   constexpr std::uint64_t bits() const { return bits_; }
+  static constexpr RandomKey of_bits(std::uint64_t bits) {  ///< the key whose bits() these are
+    RandomKey key(0);
+    key.bits_ = bits;
+    return key;
+  }
 
  private:
   static constexpr std::uint64_t mix(std::uint64_t z) {

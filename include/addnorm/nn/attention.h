@@ -1,0 +1,92 @@
+// Attention: the multi-head branch, self or cross, with positions, QK-norm and a key/value cache.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "addnorm/nn/linear.h"
+#include "addnorm/nn/norm.h"
+#include "addnorm/nn/positions.h"
+
+namespace addnorm {
+
+/// Over what QK-norm takes its statistics: each head by itself (HybridNorm), or the whole projection (OLMo-2).
+enum class QkNormSpan : unsigned char { head, projection };
+
+/// Where an arrangement multiplies heads by a learned gain each: before the output projection (the NormFormer paper) or after
+/// it, on the result cut into heads (the released code).
+enum class HeadGain : unsigned char { none, before_out, after_out };
+
+struct MultiHeadOptions {
+  std::size_t d_model = 0;
+  std::size_t heads = 1;
+  std::size_t kv_heads = 0;       ///< a divisor of heads (grouped-query attention); 0: as many as heads
+  std::size_t d_head = 0;         ///< 0: d_model / heads
+  std::size_t d_memory = 0;       ///< cross: width of what keys and values come from; 0: d_model
+  bool cross = false;             ///< keys and values from `memory`
+  bool causal = false;            ///< a query sees no later key
+  bool bias = true;               ///< of all four projections
+  std::optional<double> scale{};  ///< of the scores; default 1 / sqrt(d_head)
+  double softcap = 0;
+  std::optional<RotaryOptions> rotary{};
+  NormKindOptions qk_norm{.formula = NormFormula::none};
+  QkNormSpan qk_norm_span = QkNormSpan::head;
+  bool v_norm = false;                                       ///< values too, per head (HybridNorm)
+  NormKindOptions inner_norm{.formula = NormFormula::none};  ///< of the heads side by side, before the output projection: sub-ln
+  HeadGain head_gain = HeadGain::none;
+};
+
+/// Keys and values of the tokens so far, [B, capacity, kv_heads * d_head] each. Decoding appends; nothing is copied.
+struct AttentionCache {
+  Tensor k;
+  Tensor v;
+  std::size_t length = 0;
+
+  /// The same for other rows: row i becomes a copy of row from[i] (beams).
+  void select(std::span<const std::size_t> from);
+};
+
+/// What one call sees besides x.
+struct AttentionInput {
+  Var memory{};                                 ///< cross: [B, Tm, d_memory]
+  std::vector<std::size_t> key_lengths{};       ///< [B]: keys from there on are padding
+  std::shared_ptr<const AttentionMask> mask{};  ///< as AttentionOptions::mask
+  std::size_t first_position = 0;               ///< of x's first token: rotary; more than 0 with a cache
+  AttentionCache* cache = nullptr;  ///< decoding: keys and values are appended to it. Not while gradients are recorded
+};
+
+///   out = W_o concat_h( softmax(q_h k_h^T * scale + mask) v_h ) + b_o,   q = W_q x, k = W_k m, v = W_v m,   m = x or memory
+///
+/// x [B, T, d_model] -> the same shape. q, k and v of self-attention lie in one matrix [(heads + 2 kv_heads) d_head, d_model];
+/// cross has q by itself, and k and v together. Norm of q and k first, then rotary positions.
+class Attention : public Module {
+ public:
+  Attention() = default;
+  explicit Attention(const MultiHeadOptions& options);
+
+  Var operator()(const Var& x, const AttentionInput& input, const Pass& pass) const;
+  /// An empty cache for `batch` sequences of up to `capacity` tokens (cross: filled by the first call, any capacity).
+  AttentionCache cache(std::size_t batch, std::size_t capacity) const;
+  void visit(Visitor& visitor) override;
+  const MultiHeadOptions& options() const { return options_; }
+
+ private:
+  struct Heads {
+    Var q, k, v;
+  };
+  Heads project(const Var& x, const AttentionInput& input, const Pass& pass) const;
+  Var turned(const Var& x, std::size_t heads, std::size_t first_position) const;
+  Heads remembered(Heads h, AttentionCache& cache) const;
+  Var finish(const Var& heads, const Pass& pass) const;
+
+  MultiHeadOptions options_;
+  Linear q_, kv_, qkv_;
+  Norm q_norm_, k_norm_, v_norm_;
+  Norm inner_;
+  Var head_gain_;
+  Linear out_;
+  RotaryTables rotary_, rotary_in_double_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,31 @@
+// Linear: an affine map.
+#pragma once
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/nn/module.h"
+
+namespace addnorm {
+
+/// y = f(x W^T + bias), W [out, in] as checkpoints store it, bias [out] or none, f an activation or nothing. Parameters are
+/// zero until a rule fills them (init.h). Rows of W may serve several roles: parts name them in order, and add up to `out`.
+class Linear : public Module {
+ public:
+  Linear() = default;
+  Linear(std::size_t in, std::size_t out, Role role = Role::weight, bool bias = true);
+  Linear(std::size_t in, std::vector<Part> parts, bool bias = true);
+
+  Var operator()(const Var& x, LinearActivation activation = LinearActivation::none) const;
+  void visit(Visitor& visitor) override;
+
+  std::size_t in() const { return weight_.shape()[1]; }
+  std::size_t out() const { return weight_.shape()[0]; }
+  Var& weight() { return weight_; }
+  Var& bias() { return bias_; }
+
+ private:
+  std::vector<Part> parts_;
+  Var weight_;
+  Var bias_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,126 @@
+// Modules own parameters. `visit` is the only way to go through them: initialisation, decay groups, checkpoints, probes and
+// conversion to float64 all stand on it.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addnorm/autograd/var.h"
+
+namespace addnorm {
+
+/// What a parameter is for. Rules go by it, never by its name.
+enum class Role : unsigned char {
+  q,
+  k,
+  v,
+  attention_out,  ///< W_o
+  ffn_in,         ///< W_1
+  ffn_gate,       ///< the half of SwiGLU's W_1 that goes through silu
+  ffn_out,        ///< W_2
+  token_embedding,
+  position_embedding,
+  head,    ///< from the stream to logits
+  weight,  ///< a matrix that is none of these
+  bias,
+  norm_gain,
+  norm_bias,
+  coefficient,  ///< of a residual sum or a mix: skip and branch factors, gates
+};
+const char* name_of(Role role);  ///< "q", "attention_out", ...
+std::ostream& operator<<(std::ostream& out, Role role);
+/// Matrices: what weight decay is for. Biases, gains and coefficients are left alone.
+bool is_matrix(Role role);
+
+/// The branch a parameter or a residual unit belongs to.
+enum class SubLayer : unsigned char { self, cross, ffn };
+const char* name_of(SubLayer sub_layer);  ///< "self", "cross", "ffn"
+std::ostream& operator<<(std::ostream& out, SubLayer sub_layer);
+
+/// Where in a stack of layers; nothing outside of one (embeddings, the final norm, the head).
+struct Place {
+  std::optional<std::size_t> layer{};  ///< from 0
+  std::optional<SubLayer> sub_layer{};
+};
+
+/// Rows [first, first + rows) of a parameter that serve one role: q, k and v lie in one matrix.
+struct Part {
+  Role role;
+  std::size_t first;
+  std::size_t rows;
+};
+
+/// A parameter as the traversal shows it.
+struct Parameter {
+  std::string path;         ///< "layers.3.self.qkv.weight"
+  Var& value;               ///< always defined
+  Role role;                ///< of its first part
+  std::vector<Part> parts;  ///< together all rows, in order
+  Place place;
+};
+
+/// Goes through modules. Modules call it from `visit`; everyone else uses for_each_parameter and its like.
+class Visitor {
+ public:
+  virtual ~Visitor() = default;
+
+  /// Var() is skipped: an optional parameter that is not there.
+  void parameter(std::string_view name, Var& value, Role role);
+  void parameter(std::string_view name, Var& value, std::vector<Part> parts);
+  /// State that is saved but not learned: running statistics.
+  void buffer(std::string_view name, Tensor& value);
+  /// A module inside: its names go behind this one. An empty name adds nothing to the path.
+  template <class M>
+  void child(std::string_view name, M& module) {
+    const Inside inside(*this, name, place_);
+    module.visit(*this);
+  }
+  /// The same, with its place in the stack; what is not said stays as it is outside.
+  template <class M>
+  void child(std::string_view name, M& module, Place place) {
+    const Inside inside(*this, name, place);
+    module.visit(*this);
+  }
+
+ protected:
+  virtual void see(Parameter& parameter) = 0;
+  virtual void see_buffer(const std::string& path, Tensor& value);
+
+ private:
+  class Inside {
+   public:
+    Inside(Visitor& visitor, std::string_view name, Place place);
+    ~Inside();
+    Inside(const Inside&) = delete;
+    Inside& operator=(const Inside&) = delete;
+
+   private:
+    Visitor& visitor_;
+    std::size_t path_length_;
+    Place place_;
+  };
+  std::string path_of(std::string_view name) const;
+
+  std::string path_;  // "layers.3.self", or empty
+  Place place_;
+};
+
+class Module {
+ public:
+  virtual ~Module() = default;
+  /// Shows every parameter and buffer once, always in the same order.
+  virtual void visit(Visitor& visitor) = 0;
+};
+
+void for_each_parameter(Module& module, const std::function<void(Parameter&)>& see);
+void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
+std::size_t count_parameters(Module& module);  ///< elements, all told
+/// Every parameter and buffer as float32 or float64: gradient checks of whole models run in double. Gradients are dropped.
+void convert(Module& module, DType dtype);
+
+}  // namespace addnorm

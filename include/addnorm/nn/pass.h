@@ -1,0 +1,25 @@
+// Pass: what one forward pass has to know besides its input.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "addnorm/core/rng.h"
+
+namespace addnorm {
+
+/// Made by whoever runs the model, and the same for all of it. Whether a function runs for the second time is not said here:
+/// replaying() knows (autograd/tape.h).
+struct Pass {
+  bool train = false;                    ///< dropout and batch statistics
+  std::uint64_t seed = 1;                ///< of dropout
+  std::uint64_t step = 0;                ///< of the optimizer: another step, another mask
+  std::uint64_t first_row = 0;           ///< global index of the batch's first row, for masks that do not depend on the split
+  std::vector<unsigned char> padding{};  ///< one byte per row of the stream, 1 = padding; empty: none
+
+  /// The key of a mask: (seed, step, site). Rows and columns are counted from it.
+  RandomKey key(std::string_view site) const { return RandomKey(seed).with(site).with(step); }
+};
+
+}  // namespace addnorm

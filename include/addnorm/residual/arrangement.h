@@ -1,0 +1,106 @@
+// An arrangement as data: what a unit reads, what it writes, what the stack begins and ends with, and how it is initialised.
+//
+//   u  = N_in(x)            identity where there is none
+//   f  = F(u)               F may hold a norm of its own, N_mid
+//   g  = N_out(f)
+//   s  = x, u, or nothing   the skip
+//   y  = a s + b g
+//   x' = N_post(y)
+//
+// Formula, diagram, parameters and predicted skip gain are derived from these fields, so that no label can drift from what is
+// computed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "addnorm/nn/attention.h"
+#include "addnorm/residual/stack.h"
+
+namespace addnorm {
+
+/// A number, or one that follows from the depth of the stack: "deepnorm-alpha", "units", ...
+struct DepthRule {
+  const char* name = nullptr;  ///< of depth_rule_names(), where it lives; null: the constant
+  double constant = 1;
+
+  bool is_one() const { return !name && constant == 1; }
+};
+double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit);
+std::string text_of(const DepthRule& rule);  ///< "(2L)^¼", "1/√l", "0.5"
+/// A UsageError with the nearest name and the list, if there is no such rule.
+DepthRule depth_rule_named(std::string_view name);
+std::vector<std::string> depth_rule_names();
+
+/// A factor of the residual sum.
+struct CoefficientRule {
+  enum class Kind : unsigned char { fixed, learned_scalar, learned_vector, learned_per_layer };
+  Kind kind = Kind::fixed;
+  DepthRule start{};        ///< where a learned one starts
+  const char* symbol = "";  ///< in formulas: "α", "λ"; empty: the number itself
+
+  bool is_one() const { return kind == Kind::fixed && start.is_one(); }
+  bool is_zero() const { return kind == Kind::fixed && !start.name && start.constant == 0; }
+};
+CoefficientRule fixed(double value);
+CoefficientRule fixed(const char* rule, const char* symbol);
+CoefficientRule learned(CoefficientRule::Kind kind, DepthRule start, const char* symbol);
+
+enum class Skip : unsigned char {
+  none,    ///< x' = F(x)
+  stream,  ///< x
+  normed,  ///< N_in(x), the very tensor that the branch reads
+};
+
+/// The slots of one unit.
+struct UnitSlots {
+  bool in = false;
+  DepthRule in_scale{};  ///< times N_in(x), for the branch only
+  bool mid = false;      ///< a norm inside the branch: before W_o, before W_2
+  HeadGain head_gain = HeadGain::none;
+  bool out = false;
+  Skip skip = Skip::stream;
+  CoefficientRule a{};
+  CoefficientRule b{};
+  bool post = false;
+};
+
+/// Other slots for some units; the first that fits holds.
+struct Override {
+  std::optional<SubLayer> sub_layer{};  ///< only these
+  std::optional<double> first_share{};  ///< only the first floor(share * layers) layers
+  UnitSlots slots{};
+};
+
+/// Gains on top of a base distribution, by role.
+struct InitGain {
+  std::vector<Role> roles;
+  DepthRule gain;
+  bool cross = true;  ///< cross-attention too
+};
+struct InitSpec {
+  enum class Base : unsigned char { xavier_uniform, xavier_normal, normal };
+  Base base = Base::xavier_uniform;
+  double deviation = 0.02;  ///< of `normal`
+  std::vector<InitGain> gains{};
+};
+
+struct Arrangement {
+  std::string name;
+  UnitSlots unit{};
+  std::vector<Override> overrides{};
+  bool entry = false;  ///< a norm of the stack's input
+  bool exit = false;   ///< the final norm
+  InitSpec init{};
+  // What the catalogue says of it.
+  std::string source{};
+  int year = 0;
+  std::string used_by{};
+  std::string failure{};
+  std::vector<std::string> aliases{};
+
+  const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;
+};
+
+}  // namespace addnorm

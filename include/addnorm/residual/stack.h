@@ -1,0 +1,41 @@
+// The stack an arrangement is made for, and its residual units.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "addnorm/nn/module.h"
+
+namespace addnorm {
+
+/// Constants that follow from depth differ: an encoder beside a decoder is not an encoder by itself.
+enum class StackKind : unsigned char { encoder_only, decoder_only, encoder, decoder };
+const char* name_of(StackKind kind);  ///< "encoder-only", ..., "encoder", "decoder" (of an encoder-decoder)
+
+/// One residual unit: a sub-layer and the skip around it.
+struct Unit {
+  std::size_t layer = 0;  ///< from 0
+  SubLayer sub_layer = SubLayer::self;
+  std::size_t index = 0;  ///< in the stack, from 0
+  bool first_in_layer = true;
+  bool last_in_layer = false;
+};
+
+struct StackShape {
+  std::size_t width = 0;
+  std::size_t layers = 0;
+  std::vector<SubLayer> sub_layers{SubLayer::self, SubLayer::ffn};  ///< of every layer, in order
+  StackKind kind = StackKind::decoder_only;
+  std::size_t other_layers = 0;  ///< of the other stack of an encoder-decoder
+  std::string name = "stack";    ///< where its dropout masks come from
+
+  std::size_t units() const { return layers * sub_layers.size(); }
+  Unit unit(std::size_t layer, std::size_t in_layer) const;
+  Unit unit(std::size_t index) const { return unit(index / sub_layers.size(), index % sub_layers.size()); }
+};
+
+/// Refuses no layers, no width, a layer without sub-layers, and an encoder-decoder whose other stack has no layers.
+void check(const StackShape& shape);
+
+}  // namespace addnorm

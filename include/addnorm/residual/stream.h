@@ -1,0 +1,69 @@
+// Stream: the residual stream of one forward pass. Sub-layers read it and write to it; nothing else passes between them.
+//
+//   Stream s = residual.open(x0, pass)
+//   for each layer:       s.enter(layer)
+//     for each unit:      s.write(unit, F(s.read(unit)))
+//                         s.leave(layer)
+//   y = s.close()
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "addnorm/autograd/var.h"
+#include "addnorm/residual/stack.h"
+
+namespace addnorm {
+
+/// Hears what happens to a stream; not while recompute runs a layer for the second time. The Vars are those of the graph:
+/// retain_grad() on them works.
+class StreamObserver {
+ public:
+  virtual ~StreamObserver() = default;
+  /// The branch as it is added: after the output norm, its coefficient and dropout. f = b * dropout(N_out(F)).
+  virtual void on_branch(const Unit& unit, const Var& added) = 0;
+  /// The stream after `unit` wrote, when it is settled; the input itself with no unit.
+  virtual void on_stream(const Unit* unit, const Var& x) = 0;
+};
+
+/// Holds only Vars, and lives for one pass. It is told the unit and never counts calls: layers may be left out, run twice or
+/// be computed again.
+class Stream {
+ public:
+  /// What recompute keeps of it: the stream, and a branch that is written but not added yet.
+  struct State {
+    std::vector<Var> vars;
+    std::optional<Unit> pending;  ///< the unit whose branch waits
+  };
+
+  virtual ~Stream() = default;
+  Stream(const Stream&) = delete;
+  Stream& operator=(const Stream&) = delete;
+
+  Var read(const Unit& unit) { return do_read(unit); }
+  void write(const Unit& unit, const Var& f) { do_write(unit, f); }
+  void enter(std::size_t layer) { do_enter(layer); }
+  void leave(std::size_t layer) { do_leave(layer); }
+  Var close() { return do_close(); }
+
+  virtual State state() const = 0;
+  virtual void restore(const State& state) = 0;
+
+ protected:
+  explicit Stream(StreamObserver* observer) : observer_(observer) {}
+  bool observed() const;  ///< somebody listens, and this is not a replay
+  void announce_branch(const Unit& unit, const Var& added) const;
+  void announce_stream(const Unit* unit, const Var& x) const;
+
+ private:
+  virtual Var do_read(const Unit& unit) = 0;
+  virtual void do_write(const Unit& unit, const Var& f) = 0;
+  virtual void do_enter(std::size_t) {}
+  virtual void do_leave(std::size_t) {}
+  virtual Var do_close() = 0;
+
+  StreamObserver* observer_;
+};
+
+}  // namespace addnorm

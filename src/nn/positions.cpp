@@ -1,0 +1,92 @@
+#include "addnorm/nn/positions.h"
+
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <vector>
+
+#include "addnorm/core/names.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::array kKinds{"none", "learned", "sinusoidal", "sinusoidal-halves", "rotary", "rotary-halves"};
+
+struct Alias {
+  const char* alias;
+  PositionKind kind;
+};
+constexpr std::array kAliases{Alias{"absolute", PositionKind::learned},
+                              Alias{"rope", PositionKind::rotary},
+                              Alias{"rope-halves", PositionKind::rotary_halves},
+                              Alias{"neox", PositionKind::rotary_halves},
+                              Alias{"sincos", PositionKind::sinusoidal},
+                              Alias{"sine", PositionKind::sinusoidal},
+                              Alias{"nope", PositionKind::none}};
+
+bool is_sinusoidal(PositionKind kind) { return kind == PositionKind::sinusoidal || kind == PositionKind::sinusoidal_halves; }
+
+}  // namespace
+
+std::span<const std::string> position_names() {
+  static const std::vector<std::string> names(kKinds.begin(), kKinds.end());
+  return names;
+}
+const char* name_of(PositionKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
+bool is_rotary(PositionKind kind) { return kind == PositionKind::rotary || kind == PositionKind::rotary_halves; }
+
+PositionKind positions_named(std::string_view name) {
+  const std::string wanted = folded(name);
+  for (std::size_t i = 0; i < kKinds.size(); ++i)
+    if (folded(kKinds[i]) == wanted) return static_cast<PositionKind>(i);
+  for (const Alias& alias : kAliases)
+    if (folded(alias.alias) == wanted) return alias.kind;
+  throw UsageError(unknown_name("kind of positions", name, position_names()));
+}
+
+Tensor sinusoidal_table(std::size_t positions, std::size_t width, bool halves) {
+  Tensor table = Tensor::zeros({positions, width});
+  const std::size_t half = width / 2;
+  const auto frequency = [&](std::size_t i) {
+    const double exponent = halves ? static_cast<double>(i) / static_cast<double>(half > 1 ? half - 1 : 1)
+                                   : static_cast<double>(2 * i) / static_cast<double>(width);
+    return std::pow(10000.0, -exponent);
+  };
+  float* row = table.data<float>();
+  for (std::size_t p = 0; p < positions; ++p, row += width)
+    for (std::size_t i = 0; i < (halves ? half : (width + 1) / 2); ++i) {
+      const double angle = static_cast<double>(p) * frequency(i);
+      const std::size_t sine = halves ? i : 2 * i;
+      const std::size_t cosine = halves ? half + i : 2 * i + 1;
+      row[sine] = static_cast<float>(std::sin(angle));
+      if (cosine < width) row[cosine] = static_cast<float>(std::cos(angle));
+    }
+  return table;
+}
+
+Positions::Positions(PositionKind kind, std::size_t max_positions, std::size_t width)
+    : kind_(kind), max_positions_(max_positions) {
+  if (kind != PositionKind::learned && !is_sinusoidal(kind)) return;
+  require(max_positions > 0, "Positions: max_positions is 0; ", name_of(kind), " positions need a table");
+  if (kind == PositionKind::learned)
+    table_ = Var(Tensor::zeros({max_positions, width}), true);
+  else
+    table_ = Var(sinusoidal_table(max_positions, width, kind == PositionKind::sinusoidal_halves));
+}
+
+Var Positions::operator()(const Var& x, std::size_t first) const {
+  if (!table_.defined()) return x;
+  const std::size_t batch = x.shape()[0], tokens = x.shape()[1];
+  require(first + tokens <= max_positions_, "Positions: tokens ", first, " ... ", first + tokens,
+          " of a sequence, but max_positions is ", max_positions_, "; cut the text, or make the model with more positions");
+  std::vector<std::int32_t> ids(batch * tokens);
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(first + i % tokens);
+  const Var table = table_.dtype() == x.dtype() ? table_ : Var(table_.value().to(x.dtype()));
+  return add(x, reshape(embedding(table, ids), x.shape()));
+}
+
+void Positions::visit(Visitor& visitor) {
+  if (kind_ == PositionKind::learned) visitor.parameter("weight", table_, Role::position_embedding);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,247 @@
+// The table of arrangements. Adding one that fits the slots is adding a row.
+#include "addnorm/residual/catalogue.h"
+
+#include "addnorm/core/names.h"
+
+namespace addnorm {
+namespace {
+
+using Kind = CoefficientRule::Kind;
+const std::vector<Role> kValueAndOut{Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+const std::vector<Role> kOut{Role::attention_out, Role::ffn_out};
+const std::vector<Role> kAll{Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+const std::vector<Role> kEmbeddings{Role::token_embedding, Role::position_embedding};
+
+InitSpec xavier() { return {}; }
+InitSpec xavier_normal_with(const char* gain) {
+  return {.base = InitSpec::Base::xavier_normal, .gains = {{kValueAndOut, {.name = gain}}}};
+}
+InitSpec gpt2() { return {.base = InitSpec::Base::normal, .gains = {{kOut, {.name = "inv-sqrt-2-layers"}}}}; }
+
+const std::vector<Arrangement>& table() {
+  static const std::vector<Arrangement> rows{
+      {.name = "plain",
+       .unit = {.skip = Skip::none, .a = fixed(0)},
+       .source = "practice before 2015; the control of He et al.",
+       .year = 2015,
+       .used_by = "nobody on purpose",
+       .failure = "degrades with depth; with attention all tokens become one vector",
+       .aliases = {"none", "no-skip"}},
+      {.name = "plain-ln",
+       .unit = {.skip = Skip::none, .a = fixed(0), .post = true},
+       .source = "the control of He et al., with a norm",
+       .year = 2015,
+       .used_by = "nobody on purpose",
+       .failure = "degrades with depth although gradients do not vanish"},
+      {.name = "residual",
+       .source = "He et al., arXiv 1512.03385",
+       .year = 2015,
+       .used_by = "residual networks; here without a norm",
+       .failure = "the variance doubles with every unit: use with a scaled initialisation only",
+       .aliases = {"skip", "resnet"}},
+      {.name = "xskip",
+       .unit = {.a = {.start = {.constant = 2}, .symbol = "λ"}},
+       .source = "Liu F. et al., arXiv 2105.07205",
+       .year = 2020,
+       .used_by = "an ablation",
+       .failure = "gradients grow (λ > 1) or shrink (λ < 1) like λ to the number of units",
+       .aliases = {"expanded-skip"}},
+      {.name = "xskip-ln",
+       .unit = {.a = {.start = {.constant = 2}, .symbol = "λ"}, .post = true},
+       .source = "Liu F. et al., arXiv 2105.07205",
+       .year = 2020,
+       .used_by = "an ablation",
+       .failure = "a large λ lets the branches hardly be heard"},
+      {.name = "post-ln",
+       .unit = {.post = true},
+       .source = "Vaswani et al., arXiv 1706.03762",
+       .year = 2017,
+       .used_by = "the original Transformer, BERT, RoBERTa, BART, OPT-350m",
+       .failure = "the gradient shrinks from unit to unit on its way down: needs warm-up, stalls beyond some 12 layers",
+       .aliases = {"post-norm", "norm_first=false", "post layer normalization", "post layer norm", "normalize_before=false",
+                   "add-norm"}},
+      {.name = "pre-ln",
+       .unit = {.in = true},
+       .exit = true,
+       .init = gpt2(),
+       .source = "Xiong et al., arXiv 2002.04745; Tensor2Tensor before it",
+       .year = 2018,
+       .used_by = "GPT-2, GPT-3, OPT, Llama (with RMSNorm), ViT",
+       .failure = "the stream grows with depth: late units change it little",
+       .aliases = {"pre-norm", "norm_first", "norm_first=true", "normalize_before", "normalize_before=true",
+                   "pre layer normalization", "pre layer norm", "do_layer_norm_before"}},
+      {.name = "pre-ln-nofinal",
+       .unit = {.in = true},
+       .init = gpt2(),
+       .source = "Xiong et al., arXiv 2002.04745",
+       .year = 2020,
+       .used_by = "by mistake: OPT as first converted, fairseq models without their last norm",
+       .failure = "logits grow with the square root of the depth"},
+      {.name = "norm-skip",
+       .unit = {.in = true, .skip = Skip::normed},
+       .exit = true,
+       .source = "BLOOM's apply_residual_connection_post_layernorm",
+       .year = 2022,
+       .used_by = "the FFN half of HybridNorm; texts print it under the name pre-LN",
+       .failure = "it is post-ln shifted by one norm, and needs its warm-up",
+       .aliases = {"apply_residual_connection_post_layernorm", "post-norm-residual"}},
+      {.name = "sandwich",
+       .unit = {.in = true, .out = true},
+       .exit = true,
+       .init = gpt2(),
+       .source = "CogView, Ding et al., arXiv 2105.13290",
+       .year = 2021,
+       .used_by = "CogView, Gemma 2 (with RMSNorm)",
+       .failure = "every branch adds a vector of fixed length, whatever it has to say",
+       .aliases = {"sandwich-ln", "pre-post-norm", "gemma2"}},
+      {.name = "peri-ln",
+       .unit = {.in = true, .out = true},
+       .entry = true,
+       .exit = true,
+       .init = gpt2(),
+       .source = "Kim et al., arXiv 2502.02732",
+       .year = 2025,
+       .used_by = "Gemma 2 and 3 in kind",
+       .failure = "as sandwich; the gain of the output norm must stay learnable",
+       .aliases = {"peri-norm", "pre_post"}},
+      {.name = "res-post",
+       .unit = {.out = true},
+       .exit = true,
+       .init = gpt2(),
+       .source = "Swin v2, Liu Z. et al. 2022; OLMo 2",
+       .year = 2022,
+       .used_by = "Swin v2, OLMo 2 (RMSNorm, QK-norm)",
+       .failure = "branches read a growing stream: attention logits grow unless q and k are normed",
+       .aliases = {"reordered", "reordered-norm", "res-post-norm", "norm_after"}},
+      {.name = "normformer",
+       .unit = {.in = true, .mid = true},
+       .overrides = {{.sub_layer = SubLayer::self, .slots = {.in = true, .head_gain = HeadGain::before_out, .out = true}},
+                     {.sub_layer = SubLayer::cross, .slots = {.in = true, .head_gain = HeadGain::before_out, .out = true}}},
+       .exit = true,
+       .init = gpt2(),
+       .source = "Shleifer et al., arXiv 2110.09456",
+       .year = 2021,
+       .used_by = "fairseq's --scale-attn --scale-fc --scale-heads",
+       .failure = "more norms to compute; the gain is largest in small models"},
+      {.name = "sub-ln",
+       .unit = {.in = true, .mid = true},
+       .overrides = {{.sub_layer = SubLayer::cross, .slots = {.in = true}}},
+       .exit = true,
+       .init = {.base = InitSpec::Base::xavier_normal, .gains = {{kValueAndOut, {.name = "sub-ln-gamma"}, false}}},
+       .source = "Magneto, Wang et al., arXiv 2210.06423",
+       .year = 2022,
+       .used_by = "torchscale, BEiT-3",
+       .failure = "its initial gain is above 1: without the inner norm it explodes",
+       .aliases = {"magneto", "subln"}},
+      {.name = "deepnorm",
+       .unit = {.a = fixed("deepnorm-alpha", "α"), .post = true},
+       .init = xavier_normal_with("deepnorm-beta"),
+       .source = "DeepNet, Wang et al., arXiv 2203.00555",
+       .year = 2022,
+       .used_by = "DeepNet (1000 layers), GLM-130B",
+       .failure = "learns less than post-ln late in training",
+       .aliases = {"deepnet", "deep-norm"}},
+      {.name = "admin-const",
+       .unit = {.a = learned(Kind::learned_vector, {.name = "admin-const"}, "ω"), .post = true},
+       .init = xavier(),
+       .source = "Liu L. et al., arXiv 2004.08249; admin-torch",
+       .year = 2020,
+       .used_by = "admin-torch",
+       .failure = "one value for all units: the bottom ones start too weak"},
+      {.name = "keel",
+       .unit = {.in = true, .a = fixed("units", "α"), .post = true},
+       .source = "Chen and Wei, arXiv 2601.19895",
+       .year = 2026,
+       .used_by = "its authors",
+       .failure = "starts almost as the identity: every branch has a share of 1/n"},
+      {.name = "rezero",
+       .unit = {.b = learned(Kind::learned_per_layer, {.constant = 0}, "α")},
+       .source = "Bachlechner et al., arXiv 2003.04887",
+       .year = 2020,
+       .used_by = "its authors",
+       .failure = "the first step moves only α; final losses are worse than pre-ln's",
+       .aliases = {"re-zero", "use_rezero"}},
+      {.name = "skipinit",
+       .unit = {.b = learned(Kind::learned_scalar, {.constant = 0}, "α")},
+       .source = "De and Smith, arXiv 2002.10444",
+       .year = 2020,
+       .used_by = "residual networks without batch norm",
+       .failure = "as rezero",
+       .aliases = {"zero_init_branch_output"}},
+      {.name = "layerscale",
+       .unit = {.in = true, .b = learned(Kind::learned_vector, {.name = "layerscale"}, "λ")},
+       .exit = true,
+       .source = "CaiT, Touvron et al., arXiv 2103.17239",
+       .year = 2021,
+       .used_by = "CaiT, DINOv2, ConvNeXt",
+       .failure = "branches wake slowly when λ is decayed",
+       .aliases = {"layer-scale", "use_layerscale", "init_values"}},
+      {.name = "lns",
+       .unit = {.in = true, .in_scale = {.name = "inv-sqrt-layer"}},
+       .exit = true,
+       .source = "The Curse of Depth, Sun et al., arXiv 2502.05795",
+       .year = 2025,
+       .used_by = "its authors",
+       .failure = "its gain disappears together with an output initialisation of 1/√(2L)",
+       .aliases = {"layernorm-scaling", "depth-scaled"}},
+      {.name = "t-fixup",
+       .init = {.gains = {{kValueAndOut, {.name = "t-fixup"}}, {kEmbeddings, {.name = "t-fixup-embedding"}}}},
+       .source = "Huang et al., ICML 2020",
+       .year = 2020,
+       .used_by = "its authors",
+       .failure = "leans on Adam's first steps and a moderate learning rate",
+       .aliases = {"tfixup"}},
+      {.name = "ds-init",
+       .unit = {.post = true},
+       .init = {.gains = {{kAll, {.name = "inv-sqrt-layer"}}}},
+       .source = "Zhang, Titov and Sennrich, arXiv 1908.11365",
+       .year = 2019,
+       .used_by = "bzhangGo/zero",
+       .failure = "upper layers start almost silent",
+       .aliases = {"depth-scaled-init", "transformer-depth-scaling"}},
+      {.name = "scaled-res",
+       .unit = {.in = true, .b = fixed("inv-sqrt-units", "1/√n")},
+       .exit = true,
+       .source = "Noci et al., arXiv 2206.03126",
+       .year = 2022,
+       .used_by = "Granite's residual_multiplier, MiniCPM's scale_depth",
+       .failure = "branches stay small in deep stacks",
+       .aliases = {"residual-scale", "residual_multiplier", "scale_depth", "scale_residual"}},
+      {.name = "mix-ln",
+       .unit = {.in = true},
+       .overrides = {{.first_share = 0.25, .slots = {.post = true}}},
+       .exit = true,
+       .source = "Li et al., arXiv 2412.13795",
+       .year = 2024,
+       .used_by = "its authors",
+       .failure = "the share of post-ln layers is one more number to choose"},
+  };
+  return rows;
+}
+
+}  // namespace
+
+std::span<const Arrangement> arrangements() { return table(); }
+
+std::vector<std::string> arrangement_names() {
+  std::vector<std::string> names;
+  for (const Arrangement& row : table()) names.push_back(row.name);
+  return names;
+}
+
+const Arrangement& arrangement_named(std::string_view name) {
+  const auto plain = [](std::string_view text) {
+    std::string all = folded(text);
+    std::erase(all, ' ');
+    return all;
+  };
+  const std::string wanted = plain(name);
+  for (const Arrangement& row : table()) {
+    if (plain(row.name) == wanted) return row;
+    for (const std::string& alias : row.aliases)
+      if (plain(alias) == wanted) return row;
+  }
+  throw UsageError(unknown_name("arrangement", name, arrangement_names()));
+}
+
+}  // namespace addnorm

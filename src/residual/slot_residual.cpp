@@ -1,0 +1,123 @@
+#include "residual/slot_residual.h"
+
+#include <algorithm>
+
+#include "residual/slot_stream.h"
+
+namespace addnorm {
+namespace {
+
+using Kind = CoefficientRule::Kind;
+
+bool wants(const Arrangement& row, const StackShape& shape, CoefficientRule UnitSlots::*coefficient, Kind kind) {
+  for (std::size_t i = 0; i < shape.units(); ++i)
+    if ((row.slots(shape, shape.unit(i)).*coefficient).kind == kind) return true;
+  return false;
+}
+
+Norm norm_if(bool there, const NormKindOptions& options, std::size_t width) { return there ? Norm(options, width) : Norm(); }
+
+}  // namespace
+
+SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
+    : Residual(row, shape), options_(options) {
+  const std::size_t d = shape.width;
+  for (std::size_t i = 0; i < shape.units(); ++i) {
+    const Unit unit = shape.unit(i);
+    const UnitSlots& slots = row.slots(shape, unit);
+    require(slots.skip != Skip::normed || slots.in, "arrangement '", row.name, "': its skip takes N_in(x), but unit ", i,
+            " has no N_in");
+    units_.push_back({.row = slots,
+                      .in = norm_if(slots.in, options.norm, d),
+                      .out = norm_if(slots.out, options.norm, d),
+                      .post = norm_if(slots.post, options.norm, d),
+                      .a = start_of(slots.a, unit),
+                      .b = start_of(slots.b, unit)});
+  }
+  const auto per_layer = [&](CoefficientRule UnitSlots::*coefficient, std::vector<Var>& of_layers) {
+    if (!wants(row, shape, coefficient, Kind::learned_per_layer)) return;
+    for (std::size_t layer = 0; layer < shape.layers; ++layer) {
+      const Unit unit = shape.unit(layer, 0);
+      const double start = value_of((row.slots(shape, unit).*coefficient).start, shape, unit);
+      of_layers.emplace_back(Tensor::full({1}, start), true);
+    }
+  };
+  per_layer(&UnitSlots::a, layer_a_);
+  per_layer(&UnitSlots::b, layer_b_);
+  entry_ = norm_if(options.embedding_norm.value_or(row.entry), options.norm, d);
+  exit_ = norm_if(options.final_norm.value_or(row.exit), options.norm, d);
+}
+
+/// A learned coefficient of this unit alone; undefined for one that is fixed or shared by its layer.
+Var SlotResidual::start_of(const CoefficientRule& rule, const Unit& unit) const {
+  const double start = value_of(rule.start, shape(), unit);
+  if (rule.kind == Kind::learned_scalar) return Var(Tensor::full({1}, start), true);
+  if (rule.kind == Kind::learned_vector) return Var(Tensor::full({shape().width}, start), true);
+  return Var();
+}
+
+Factor SlotResidual::factor(const CoefficientRule& rule, const Var& own, const std::vector<Var>& of_layers,
+                            const Unit& unit) const {
+  if (rule.kind == Kind::fixed) return {.constant = value_of(rule.start, shape(), unit)};
+  return {.learned = rule.kind == Kind::learned_per_layer ? of_layers[unit.layer] : own};
+}
+
+DropoutSpec SlotResidual::dropout(const Unit& unit, const Pass& pass) const {
+  if (!pass.train || options_.dropout == 0) return {};
+  const std::string site = concat(shape().name, ".", unit.layer, ".", unit.sub_layer);
+  return {.p = options_.dropout, .key = pass.key(site).bits(), .first_row = pass.first_row};
+}
+
+BranchOptions SlotResidual::branch(const Unit& unit) const {
+  const UnitSlots& slots = this->slots(unit).row;
+  BranchOptions wanted;
+  if (slots.mid) wanted.inner_norm = options_.norm;
+  wanted.head_gain = slots.head_gain;
+  return wanted;
+}
+
+std::optional<Distribution> SlotResidual::init(const Parameter& parameter, const Part& part) const {
+  if (!is_matrix(part.role)) return std::nullopt;
+  const InitSpec& spec = arrangement().init;
+  const Unit at{.layer = parameter.place.layer.value_or(0), .sub_layer = parameter.place.sub_layer.value_or(SubLayer::self)};
+  std::optional<Distribution> base = xavier_rule(parameter, part);
+  const bool embedding = part.role == Role::token_embedding || part.role == Role::position_embedding;
+  if (spec.base == InitSpec::Base::normal) base = normal(spec.deviation);
+  if (spec.base == InitSpec::Base::xavier_normal && !embedding) base = xavier_normal(parameter.value.shape().back(), part.rows);
+  for (const InitGain& gain : spec.gains) {
+    const bool here = gain.cross || parameter.place.sub_layer != SubLayer::cross;
+    if (here && std::ranges::find(gain.roles, part.role) != gain.roles.end())
+      base = base->scaled(value_of(gain.gain, shape(), at));
+  }
+  return base;
+}
+
+void SlotResidual::visit(Visitor& visitor) {
+  visitor.child("entry", entry_);
+  for (std::size_t i = 0; i < units_.size(); ++i) {
+    const Unit unit = shape().unit(i);
+    struct One : Module {
+      Slots& slots;
+      explicit One(Slots& s) : slots(s) {}
+      void visit(Visitor& v) override {
+        v.child("in", slots.in);
+        v.child("out", slots.out);
+        v.child("post", slots.post);
+        v.parameter("a", slots.a, Role::coefficient);
+        v.parameter("b", slots.b, Role::coefficient);
+      }
+    } one(units_[i]);
+    visitor.child(concat("layers.", unit.layer, ".", unit.sub_layer), one, {.layer = unit.layer, .sub_layer = unit.sub_layer});
+  }
+  for (std::size_t layer = 0; layer < layer_a_.size(); ++layer)
+    visitor.parameter(concat("layers.", layer, ".a"), layer_a_[layer], Role::coefficient);
+  for (std::size_t layer = 0; layer < layer_b_.size(); ++layer)
+    visitor.parameter(concat("layers.", layer, ".b"), layer_b_[layer], Role::coefficient);
+  visitor.child("exit", exit_);
+}
+
+std::unique_ptr<Stream> SlotResidual::do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const {
+  return std::make_unique<SlotStream>(*this, x0, pass, observer);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,80 @@
+#include "residual/slot_stream.h"
+
+namespace addnorm {
+
+SlotStream::SlotStream(const SlotResidual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
+    : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry()(x0, pass)) {
+  announce_stream(nullptr, x_);
+}
+
+Var SlotStream::do_read(const Unit& unit) {
+  const SlotResidual::Slots& slots = residual_.slots(unit);
+  if (slots.in.is_identity()) return settled();
+  normed_ = settled(slots.in);
+  const double factor = value_of(slots.row.in_scale, residual_.shape(), unit);
+  return factor == 1 ? normed_ : scale(normed_, factor);
+}
+
+void SlotStream::do_write(const Unit& unit, const Var& f) {
+  const SlotResidual::Slots& slots = residual_.slots(unit);
+  const Var g = slots.out(f, pass_);
+  const bool normed_skip = slots.row.skip == Skip::normed;
+  const Var skip = normed_skip ? normed_ : x_;
+  normed_ = Var();
+  if (slots.row.skip == Skip::none) {
+    x_ = slots.post(added(unit, g), pass_);
+    announce_branch(unit, x_);
+    announce_stream(&unit, x_);
+    return;
+  }
+  if (observed()) announce_branch(unit, added(unit, g));
+  if (slots.post.is_identity()) {
+    x_ = skip;
+    branch_ = g;
+    pending_ = unit;
+    return;
+  }
+  x_ = slots.post.add(skip, g, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_), pass_).y;
+  announce_stream(&unit, x_);
+}
+
+Var SlotStream::do_close() { return residual_.exit().is_identity() ? settled() : settled(residual_.exit()); }
+
+Var SlotStream::settled() {
+  if (!pending_) return x_;
+  const Unit unit = *pending_;
+  x_ = residual_sum(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_));
+  branch_ = Var();
+  pending_.reset();
+  announce_stream(&unit, x_);
+  return x_;
+}
+
+Var SlotStream::settled(const Norm& norm) {
+  if (!pending_) return norm(x_, pass_);
+  const Unit unit = *pending_;
+  auto [sum, y] = norm.add(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_), pass_);
+  x_ = sum;
+  branch_ = Var();
+  pending_.reset();
+  announce_stream(&unit, x_);
+  return y;
+}
+
+/// b * dropout(g), by itself: what is added, for those who watch.
+Var SlotStream::added(const Unit& unit, const Var& g) const {
+  const DropoutSpec d = residual_.dropout(unit, pass_);
+  const Var kept = d.p == 0 ? g : dropout(g, d.p, RandomKey::of_bits(d.key), d.first_row);
+  return times(kept, residual_.b(unit));
+}
+
+Stream::State SlotStream::state() const { return pending_ ? State{{x_, branch_}, pending_} : State{{x_}, std::nullopt}; }
+
+void SlotStream::restore(const State& state) {
+  x_ = state.vars.at(0);
+  pending_ = state.pending;
+  branch_ = pending_ ? state.vars.at(1) : Var();
+  normed_ = Var();
+}
+
+}  // namespace addnorm

@@ -1,0 +1,35 @@
+// SlotStream: the stream of an arrangement that is a row.
+#pragma once
+
+#include "residual/slot_residual.h"
+
+namespace addnorm {
+
+/// A write without a norm after the sum only leaves the branch pending: the next read adds it and takes its norm in one pass
+/// over memory. The same bits as one by one.
+class SlotStream final : public Stream {
+ public:
+  SlotStream(const SlotResidual& residual, const Var& x0, const Pass& pass, StreamObserver* observer);
+
+  State state() const override;
+  void restore(const State& state) override;
+
+ private:
+  Var do_read(const Unit& unit) override;
+  void do_write(const Unit& unit, const Var& f) override;
+  Var do_close() override;
+
+  /// The stream with whatever is pending added, and norm(it) where a norm is given.
+  Var settled();
+  Var settled(const Norm& norm);
+  Var added(const Unit& unit, const Var& g) const;
+
+  const SlotResidual& residual_;
+  Pass pass_;
+  Var x_;       // the skip's term while a branch is pending, the stream otherwise
+  Var branch_;  // pending
+  std::optional<Unit> pending_;
+  Var normed_;  // N_in(x) of the unit that reads, where the skip takes it
+};
+
+}  // namespace addnorm

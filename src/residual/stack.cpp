@@ -1,0 +1,29 @@
+#include "addnorm/residual/stack.h"
+
+#include <array>
+
+namespace addnorm {
+
+const char* name_of(StackKind kind) {
+  constexpr std::array kNames{"encoder-only", "decoder-only", "encoder", "decoder"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
+
+Unit StackShape::unit(std::size_t layer, std::size_t in_layer) const {
+  return {.layer = layer,
+          .sub_layer = sub_layers[in_layer],
+          .index = layer * sub_layers.size() + in_layer,
+          .first_in_layer = in_layer == 0,
+          .last_in_layer = in_layer + 1 == sub_layers.size()};
+}
+
+void check(const StackShape& shape) {
+  require(shape.width > 0, "stack '", shape.name, "': width is 0; it must be positive");
+  require(shape.layers > 0, "stack '", shape.name, "': layers is 0; it must be positive");
+  require(!shape.sub_layers.empty(), "stack '", shape.name, "': a layer has no sub-layers; name self, cross or ffn");
+  const bool pair = shape.kind == StackKind::encoder || shape.kind == StackKind::decoder;
+  require(!pair || shape.other_layers > 0, "stack '", shape.name, "': it is the ", name_of(shape.kind),
+          " of an encoder-decoder, but other_layers is 0");
+}
+
+}  // namespace addnorm

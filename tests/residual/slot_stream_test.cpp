@@ -1,0 +1,225 @@
+// Arrangements that are rows: the formula of each by hand with F(x) = w * x, what they are when F = 0, and that fusion, probes
+// and recompute change no bit.
+#include <cmath>
+
+#include "addnorm/autograd/tape.h"
+#include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/residual.h"
+#include "support/gradients.h"
+#include "support/modules.h"
+
+namespace addnorm {
+namespace {
+
+using test::input;
+using test::normal_tensor;
+using test::throws_saying;
+
+constexpr std::size_t kWidth = 6;
+
+StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
+
+/// One vector per unit: F(x) = w * x element by element, unequal w (a plain multiple would vanish in a norm).
+std::vector<Var> branches(const StackShape& shape, DType dtype = DType::f32) {
+  std::vector<Var> w;
+  for (std::size_t i = 0; i < shape.units(); ++i) w.emplace_back(normal_tensor({shape.width}, 50 + i, dtype), true);
+  return w;
+}
+
+Var run(const Residual& residual, const Var& x, const std::vector<Var>& w, const Pass& pass = {},
+        StreamObserver* observer = nullptr) {
+  const auto stream = residual.open(x, pass, observer);
+  for (std::size_t layer = 0; layer < residual.shape().layers; ++layer) {
+    stream->enter(layer);
+    for (std::size_t i = 0; i < residual.shape().sub_layers.size(); ++i) {
+      const Unit unit = residual.shape().unit(layer, i);
+      stream->write(unit, mul_row(stream->read(unit), w[unit.index]));
+    }
+    stream->leave(layer);
+  }
+  return stream->close();
+}
+
+class EveryRow : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRow, testing::ValuesIn(arrangement_names()), [](const auto& test) {
+  std::string name = test.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+TEST_P(EveryRow, HasTheGradientsOfFiniteDifferences) {
+  const auto residual = make_residual(GetParam(), shape_of(2));
+  test::scramble(*residual);
+  const auto f = [&](const std::vector<Var>& in) { return run(*residual, in[0], {in.begin() + 1, in.end()}); };
+  std::vector<Tensor> inputs{input({2, 3, kWidth}, 1)};
+  for (const Var& w : branches(residual->shape(), DType::f64)) inputs.push_back(w.value());
+  EXPECT_TRUE(test::gradients_hold(*residual, f, inputs));
+}
+
+/// The same unit written from the row, one op at a time.
+Var by_hand(const Residual& residual, Var x, const std::vector<Var>& w, const std::function<Var(const Var&)>& norm) {
+  const Arrangement& row = residual.arrangement();
+  if (row.entry) x = norm(x);
+  for (std::size_t i = 0; i < residual.shape().units(); ++i) {
+    const Unit unit = residual.shape().unit(i);
+    const UnitSlots& slots = row.slots(residual.shape(), unit);
+    const Var u = slots.in ? norm(x) : x;
+    const Var f = mul_row(scale(u, value_of(slots.in_scale, residual.shape(), unit)), w[i]);
+    const Var g = slots.out ? norm(f) : f;
+    const double a = value_of(slots.a.start, residual.shape(), unit), b = value_of(slots.b.start, residual.shape(), unit);
+    const Var y = slots.skip == Skip::none ? scale(g, b) : add(scale(slots.skip == Skip::normed ? u : x, a), scale(g, b));
+    x = slots.post ? norm(y) : y;
+  }
+  return row.exit ? norm(x) : x;
+}
+
+TEST_P(EveryRow, IsItsRowBitForBit) {
+  const auto residual = make_residual(GetParam(), shape_of(4));
+  const std::vector<Var> w = branches(residual->shape());
+  const Var gamma(Tensor::full({kWidth}, 1)), beta(Tensor::zeros({kWidth}));
+  const Var x(normal_tensor({2, 3, kWidth}, 1));
+  const auto norm = [&](const Var& v) { return layer_norm(v, gamma, beta); };
+  EXPECT_SAME_BITS(run(*residual, x, w).value().values<float>(), by_hand(*residual, x, w, norm).value().values<float>());
+}
+
+struct Listener : StreamObserver {
+  std::vector<Var> branches, streams;
+  void on_branch(const Unit&, const Var& added) override { branches.push_back(added); }
+  void on_stream(const Unit*, const Var& x) override { streams.push_back(x); }
+};
+
+TEST_P(EveryRow, GivesTheSameBitsWhenWatched) {
+  const auto residual = make_residual(GetParam(), shape_of(3), {.dropout = 0.3f});
+  test::scramble(*residual);
+  const std::vector<Var> w = branches(residual->shape());
+  const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+  const Pass pass{.train = true, .step = 3};
+  const auto gradients = [&](StreamObserver* observer) {
+    Var leaf(x.value(), true);
+    const Var y = run(*residual, leaf, w, pass, observer);
+    backward(y, normal_tensor(y.shape(), 9));
+    return std::pair(y.value(), leaf.grad());
+  };
+  Listener listener;
+  const auto [y, dx] = gradients(nullptr);
+  const auto [watched, watched_dx] = gradients(&listener);
+  EXPECT_SAME_BITS(watched.values<float>(), y.values<float>());
+  EXPECT_SAME_BITS(watched_dx.values<float>(), dx.values<float>());
+  EXPECT_EQ(listener.branches.size(), residual->shape().units());
+  EXPECT_EQ(listener.streams.size(), residual->shape().units() + 1);
+}
+
+TEST_P(EveryRow, GivesTheSameBitsWhenLayersAreRecomputed) {
+  const auto residual = make_residual(GetParam(), shape_of(3), {.dropout = 0.3f});
+  test::scramble(*residual);
+  const std::vector<Var> w = branches(residual->shape());
+  const Pass pass{.train = true, .step = 3};
+  const auto run_layer = [&](Stream& stream, std::size_t layer) {
+    for (std::size_t i = 0; i < 2; ++i) {
+      const Unit unit = residual->shape().unit(layer, i);
+      stream.write(unit, mul_row(stream.read(unit), w[unit.index]));
+    }
+  };
+  const auto result = [&](bool again) {
+    const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+    const auto stream = residual->open(x, pass);
+    for (std::size_t layer = 0; layer < 3; ++layer) {
+      if (!again) {
+        run_layer(*stream, layer);
+        continue;
+      }
+      const Stream::State before = stream->state();
+      const std::vector<Var> vars = recompute(
+          [&run_layer, &stream = *stream, pending = before.pending, layer](const std::vector<Var>& in) {
+            stream.restore({in, pending});
+            run_layer(stream, layer);
+            return stream.state().vars;
+          },
+          before.vars);
+      stream->restore({vars, stream->state().pending});
+    }
+    const Var y = stream->close();
+    backward(y, normal_tensor(y.shape(), 9));
+    return std::pair(y.value(), x.grad());
+  };
+  const auto [y, dx] = result(false);
+  const auto [again_y, again_dx] = result(true);
+  EXPECT_SAME_BITS(again_y.values<float>(), y.values<float>());
+  EXPECT_SAME_BITS(again_dx.values<float>(), dx.values<float>());
+}
+
+TEST_P(EveryRow, IsFoundByItsNameAndAliases) {
+  const Arrangement& row = arrangement_named(GetParam());
+  EXPECT_EQ(row.name, GetParam());
+  for (const std::string& alias : row.aliases) EXPECT_EQ(arrangement_named(alias).name, row.name) << alias;
+  EXPECT_FALSE(row.source.empty());
+  EXPECT_GE(row.year, 2015);
+}
+
+TEST(ArrangementNames, ResolveAsPeopleWriteThem) {
+  EXPECT_EQ(arrangement_named("PreLN").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("PostLN").name, "post-ln");
+  EXPECT_EQ(arrangement_named("pre-norm").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("norm_first=true").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("normalize_before").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("post layer normalization").name, "post-ln");
+  EXPECT_TRUE(throws_saying<UsageError>([] { arrangement_named("prelm"); },
+                                        {"unknown arrangement 'prelm'", "did you mean pre-ln", "deepnorm"}));
+}
+
+TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
+  const auto through = [](const char* name, bool final_norm) {
+    const auto residual = make_residual(name, shape_of(2), {.norm = norm_named("layernorm-noeps"), .final_norm = final_norm});
+    const std::vector<Var> zero(4, Var(Tensor::zeros({kWidth})));
+    return run(*residual, Var(normal_tensor({1, 3, kWidth}, 1)), zero).value();
+  };
+  const Tensor x = normal_tensor({1, 3, kWidth}, 1);
+  const Tensor normed = layer_norm(Var(x), Var(), Var(), {.eps = 0}).value();
+  for (const char* name : {"residual", "pre-ln", "pre-ln-nofinal", "sub-ln", "layerscale", "rezero", "lns"})
+    EXPECT_SAME_BITS(through(name, false).values<float>(), x.values<float>()) << name;
+  for (const char* name : {"post-ln", "deepnorm", "admin-const", "keel", "norm-skip"})
+    EXPECT_NEAR_ALL(through(name, false), normed, test::two_norms_tolerance()) << name;
+}
+
+TEST(ZeroBranches, AreZeroBehindAnOutputNormOnlyWithEps) {
+  for (const char* name : {"sandwich", "res-post"}) {
+    const auto residual = make_residual(name, shape_of(2), {.final_norm = false});
+    const Tensor x = normal_tensor({1, 3, kWidth}, 1);
+    const std::vector<Var> zero(4, Var(Tensor::zeros({kWidth})));
+    EXPECT_SAME_BITS(run(*residual, Var(x), zero).value().values<float>(), x.values<float>()) << name;
+  }
+}
+
+TEST(NormSkip, IsPostLnShiftedByOneNorm) {
+  const auto shifted = make_residual("norm-skip", shape_of(3));
+  const auto post = make_residual("post-ln", shape_of(3), {.embedding_norm = true});
+  test::scramble(*shifted);
+  std::vector<Var> values;
+  for_each_parameter(*shifted, [&](Parameter& p) { values.push_back(p.value); });
+  std::size_t next = 0;
+  for_each_parameter(*post, [&](Parameter& p) { p.value.value() = values[next++].value(); });
+  EXPECT_EQ(next, values.size());
+  const std::vector<Var> w = branches(post->shape());
+  const Var x(normal_tensor({2, 3, kWidth}, 1));
+  EXPECT_SAME_BITS(run(*shifted, x, w).value().values<float>(), run(*post, x, w).value().values<float>());
+}
+
+TEST(DepthRules, HaveThePublishedValues) {
+  const auto value = [](const char* rule, StackShape shape) { return value_of({.name = rule}, shape, shape.unit(0)); };
+  const auto rounded = [](double v) { return std::round(v * 1e4) / 1e4; };
+  const StackShape encoder12{.width = 8, .layers = 12, .kind = StackKind::encoder_only};
+  EXPECT_EQ(rounded(value("deepnorm-alpha", encoder12)), 2.2134);
+  EXPECT_EQ(rounded(value("deepnorm-beta", encoder12)), 0.3195);
+  const StackShape encoder18{.width = 8, .layers = 18, .kind = StackKind::encoder, .other_layers = 18};
+  const StackShape decoder18{.width = 8, .layers = 18, .kind = StackKind::decoder, .other_layers = 18};
+  EXPECT_EQ(rounded(value("deepnorm-alpha", encoder18)), 1.9987);
+  EXPECT_EQ(rounded(value("deepnorm-beta", encoder18)), 0.3526);
+  EXPECT_EQ(rounded(value("deepnorm-alpha", decoder18)), 2.7108);
+  EXPECT_EQ(rounded(value("deepnorm-beta", decoder18)), 0.2608);
+  EXPECT_EQ(std::round(value("sub-ln-gamma", encoder12) * 1e3), 1783);
+  EXPECT_EQ(std::round(value("admin-const", {.width = 8, .layers = 6}) * 1e3), 2017);
+  EXPECT_EQ(std::round(value("admin-const", {.width = 8, .layers = 18}) * 1e3), 3041);
+}
+
+}  // namespace
+}  // namespace addnorm
