@@ -44,9 +44,10 @@ Var times(const Var& x, const Factor& factor) {
                                                                          : mul_row(x, factor.learned);
 }
 
+Var dropped(const Var& f, const DropoutSpec& d) { return d.p == 0 ? f : dropout(f, d.p, RandomKey::of_bits(d.key), d.first_row); }
+
 Var residual_sum(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& d) {
-  const Var kept = d.p == 0 ? f : dropout(f, d.p, RandomKey::of_bits(d.key), d.first_row);
-  return addnorm::add(times(x, a), times(kept, b));
+  return addnorm::add(times(x, a), times(dropped(f, d), b));
 }
 
 Norm::Norm(const NormKindOptions& options, std::size_t width) : options_(options), width_(width) {

@@ -1,7 +1,10 @@
 // The table of arrangements. Adding one that fits the slots is adding a row.
 #include "addnorm/residual/catalogue.h"
 
+#include <cctype>
+
 #include "addnorm/core/names.h"
+#include "residual/classes.h"
 
 namespace addnorm {
 namespace {
@@ -215,6 +218,77 @@ const std::vector<Arrangement>& table() {
        .year = 2024,
        .used_by = "its authors",
        .failure = "the share of post-ln layers is one more number to choose"},
+      {.name = "b2t",
+       .init = {.gains = {{kAll, {.name = "inv-sqrt-layers"}}}},
+       .source = "Takase et al., arXiv 2206.00330",
+       .year = 2022,
+       .used_by = "its authors",
+       .failure = "one norm per layer is still crossed",
+       .aliases = {"bottom-to-top", "b2t-connection"},
+       .make = make_b2t,
+       .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))"},
+      {.name = "resi-dual",
+       .exit = true,
+       .source = "Xie et al., arXiv 2304.14802",
+       .year = 2023,
+       .used_by = "its authors",
+       .failure = "the second stream never feeds a branch, and overflows half precision",
+       .aliases = {"ResiDual", "residual-dual"},
+       .make = make_resi_dual,
+       .text = "x' = N(x + F(x)), r' = r + F(x); out = x + N(r)",
+       .streams = 2},
+      {.name = "rskip",
+       .source = "Liu F. et al., arXiv 2105.07205",
+       .year = 2020,
+       .used_by = "its authors",
+       .failure = "two norms per unit",
+       .aliases = {"recursive-skip"},
+       .make = make_rskip,
+       .text = "x' = N_2(x + N_1(x + F(x)))"},
+      {.name = "parallel",
+       .exit = true,
+       .init = gpt2(),
+       .source = "GPT-J, Wang and Komatsuzaki",
+       .year = 2021,
+       .used_by = "GPT-J, PaLM, Falcon",
+       .failure = "the feed-forward part cannot see what attention of the same layer found",
+       .aliases = {"gpt-j-residual", "parallel_residual", "use_parallel_residual", "parallel_attn", "parallel-shared"},
+       .make = make_parallel,
+       .text = "u = N(x); x' = x + Attn(u) + FFN(u)"},
+      {.name = "parallel-2ln",
+       .exit = true,
+       .init = gpt2(),
+       .source = "GPT-NeoX, Black et al., arXiv 2204.06745",
+       .year = 2022,
+       .used_by = "GPT-NeoX, Pythia",
+       .failure = "as parallel",
+       .make = make_parallel_2ln,
+       .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))"},
+      {.name = "denseformer",
+       .exit = true,
+       .init = gpt2(),
+       .source = "Pagliardini et al., arXiv 2402.02622",
+       .year = 2024,
+       .used_by = "its authors",
+       .failure = "keeps the output of every layer: memory grows with depth",
+       .aliases = {"dwa", "depth-weighted-average"},
+       .make = make_denseformer,
+       .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k"},
+      {.name = "dlcl-pre",
+       .source = "Wang et al., arXiv 1906.01787",
+       .year = 2019,
+       .used_by = "its authors, deep translation models",
+       .failure = "keeps the output of every layer: memory grows with depth",
+       .aliases = {"dlcl"},
+       .make = make_dlcl_pre,
+       .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too"},
+      {.name = "dlcl-post",
+       .source = "Wang et al., arXiv 1906.01787",
+       .year = 2019,
+       .used_by = "its authors, deep translation models",
+       .failure = "keeps the output of every layer: memory grows with depth",
+       .make = make_dlcl_post,
+       .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too"},
   };
   return rows;
 }
@@ -229,18 +303,36 @@ std::vector<std::string> arrangement_names() {
   return names;
 }
 
-const Arrangement& arrangement_named(std::string_view name) {
-  const auto plain = [](std::string_view text) {
-    std::string all = folded(text);
-    std::erase(all, ' ');
-    return all;
-  };
-  const std::string wanted = plain(name);
+namespace {
+
+/// The row of which some name, written by `same`, equals `wanted`; null if there is none.
+const Arrangement* find(const std::string& wanted, std::string (*same)(std::string_view)) {
   for (const Arrangement& row : table()) {
-    if (plain(row.name) == wanted) return row;
+    if (same(row.name) == wanted) return &row;
     for (const std::string& alias : row.aliases)
-      if (plain(alias) == wanted) return row;
+      if (same(alias) == wanted) return &row;
   }
+  return nullptr;
+}
+
+std::string as_written(std::string_view name) { return std::string(name); }
+std::string dashed(std::string_view name) {
+  std::string all(name);
+  for (char& c : all) c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return all;
+}
+std::string plain(std::string_view name) {
+  std::string all = folded(name);
+  std::erase(all, ' ');
+  return all;
+}
+
+}  // namespace
+
+// From the strictest reading to the loosest: without its dash and its capital, ResiDual would be residual.
+const Arrangement& arrangement_named(std::string_view name) {
+  for (const auto same : {as_written, dashed, plain})
+    if (const Arrangement* row = find(same(name), same)) return *row;
   throw UsageError(unknown_name("arrangement", name, arrangement_names()));
 }
 

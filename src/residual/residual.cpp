@@ -1,12 +1,41 @@
 #include "addnorm/residual/residual.h"
 
+#include <algorithm>
+
 #include "addnorm/residual/catalogue.h"
 #include "residual/slot_residual.h"
 
 namespace addnorm {
 
-Residual::Residual(Arrangement arrangement, StackShape shape) : arrangement_(std::move(arrangement)), shape_(std::move(shape)) {
+Residual::Residual(Arrangement arrangement, StackShape shape, ResidualOptions options)
+    : arrangement_(std::move(arrangement)), shape_(std::move(shape)), options_(std::move(options)) {
   check(shape_);
+  require(options_.dropout >= 0 && options_.dropout < 1, "arrangement '", arrangement_.name, "': dropout is ", options_.dropout,
+          "; it must be at least 0 and below 1");
+}
+
+BranchOptions Residual::branch(const Unit&) const { return {}; }
+
+DropoutSpec Residual::dropout(const Unit& unit, const Pass& pass) const {
+  if (!pass.train || options_.dropout == 0) return {};
+  const std::string site = concat(shape_.name, ".", unit.layer, ".", unit.sub_layer);
+  return {.p = options_.dropout, .key = pass.key(site).bits(), .first_row = pass.first_row};
+}
+
+std::optional<Distribution> Residual::init(const Parameter& parameter, const Part& part) const {
+  if (!is_matrix(part.role)) return std::nullopt;
+  const InitSpec& spec = arrangement_.init;
+  const Unit at{.layer = parameter.place.layer.value_or(0), .sub_layer = parameter.place.sub_layer.value_or(SubLayer::self)};
+  std::optional<Distribution> base = xavier_rule(parameter, part);
+  const bool embedding = part.role == Role::token_embedding || part.role == Role::position_embedding;
+  if (spec.base == InitSpec::Base::normal) base = normal(spec.deviation);
+  if (spec.base == InitSpec::Base::xavier_normal && !embedding) base = xavier_normal(parameter.value.shape().back(), part.rows);
+  for (const InitGain& gain : spec.gains) {
+    const bool here = gain.cross || parameter.place.sub_layer != SubLayer::cross;
+    if (here && std::ranges::find(gain.roles, part.role) != gain.roles.end())
+      base = base->scaled(value_of(gain.gain, shape_, at));
+  }
+  return base;
 }
 
 std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamObserver* observer) const {
@@ -16,7 +45,7 @@ std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamOb
 }
 
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<SlotResidual>(row, shape, options);
+  return row.make ? row.make(row, shape, options) : std::make_unique<SlotResidual>(row, shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(std::string_view name, const StackShape& shape, const ResidualOptions& options) {

@@ -1,7 +1,5 @@
 #include "residual/slot_residual.h"
 
-#include <algorithm>
-
 #include "residual/slot_stream.h"
 
 namespace addnorm {
@@ -15,22 +13,19 @@ bool wants(const Arrangement& row, const StackShape& shape, CoefficientRule Unit
   return false;
 }
 
-Norm norm_if(bool there, const NormKindOptions& options, std::size_t width) { return there ? Norm(options, width) : Norm(); }
-
 }  // namespace
 
 SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-    : Residual(row, shape), options_(options) {
-  const std::size_t d = shape.width;
+    : Residual(row, shape, options) {
   for (std::size_t i = 0; i < shape.units(); ++i) {
     const Unit unit = shape.unit(i);
     const UnitSlots& slots = row.slots(shape, unit);
     require(slots.skip != Skip::normed || slots.in, "arrangement '", row.name, "': its skip takes N_in(x), but unit ", i,
             " has no N_in");
     units_.push_back({.row = slots,
-                      .in = norm_if(slots.in, options.norm, d),
-                      .out = norm_if(slots.out, options.norm, d),
-                      .post = norm_if(slots.post, options.norm, d),
+                      .in = norm_if(slots.in),
+                      .out = norm_if(slots.out),
+                      .post = norm_if(slots.post),
                       .a = start_of(slots.a, unit),
                       .b = start_of(slots.b, unit)});
   }
@@ -44,8 +39,8 @@ SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, cons
   };
   per_layer(&UnitSlots::a, layer_a_);
   per_layer(&UnitSlots::b, layer_b_);
-  entry_ = norm_if(options.embedding_norm.value_or(row.entry), options.norm, d);
-  exit_ = norm_if(options.final_norm.value_or(row.exit), options.norm, d);
+  entry_ = norm_if(options.embedding_norm.value_or(row.entry));
+  exit_ = norm_if(options.final_norm.value_or(row.exit));
 }
 
 /// A learned coefficient of this unit alone; undefined for one that is fixed or shared by its layer.
@@ -62,34 +57,12 @@ Factor SlotResidual::factor(const CoefficientRule& rule, const Var& own, const s
   return {.learned = rule.kind == Kind::learned_per_layer ? of_layers[unit.layer] : own};
 }
 
-DropoutSpec SlotResidual::dropout(const Unit& unit, const Pass& pass) const {
-  if (!pass.train || options_.dropout == 0) return {};
-  const std::string site = concat(shape().name, ".", unit.layer, ".", unit.sub_layer);
-  return {.p = options_.dropout, .key = pass.key(site).bits(), .first_row = pass.first_row};
-}
-
 BranchOptions SlotResidual::branch(const Unit& unit) const {
   const UnitSlots& slots = this->slots(unit).row;
   BranchOptions wanted;
-  if (slots.mid) wanted.inner_norm = options_.norm;
+  if (slots.mid) wanted.inner_norm = options().norm;
   wanted.head_gain = slots.head_gain;
   return wanted;
-}
-
-std::optional<Distribution> SlotResidual::init(const Parameter& parameter, const Part& part) const {
-  if (!is_matrix(part.role)) return std::nullopt;
-  const InitSpec& spec = arrangement().init;
-  const Unit at{.layer = parameter.place.layer.value_or(0), .sub_layer = parameter.place.sub_layer.value_or(SubLayer::self)};
-  std::optional<Distribution> base = xavier_rule(parameter, part);
-  const bool embedding = part.role == Role::token_embedding || part.role == Role::position_embedding;
-  if (spec.base == InitSpec::Base::normal) base = normal(spec.deviation);
-  if (spec.base == InitSpec::Base::xavier_normal && !embedding) base = xavier_normal(parameter.value.shape().back(), part.rows);
-  for (const InitGain& gain : spec.gains) {
-    const bool here = gain.cross || parameter.place.sub_layer != SubLayer::cross;
-    if (here && std::ranges::find(gain.roles, part.role) != gain.roles.end())
-      base = base->scaled(value_of(gain.gain, shape(), at));
-  }
-  return base;
 }
 
 void SlotResidual::visit(Visitor& visitor) {

@@ -12,7 +12,6 @@ class SlotResidual final : public Residual {
   SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options);
 
   BranchOptions branch(const Unit& unit) const override;
-  std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
   void visit(Visitor& visitor) override;
 
   /// The norms and learned coefficients of one unit; what is not there is the identity, or undefined.
@@ -26,14 +25,12 @@ class SlotResidual final : public Residual {
   Factor b(const Unit& unit) const { return factor(slots(unit).row.b, slots(unit).b, layer_b_, unit); }
   const Norm& entry() const { return entry_; }
   const Norm& exit() const { return exit_; }
-  DropoutSpec dropout(const Unit& unit, const Pass& pass) const;
 
  private:
   std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const override;
   Factor factor(const CoefficientRule& rule, const Var& own, const std::vector<Var>& of_layers, const Unit& unit) const;
   Var start_of(const CoefficientRule& rule, const Unit& unit) const;
 
-  ResidualOptions options_;
   std::vector<Slots> units_;
   std::vector<Var> layer_a_, layer_b_;  // one per layer, shared by its units
   Norm entry_, exit_;

@@ -63,9 +63,7 @@ Var SlotStream::settled(const Norm& norm) {
 
 /// b * dropout(g), by itself: what is added, for those who watch.
 Var SlotStream::added(const Unit& unit, const Var& g) const {
-  const DropoutSpec d = residual_.dropout(unit, pass_);
-  const Var kept = d.p == 0 ? g : dropout(g, d.p, RandomKey::of_bits(d.key), d.first_row);
-  return times(kept, residual_.b(unit));
+  return times(dropped(g, residual_.dropout(unit, pass_)), residual_.b(unit));
 }
 
 Stream::State SlotStream::state() const { return pending_ ? State{{x_, branch_}, pending_} : State{{x_}, std::nullopt}; }

@@ -13,15 +13,15 @@ class SlotStream final : public Stream {
 
   State state() const override;
   void restore(const State& state) override;
+  /// The stream with whatever is pending added: for arrangements that mix the outputs of whole layers.
+  Var settled();
 
  private:
   Var do_read(const Unit& unit) override;
   void do_write(const Unit& unit, const Var& f) override;
   Var do_close() override;
 
-  /// The stream with whatever is pending added, and norm(it) where a norm is given.
-  Var settled();
-  Var settled(const Norm& norm);
+  Var settled(const Norm& norm);  // the norm of that, in one pass
   Var added(const Unit& unit, const Var& g) const;
 
   const SlotResidual& residual_;

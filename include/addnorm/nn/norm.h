@@ -44,6 +44,8 @@ std::string formula_of(const NormKindOptions& options);
 
 /// x times a factor: x itself where it is 1.
 Var times(const Var& x, const Factor& factor);
+/// dropout(f); f itself where p is 0.
+Var dropped(const Var& f, const DropoutSpec& dropout);
 /// a * x + b * dropout(f) by separate ops: the same bits as the sum that Norm::add gives.
 Var residual_sum(const Var& x, const Var& f, const Factor& a = {}, const Factor& b = {}, const DropoutSpec& dropout = {});
 

@@ -11,6 +11,7 @@
 // computed.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -86,6 +87,12 @@ struct InitSpec {
   std::vector<InitGain> gains{};
 };
 
+class Residual;
+struct Arrangement;
+struct ResidualOptions;
+/// Makes the Residual of an arrangement that is more than a row.
+using ResidualFactory = std::unique_ptr<Residual> (*)(const Arrangement&, const StackShape&, const ResidualOptions&);
+
 struct Arrangement {
   std::string name;
   UnitSlots unit{};
@@ -99,6 +106,10 @@ struct Arrangement {
   std::string used_by{};
   std::string failure{};
   std::vector<std::string> aliases{};
+  // More than a row: slots are not read; the text says what is computed, and a test pins it.
+  ResidualFactory make = nullptr;
+  std::string text{};
+  std::size_t streams = 1;
 
   const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;
 };

@@ -31,20 +31,25 @@ class Residual : public Module {
  public:
   /// A new stream over x0 [B, T, width]. The observer and the Residual outlive it.
   std::unique_ptr<Stream> open(const Var& x0, const Pass& pass, StreamObserver* observer = nullptr) const;
-  virtual BranchOptions branch(const Unit& unit) const = 0;
-  /// From what a parameter of the stack's sub-layers is drawn; its place names layer and sub-layer.
-  virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const = 0;
+  virtual BranchOptions branch(const Unit& unit) const;
+  /// From what a parameter of the stack's sub-layers is drawn; its place names layer and sub-layer. By the arrangement's init.
+  virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const;
 
   const StackShape& shape() const { return shape_; }
   const Arrangement& arrangement() const { return arrangement_; }
+  const ResidualOptions& options() const { return options_; }
+  /// Of the unit's branch in this pass; the mask is that of (seed, step, stack, layer, sub-layer, row).
+  DropoutSpec dropout(const Unit& unit, const Pass& pass) const;
 
  protected:
-  Residual(Arrangement arrangement, StackShape shape);
+  Residual(Arrangement arrangement, StackShape shape, ResidualOptions options);
+  Norm norm_if(bool there) const { return there ? Norm(options_.norm, shape_.width) : Norm(); }
   virtual std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const = 0;
 
  private:
   Arrangement arrangement_;
   StackShape shape_;
+  ResidualOptions options_;
 };
 
 /// By name or alias; an unknown one is a UsageError with the nearest and the list.

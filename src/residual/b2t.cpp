@@ -1,0 +1,60 @@
+// B2T (Takase et al. 2022): post-ln, with the layer's input added once more before the last norm of the layer, so that a
+// gradient crosses one norm per layer.
+//
+//   x <- N(x + f);   last unit of a layer that began with x_l:   x <- N(x_l + x + f)
+#include "residual/classes.h"
+
+namespace addnorm {
+namespace {
+
+class B2tStream;
+
+class B2t final : public ResidualOf<B2t, B2tStream> {
+ public:
+  B2t(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
+      : ResidualOf(row, shape, options),
+        norms(options.norm, shape),
+        entry(norm_if(options.embedding_norm.value_or(false))),
+        exit(norm_if(options.final_norm.value_or(false))) {}
+  void visit(Visitor& visitor) override {
+    visitor.child("entry", entry);
+    visitor.child("", norms);
+    visitor.child("exit", exit);
+  }
+  UnitNorms norms;
+  Norm entry, exit;
+};
+
+class B2tStream final : public Stream {
+ public:
+  B2tStream(const B2t& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), bottom_(x_) {
+    announce_stream(nullptr, x_);
+  }
+  State state() const override { return {{x_}, std::nullopt}; }  // between layers, where the bottom is x itself
+  void restore(const State& state) override { x_ = bottom_ = state.vars.at(0); }
+
+ private:
+  void do_enter(std::size_t) override { bottom_ = x_; }
+  Var do_read(const Unit&) override { return x_; }
+  void do_write(const Unit& unit, const Var& f) override {
+    const Var added = dropped(f, residual_.dropout(unit, pass_));
+    announce_branch(unit, added);
+    const Var skip = unit.last_in_layer ? add(bottom_, x_) : x_;
+    x_ = residual_.norms(unit).add(skip, added, {}, {}, {}, pass_).y;
+    announce_stream(&unit, x_);
+  }
+  Var do_close() override { return residual_.exit(x_, pass_); }
+
+  const B2t& residual_;
+  Pass pass_;
+  Var x_, bottom_;
+};
+
+}  // namespace
+
+std::unique_ptr<Residual> make_b2t(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
+  return std::make_unique<B2t>(row, shape, options);
+}
+
+}  // namespace addnorm

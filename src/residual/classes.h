@@ -1,0 +1,45 @@
+// Arrangements that are more than a row: what their classes share, and how each is made.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "addnorm/residual/residual.h"
+
+namespace addnorm {
+
+/// Self opens streams of type S, made of (Self, x0, pass, observer).
+template <class Self, class S>
+class ResidualOf : public Residual {
+ protected:
+  using Residual::Residual;
+
+ private:
+  std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const final {
+    return std::make_unique<S>(static_cast<const Self&>(*this), x0, pass, observer);
+  }
+};
+
+/// One norm per unit of a stack; several with `each` more than 1.
+class UnitNorms : public Module {
+ public:
+  UnitNorms(const NormKindOptions& norm, const StackShape& shape, std::size_t each = 1);
+  const Norm& operator()(const Unit& unit, std::size_t which = 0) const { return norms_[unit.index * each_ + which]; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  StackShape shape_;
+  std::size_t each_;
+  std::vector<Norm> norms_;
+};
+
+std::unique_ptr<Residual> make_b2t(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_denseformer(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_dlcl_post(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_dlcl_pre(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_parallel(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_parallel_2ln(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_resi_dual(const Arrangement&, const StackShape&, const ResidualOptions&);
+std::unique_ptr<Residual> make_rskip(const Arrangement&, const StackShape&, const ResidualOptions&);
+
+}  // namespace addnorm

@@ -1,0 +1,68 @@
+// DenseFormer (Pagliardini et al. 2024): pre-ln layers; after each, the stream becomes a weighted sum of the embedding and of all
+// layers so far.
+//
+//   after layer l:  x <- sum over k <= l of w_lk y_k,   y_0 the input, y_k the output of layer k;   w starts one-hot: pre-ln
+#include "addnorm/residual/catalogue.h"
+#include "residual/classes.h"
+#include "residual/slot_stream.h"
+
+namespace addnorm {
+namespace {
+
+class DenseFormerStream;
+
+class DenseFormer final : public ResidualOf<DenseFormer, DenseFormerStream> {
+ public:
+  DenseFormer(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
+      : ResidualOf(row, shape, options), inner(arrangement_named("pre-ln"), shape, options) {
+    for (std::size_t layer = 0; layer < shape.layers; ++layer) {
+      Tensor newest = Tensor::zeros({layer + 2});
+      newest.data<float>()[layer + 1] = 1;
+      weights.emplace_back(std::move(newest), true);
+    }
+  }
+  void visit(Visitor& visitor) override {
+    visitor.child("", inner);
+    for (std::size_t layer = 0; layer < weights.size(); ++layer)
+      visitor.parameter(concat("layers.", layer, ".mix"), weights[layer], Role::coefficient);
+  }
+  SlotResidual inner;
+  std::vector<Var> weights;
+};
+
+class DenseFormerStream final : public Stream {
+ public:
+  DenseFormerStream(const DenseFormer& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), inner_(residual.inner, x0, pass, observer), outputs_{inner_.settled()} {}
+  /// Between layers: the stream, then every output so far.
+  State state() const override {
+    State all = inner_.state();
+    all.vars.insert(all.vars.end(), outputs_.begin(), outputs_.end());
+    return all;
+  }
+  void restore(const State& state) override {
+    inner_.restore({{state.vars.at(0)}, std::nullopt});
+    outputs_.assign(state.vars.begin() + 1, state.vars.end());
+  }
+
+ private:
+  Var do_read(const Unit& unit) override { return inner_.read(unit); }
+  void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }
+  void do_leave(std::size_t layer) override {
+    outputs_.push_back(inner_.settled());
+    inner_.restore({{weighted_sum(outputs_, residual_.weights[layer])}, std::nullopt});
+  }
+  Var do_close() override { return inner_.close(); }
+
+  const DenseFormer& residual_;
+  SlotStream inner_;
+  std::vector<Var> outputs_;
+};
+
+}  // namespace
+
+std::unique_ptr<Residual> make_denseformer(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
+  return std::make_unique<DenseFormer>(row, shape, options);
+}
+
+}  // namespace addnorm

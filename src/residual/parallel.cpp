@@ -1,0 +1,80 @@
+// Parallel layers: every sub-layer of a layer reads the layer's input, and all are added at once.
+//
+//   x' = x + Attn(u) + FFN(u),  u = N(x)                  parallel (GPT-J, PaLM)
+//   x' = x + Attn(N_1(x)) + FFN(N_2(x))                   parallel-2ln (GPT-NeoX)
+#include "residual/classes.h"
+
+namespace addnorm {
+namespace {
+
+class ParallelStream;
+
+class Parallel final : public ResidualOf<Parallel, ParallelStream> {
+ public:
+  Parallel(const Arrangement& row, const StackShape& shape, const ResidualOptions& options, bool shared_norm)
+      : ResidualOf(row, shape, options),
+        shared(shared_norm),
+        norms(options.norm, shared_norm
+                                ? StackShape{.width = shape.width, .layers = shape.layers, .sub_layers = {shape.sub_layers[0]}}
+                                : shape),
+        entry(norm_if(options.embedding_norm.value_or(false))),
+        exit(norm_if(options.final_norm.value_or(true))) {}
+  /// The norm through which this unit reads.
+  const Norm& norm(const Unit& unit) const {
+    if (!shared) return norms(unit);
+    return norms({.layer = unit.layer, .index = unit.layer});
+  }
+  void visit(Visitor& visitor) override {
+    visitor.child("entry", entry);
+    visitor.child("", norms);
+    visitor.child("exit", exit);
+  }
+  bool shared;
+  UnitNorms norms;
+  Norm entry, exit;
+};
+
+class ParallelStream final : public Stream {
+ public:
+  ParallelStream(const Parallel& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), sum_(x_) {
+    announce_stream(nullptr, x_);
+  }
+  State state() const override { return {{sum_}, std::nullopt}; }  // between layers; within one nothing is recomputed
+  void restore(const State& state) override { sum_ = state.vars.at(0); }
+
+ private:
+  Var do_read(const Unit& unit) override {
+    if (unit.first_in_layer) {
+      x_ = sum_;
+      normed_ = Var();
+    }
+    if (!residual_.shared) return residual_.norm(unit)(x_, pass_);
+    if (!normed_.defined()) normed_ = residual_.norm(unit)(x_, pass_);
+    return normed_;
+  }
+  void do_write(const Unit& unit, const Var& f) override {
+    const Var added = dropped(f, residual_.dropout(unit, pass_));
+    announce_branch(unit, added);
+    sum_ = add(sum_, added);
+    announce_stream(&unit, sum_);
+  }
+  Var do_close() override { return residual_.exit(sum_, pass_); }
+
+  const Parallel& residual_;
+  Pass pass_;
+  Var x_;       // what the layer began with
+  Var sum_;     // that and what its units have written
+  Var normed_;  // shared by the units of a layer
+};
+
+}  // namespace
+
+std::unique_ptr<Residual> make_parallel(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
+  return std::make_unique<Parallel>(row, shape, options, true);
+}
+std::unique_ptr<Residual> make_parallel_2ln(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
+  return std::make_unique<Parallel>(row, shape, options, false);
+}
+
+}  // namespace addnorm

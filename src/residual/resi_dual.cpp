@@ -1,0 +1,63 @@
+// ResiDual (Xie et al. 2023): two streams. F reads the post-normed one; the other collects the branches as they are.
+//
+//   x <- N(x + f),   r <- r + f;   out = x + N(r)
+#include "residual/classes.h"
+
+namespace addnorm {
+namespace {
+
+class ResiDualStream;
+
+class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
+ public:
+  ResiDual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
+      : ResidualOf(row, shape, options),
+        norms(options.norm, shape),
+        entry(norm_if(options.embedding_norm.value_or(false))),
+        exit(norm_if(true)) {
+    require(options.final_norm.value_or(true), "arrangement 'resi-dual': it ends in x + N(r); final_norm cannot be off");
+  }
+  void visit(Visitor& visitor) override {
+    visitor.child("entry", entry);
+    visitor.child("", norms);
+    visitor.child("exit", exit);
+  }
+  UnitNorms norms;
+  Norm entry, exit;
+};
+
+class ResiDualStream final : public Stream {
+ public:
+  ResiDualStream(const ResiDual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), r_(x_) {
+    announce_stream(nullptr, x_);
+  }
+  State state() const override { return {{x_, r_}, std::nullopt}; }
+  void restore(const State& state) override {
+    x_ = state.vars.at(0);
+    r_ = state.vars.at(1);
+  }
+
+ private:
+  Var do_read(const Unit&) override { return x_; }
+  void do_write(const Unit& unit, const Var& f) override {
+    const Var added = dropped(f, residual_.dropout(unit, pass_));
+    announce_branch(unit, added);
+    r_ = add(r_, added);
+    x_ = residual_.norms(unit).add(x_, added, {}, {}, {}, pass_).y;
+    announce_stream(&unit, x_);
+  }
+  Var do_close() override { return add(x_, residual_.exit(r_, pass_)); }
+
+  const ResiDual& residual_;
+  Pass pass_;
+  Var x_, r_;
+};
+
+}  // namespace
+
+std::unique_ptr<Residual> make_resi_dual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
+  return std::make_unique<ResiDual>(row, shape, options);
+}
+
+}  // namespace addnorm
