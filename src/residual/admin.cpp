@@ -12,7 +12,8 @@ double variance(const Tensor& values) {
   const auto n = static_cast<double>(values.elements());
   dispatch(values.dtype(), [&](auto zero) {
     for (const auto v : values.values<decltype(zero)>()) mean += static_cast<double>(v) / n;
-    for (const auto v : values.values<decltype(zero)>()) squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
+    for (const auto v : values.values<decltype(zero)>())
+      squares += (static_cast<double>(v) - mean) * (static_cast<double>(v) - mean);
   });
   return squares / n;
 }

@@ -315,8 +315,10 @@ Json parsed(std::string_view text, std::string_view where) {
 }
 
 void check_slots(const UnitSlots& slots, const At& at) {
-  if (slots.skip == Skip::normed && !slots.in) at.fail(at.path, ".skip is \"normed\", the norm before the branch; it needs in: true");
-  const bool learned = slots.a.kind == CoefficientRule::Kind::learned_scalar || slots.a.kind == CoefficientRule::Kind::learned_vector;
+  if (slots.skip == Skip::normed && !slots.in)
+    at.fail(at.path, ".skip is \"normed\", the norm before the branch; it needs in: true");
+  const bool learned =
+      slots.a.kind == CoefficientRule::Kind::learned_scalar || slots.a.kind == CoefficientRule::Kind::learned_vector;
   if (slots.b.profiled || (slots.a.profiled && !learned))
     at.fail(at.path, ": profiled is for a of kind learned_scalar or learned_vector only");
 }

@@ -57,67 +57,123 @@ using Given = const ArrangementChoices&;
 
 const std::vector<Choice>& table() {
   static const std::vector<Choice> choices{
-      {"skip_factor", "the factor of the skip", "a number above 0", {"xskip", "xskip-ln", "deepnorm", "keel"},
-       [](Given c) { return text_of(c.skip_factor); }, [](Given c) { return above_zero(c.skip_factor); },
+      {"skip_factor",
+       "the factor of the skip",
+       "a number above 0",
+       {"xskip", "xskip-ln", "deepnorm", "keel"},
+       [](Given c) { return text_of(c.skip_factor); },
+       [](Given c) { return above_zero(c.skip_factor); },
        [](Arrangement& row, Given c) { row.unit.a.start = {.constant = *c.skip_factor}; }},
-      {"output_change", "how much of the output a change of the weights moves: it sets ω", "log_n, one or n", {"admin-const"},
-       [](Given c) { return name_in(c.output_change, {"log_n", "one", "n"}); },
+      {"output_change",
+       "how much of the output a change of the weights moves: it sets ω",
+       "log_n, one or n",
+       {"admin-const"},
+       [](Given c) {
+         return name_in(c.output_change, {"log_n", "one", "n"});
+       },
        [](Given c) { return *c.output_change <= OutputChange::n; },
        [](Arrangement& row, Given c) {
          if (*c.output_change == OutputChange::one) row.unit.a.start = depth_rule_named("sqrt-units");
          if (*c.output_change == OutputChange::n) row.unit.a.start = {.constant = 1};
        }},
-      {"learned_skip", "whether the factor of the skip is learned or stays as it starts", "true or false", {"admin-const", "keel"},
-       [](Given c) { return text_of(c.learned_skip); }, [](Given) { return true; },
+      {"learned_skip",
+       "whether the factor of the skip is learned or stays as it starts",
+       "true or false",
+       {"admin-const", "keel"},
+       [](Given c) { return text_of(c.learned_skip); },
+       [](Given) { return true; },
        [](Arrangement& row, Given c) {
          const Kind learned = row.name == "keel" ? Kind::learned_scalar : Kind::learned_vector;
          row.unit.a.kind = *c.learned_skip ? learned : Kind::fixed;
        }},
-      {"recursions", "how often the skip is added and normed", "a whole number from 1 on", {"rskip"},
-       [](Given c) { return text_of(c.recursions); }, [](Given c) { return *c.recursions >= 1; },
+      {"recursions",
+       "how often the skip is added and normed",
+       "a whole number from 1 on",
+       {"rskip"},
+       [](Given c) { return text_of(c.recursions); },
+       [](Given c) { return *c.recursions >= 1; },
        [](Arrangement& row, Given c) { row.text = recursive_text(*c.recursions, c.shared_norms.value_or(false)); }},
-      {"shared_norms", "one norm for all recursions of a unit", "true or false", {"rskip"},
-       [](Given c) { return text_of(c.shared_norms); }, [](Given) { return true; },
+      {"shared_norms",
+       "one norm for all recursions of a unit",
+       "true or false",
+       {"rskip"},
+       [](Given c) { return text_of(c.shared_norms); },
+       [](Given) { return true; },
        [](Arrangement& row, Given c) {
          row.text = recursive_text(c.recursions.value_or(kPublishedRecursions), *c.shared_norms);
        }},
-      {"post_share", "the share of layers, from the bottom, that are post-ln", "a number from 0 to 1", {"mix-ln"},
-       [](Given c) { return text_of(c.post_share); }, [](Given c) { return *c.post_share >= 0 && *c.post_share <= 1; },
+      {"post_share",
+       "the share of layers, from the bottom, that are post-ln",
+       "a number from 0 to 1",
+       {"mix-ln"},
+       [](Given c) { return text_of(c.post_share); },
+       [](Given c) { return *c.post_share >= 0 && *c.post_share <= 1; },
        [](Arrangement& row, Given c) {
          for (Override& bottom : row.overrides) bottom.first_share = *c.post_share;
        }},
-      {"branch_start", "where the learned factor of the branch starts", "a finite number", {"layerscale", "skipinit"},
-       [](Given c) { return text_of(c.branch_start); }, [](Given c) { return std::isfinite(*c.branch_start); },
+      {"branch_start",
+       "where the learned factor of the branch starts",
+       "a finite number",
+       {"layerscale", "skipinit"},
+       [](Given c) { return text_of(c.branch_start); },
+       [](Given c) { return std::isfinite(*c.branch_start); },
        [](Arrangement& row, Given c) { row.unit.b.start = {.constant = *c.branch_start}; }},
-      {"depth_power", "the power of the layer's number by which initial weights shrink", "0.5 or 0.25", {"ds-init"},
-       [](Given c) { return text_of(c.depth_power); }, [](Given c) { return *c.depth_power == 0.5 || *c.depth_power == 0.25; },
+      {"depth_power",
+       "the power of the layer's number by which initial weights shrink",
+       "0.5 or 0.25",
+       {"ds-init"},
+       [](Given c) { return text_of(c.depth_power); },
+       [](Given c) { return *c.depth_power == 0.5 || *c.depth_power == 0.25; },
        [](Arrangement& row, Given c) {
          const DepthRule rule = depth_rule_named(*c.depth_power == 0.5 ? "inv-sqrt-layer" : "inv-fourth-root-layer");
          for (InitGain& gain : row.init.gains) gain.gain = rule;
        }},
-      {"scale_ffn_skip", "a learned vector on the skip of feed-forward units (ResScale)", "true or false", {"normformer"},
-       [](Given c) { return text_of(c.scale_ffn_skip); }, [](Given) { return true; },
+      {"scale_ffn_skip",
+       "a learned vector on the skip of feed-forward units (ResScale)",
+       "true or false",
+       {"normformer"},
+       [](Given c) { return text_of(c.scale_ffn_skip); },
+       [](Given) { return true; },
        [](Arrangement& row, Given c) {
          if (*c.scale_ffn_skip) row.unit.a = learned(Kind::learned_vector, {.constant = 1}, "λ");
        }},
-      {"head_gain", "where each head is multiplied by its gain", "none, before_out or after_out", {"normformer"},
-       [](Given c) { return name_in(c.head_gain, {"none", "before_out", "after_out"}); },
+      {"head_gain",
+       "where each head is multiplied by its gain",
+       "none, before_out or after_out",
+       {"normformer"},
+       [](Given c) {
+         return name_in(c.head_gain, {"none", "before_out", "after_out"});
+       },
        [](Given c) { return *c.head_gain <= HeadGain::after_out; },
        [](Arrangement& row, Given c) {
          for (Override& attention : row.overrides) attention.slots.head_gain = *c.head_gain;
        }},
-      {"norm_place", "whether the norm stands before the branch or after the sum", "pre or post", {"scaled-res"},
-       [](Given c) { return name_in(c.norm_place, {"pre", "post"}); }, [](Given c) { return *c.norm_place <= NormPlace::post; },
+      {"norm_place",
+       "whether the norm stands before the branch or after the sum",
+       "pre or post",
+       {"scaled-res"},
+       [](Given c) {
+         return name_in(c.norm_place, {"pre", "post"});
+       },
+       [](Given c) { return *c.norm_place <= NormPlace::post; },
        [](Arrangement& row, Given c) {
          const bool pre = *c.norm_place == NormPlace::pre;
          row.unit.in = row.exit = pre;
          row.unit.post = !pre;
        }},
-      {"stream_share", "the factor of x in out = α x + N(r)", "a finite number", {"resi-dual"},
-       [](Given c) { return text_of(c.stream_share); }, [](Given c) { return std::isfinite(*c.stream_share); },
+      {"stream_share",
+       "the factor of x in out = α x + N(r)",
+       "a finite number",
+       {"resi-dual"},
+       [](Given c) { return text_of(c.stream_share); },
+       [](Given c) { return std::isfinite(*c.stream_share); },
        [](Arrangement& row, Given c) { row.text = two_streams_text(*c.stream_share, c.second_stream_scale.value_or(1)); }},
-      {"second_stream_scale", "the factor of all that the second stream collects", "a number above 0", {"resi-dual"},
-       [](Given c) { return text_of(c.second_stream_scale); }, [](Given c) { return above_zero(c.second_stream_scale); },
+      {"second_stream_scale",
+       "the factor of all that the second stream collects",
+       "a number above 0",
+       {"resi-dual"},
+       [](Given c) { return text_of(c.second_stream_scale); },
+       [](Given c) { return above_zero(c.second_stream_scale); },
        [](Arrangement& row, Given c) { row.text = two_streams_text(c.stream_share.value_or(1), *c.second_stream_scale); }},
   };
   return choices;

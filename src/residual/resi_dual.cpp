@@ -32,7 +32,11 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
 class ResiDualStream final : public Stream {
  public:
   ResiDualStream(const ResiDual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), r_(times(x_, {.constant = residual.s})) {
+      : Stream(observer),
+        residual_(residual),
+        pass_(pass),
+        x_(residual.entry(x0, pass)),
+        r_(times(x_, {.constant = residual.s})) {
     announce_stream(nullptr, x_);
   }
   State state() const override { return {{x_, r_}, std::nullopt}; }

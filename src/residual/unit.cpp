@@ -6,9 +6,7 @@
 namespace addnorm {
 namespace {
 
-void settle(DepthRule& rule, const StackShape& stack, const Unit& place) {
-  rule = {.constant = value_of(rule, stack, place)};
-}
+void settle(DepthRule& rule, const StackShape& stack, const Unit& place) { rule = {.constant = value_of(rule, stack, place)}; }
 
 /// The row as it is at one place of a stack: its slots there, numbers instead of depth rules, no entry and no exit.
 Arrangement at_place(const Arrangement& row, const StackShape& stack, const Unit& place) {

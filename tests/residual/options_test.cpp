@@ -46,16 +46,14 @@ TEST_F(Choices, SkipFactorIsTheFactorOfTheSkip) {
   const auto normed = [&](std::size_t i, const Var& s) { return N(scaled(i, s)); };
   expect_same(through("xskip-ln", {.skip_factor = 3}), by_hand(normed));
   expect_same(through("deepnorm", {.skip_factor = 3}), by_hand(normed));
-  expect_same(through("keel", {.skip_factor = 3}), by_hand([&](std::size_t i, const Var& s) {
-                return N(add(scale(s, 3), F(i, N(s))));
-              }));
+  expect_same(through("keel", {.skip_factor = 3}),
+              by_hand([&](std::size_t i, const Var& s) { return N(add(scale(s, 3), F(i, N(s)))); }));
 }
 
 TEST_F(Choices, RskipAddsTheSkipAsOftenAsItIsTold) {
   expect_same(through("rskip", {.recursions = 1}), through("deepnorm", {.skip_factor = 1}));
-  expect_same(through("rskip", {.recursions = 3}), by_hand([&](std::size_t i, const Var& s) {
-                return N(add(s, N(add(s, N(add(s, F(i, s)))))));
-              }));
+  expect_same(through("rskip", {.recursions = 3}),
+              by_hand([&](std::size_t i, const Var& s) { return N(add(s, N(add(s, N(add(s, F(i, s))))))); }));
   const auto parameters = [&](const ArrangementChoices& choices) {
     return count_parameters(*make_residual("rskip", shape, {.choices = choices}));
   };
@@ -99,7 +97,8 @@ TEST_F(Choices, StartsAndKindsOfCoefficientsFollow) {
 }
 
 TEST_F(Choices, NormformerTakesItsReleasedForm) {
-  const auto residual = make_residual("normformer", shape, {.choices = {.scale_ffn_skip = true, .head_gain = HeadGain::after_out}});
+  const auto residual =
+      make_residual("normformer", shape, {.choices = {.scale_ffn_skip = true, .head_gain = HeadGain::after_out}});
   EXPECT_EQ(residual->branch(shape.unit(0)).head_gain, HeadGain::after_out);
   EXPECT_EQ(residual->branch(shape.unit(1)).head_gain, HeadGain::none);
   std::size_t on_ffn = 0, elsewhere = 0;
@@ -112,9 +111,8 @@ TEST_F(Choices, NormformerTakesItsReleasedForm) {
 
 TEST_F(Choices, ScaledResStandsOnEitherSideOfTheNorm) {
   expect_same(through("scaled-res", {.norm_place = NormPlace::pre}), through("scaled-res", {}));
-  expect_same(through("scaled-res", {.norm_place = NormPlace::post}), by_hand([&](std::size_t i, const Var& s) {
-                return N(add(s, scale(F(i, s), 0.5)));
-              }));
+  expect_same(through("scaled-res", {.norm_place = NormPlace::post}),
+              by_hand([&](std::size_t i, const Var& s) { return N(add(s, scale(F(i, s), 0.5))); }));
 }
 
 TEST_F(Choices, DsInitShrinksByThePowerChosen) {

@@ -164,8 +164,8 @@ TEST(ArrangementNames, ResolveAsPeopleWriteThem) {
 TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
   const auto through = [](const char* name, bool final_norm) {
     const bool normed = std::string_view(name) != "residual" && std::string_view(name) != "rezero";  // these have no norm
-    const auto residual = make_residual(
-        name, shape_of(2), {.norm = norm_named(normed ? "layernorm-noeps" : "layernorm"), .final_norm = final_norm});
+    const auto residual = make_residual(name, shape_of(2),
+                                        {.norm = norm_named(normed ? "layernorm-noeps" : "layernorm"), .final_norm = final_norm});
     const std::vector<Var> zero(4, Var(Tensor::zeros({kWidth})));
     return run_stack(*residual, Var(normal_tensor({1, 3, kWidth}, 1)), zero).value();
   };

@@ -9,8 +9,9 @@
 
 namespace addnorm {
 
-/// A row from JSON text: every field of Arrangement but those of classes, all optional but `name`. `where` begins messages ("my.json").
-/// A DataError names the field, its value and what is allowed; an unknown field is answered with the nearest known one.
+/// A row from JSON text: every field of Arrangement but those of classes, all optional but `name`. `where` begins messages
+/// ("my.json"). A DataError names the field, its value and what is allowed; an unknown field is answered with the nearest known
+/// one.
 Arrangement arrangement_from_json(std::string_view text, std::string_view where);
 Arrangement read_arrangement(const std::filesystem::path& path);
 

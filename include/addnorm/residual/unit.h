@@ -24,8 +24,7 @@ class ResidualUnit : public Module {
   using Function = std::function<Var(const Var&)>;
 
   /// `site` is where its dropout masks come from: units of one model want different ones.
-  ResidualUnit(std::string_view arrangement, std::size_t d_model, const ResidualOptions& options = {},
-               std::string site = "unit");
+  ResidualUnit(std::string_view arrangement, std::size_t d_model, const ResidualOptions& options = {}, std::string site = "unit");
   /// A unit at its place in a stack; `row` may be one of your own.
   ResidualUnit(const Arrangement& row, const StackShape& stack, const Unit& place, const ResidualOptions& options = {});
   ResidualUnit() = default;
