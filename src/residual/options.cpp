@@ -13,9 +13,10 @@ bool has_norm(const Arrangement& row) {
   return std::ranges::any_of(row.overrides, [](const Override& other) { return has_norm(other.slots); });
 }
 
-/// Nobody asked for a kind of norm: what a model hands on by default.
-bool is_default(const NormKindOptions& o) {
+/// Nobody asked for a kind of norm (what a model hands on by default), or somebody asked for none.
+bool asks_for_nothing(const NormKindOptions& o) {
   const NormKindOptions d;
+  if (o.formula == NormFormula::none) return true;
   return o.formula == d.formula && o.eps == d.eps && o.gain == d.gain && o.bias == d.bias &&
          o.gain_is_one_plus == d.gain_is_one_plus;
 }
@@ -26,8 +27,8 @@ Arrangement with_options(const Arrangement& row, const ResidualOptions& options)
   Arrangement chosen = with_choices(row, options.choices);
   chosen.entry = options.embedding_norm.value_or(chosen.entry);
   chosen.exit = options.final_norm.value_or(chosen.exit);
-  require(has_norm(chosen) || is_default(options.norm), "arrangement '", row.name, "' has no norm, so that norm ",
-          formula_of(options.norm), " would change nothing; leave norm at its default, or add a norm with final_norm or ",
+  require(has_norm(chosen) || asks_for_nothing(options.norm), "arrangement '", row.name, "' has no norm, so that the norm ",
+          formula_of(options.norm), " would change nothing; leave norm at its default, or add one with final_norm or ",
           "embedding_norm");
   return chosen;
 }

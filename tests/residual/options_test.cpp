@@ -156,5 +156,94 @@ TEST_F(Choices, HaveATableThatNamesArrangementsThatExist) {
     for (const std::string& name : choice.taken_by) EXPECT_EQ(arrangement_named(name).name, name) << choice.name;
 }
 
+// Norms: their kind, the final one and the one of the embedding, with every arrangement.
+
+struct NormChoice {
+  std::string norm;
+  std::optional<bool> final_norm, embedding_norm;
+};
+
+/// Which option of these an arrangement must refuse; empty: it takes them all.
+std::string refused_option(const Arrangement& row, const NormChoice& choice) {
+  if (row.name == "resi-dual" && choice.final_norm == false) return "final_norm";
+  if (row.name.starts_with("dlcl") && choice.final_norm == true) return "final_norm";
+  const auto bare = [](const UnitSlots& s) { return !s.in && !s.mid && !s.out && !s.post; };
+  const bool has_none =
+      row.is_row() && bare(row.unit) && !choice.final_norm.value_or(row.exit) && !choice.embedding_norm.value_or(row.entry);
+  return has_none && choice.norm != "layernorm" && choice.norm != "none" ? "norm" : "";
+}
+
+/// Forward and backward in training mode: every value and every gradient finite, and every parameter reached.
+testing::AssertionResult trains(Residual& residual) {
+  const CheckFinite checked;
+  const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+  const std::vector<Var> w = row_branches(residual.shape());
+  const Var y = run_stack(residual, x, w, {.train = true});
+  backward(y, normal_tensor(y.shape(), 9));
+  testing::AssertionResult result = testing::AssertionSuccess();
+  for_each_parameter(residual, [&](Parameter& p) {
+    if (!p.value.grad().defined()) result = testing::AssertionFailure() << p.path << " has no gradient";
+  });
+  return x.grad().defined() ? result : testing::AssertionFailure() << "x has no gradient";
+}
+
+/// Of six features a sixteenth would be one, whose sum over units can be exactly 0: half of them instead.
+NormKindOptions kind_of(const std::string& name) {
+  NormKindOptions kind = norm_named(name);
+  if (kind.formula == NormFormula::partial_rms) kind.part = 0.5;
+  return kind;
+}
+
+class NormsOfEvery : public testing::TestWithParam<std::string> {};
+INSTANTIATE_TEST_SUITE_P(Arrangement, NormsOfEvery, testing::ValuesIn(arrangement_names()), [](const auto& test) {
+  std::string name = test.param;
+  for (char& c : name) c = c == '-' ? '_' : c;
+  return name;
+});
+
+TEST_P(NormsOfEvery, CombineOrSayWhyNot) {
+  const Arrangement& row = arrangement_named(GetParam());
+  for (const std::string& norm : norm_names())
+    for (const std::optional<bool> final_norm : {std::optional<bool>(), std::optional(true), std::optional(false)})
+      for (const std::optional<bool> embedding_norm : {std::optional<bool>(), std::optional(true), std::optional(false)}) {
+        const NormChoice choice{norm, final_norm, embedding_norm};
+        const auto make = [&] {
+          return make_residual(row, shape_of(2),
+                               {.norm = kind_of(norm), .final_norm = final_norm, .embedding_norm = embedding_norm});
+        };
+        SCOPED_TRACE(concat(norm, " final ", final_norm.value_or(false), " embedding ", embedding_norm.value_or(false)));
+        const std::string refused = refused_option(row, choice);
+        if (refused.empty())
+          EXPECT_TRUE(trains(*make()));
+        else
+          EXPECT_TRUE(throws_saying<UsageError>(make, {"'" + row.name + "'", refused}));
+      }
+}
+
+TEST_P(NormsOfEvery, AreThoseOfTheRowThatRuns) {
+  const auto residual = make_residual(GetParam(), shape_of(2), {.embedding_norm = true});
+  EXPECT_TRUE(residual->arrangement().entry);
+  bool entry = false;
+  for_each_parameter(*residual, [&](Parameter& p) { entry = entry || p.path == "entry.weight"; });
+  EXPECT_TRUE(entry);
+}
+
+TEST_P(NormsOfEvery, RefuseAnEpsThatIsNegative) {
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [&] { make_residual(GetParam(), shape_of(2), {.norm = {.eps = -1}, .embedding_norm = true}); }, {"eps is -1", "negative"}));
+}
+
+TEST(NormOptions, OfAnArrangementWithoutNormsAreRefusedWithTheWayOut) {
+  EXPECT_TRUE(throws_saying<UsageError>([] { make_residual("rezero", shape_of(2), {.norm = norm_named("rmsnorm")}); },
+                                        {"'rezero' has no norm", "mean x²", "final_norm"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { make_residual("dlcl-pre", shape_of(2), {.final_norm = true}); },
+                                        {"dlcl-pre", "takes the place of the final norm"}));
+}
+
+TEST(Dropout, OutOfRangeIsRefused) {
+  EXPECT_TRUE(throws_saying<UsageError>([] { make_residual("pre-ln", shape_of(2), {.dropout = 1}); },
+                                        {"pre-ln", "dropout is 1", "below 1"}));
+}
+
 }  // namespace
 }  // namespace addnorm
