@@ -16,6 +16,8 @@ Residual::Residual(Arrangement arrangement, StackShape shape, ResidualOptions op
 
 BranchOptions Residual::branch(const Unit&) const { return {}; }
 
+void Residual::calibrate(const std::function<void(StreamObserver*)>&) {}
+
 DropoutSpec Residual::dropout(const Unit& unit, const Pass& pass) const {
   if (!pass.train || options_.dropout == 0) return {};
   const std::string site = concat(shape_.name, ".", unit.layer, ".", unit.sub_layer);
@@ -44,8 +46,12 @@ std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamOb
   return do_open(x0, pass, observer);
 }
 
+std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options) {
+  return chosen.make ? chosen.make(chosen, shape, options) : std::make_unique<SlotResidual>(chosen, shape, options);
+}
+
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return row.make ? row.make(row, shape, options) : std::make_unique<SlotResidual>(row, shape, options);
+  return make_chosen(with_options(row, options), shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(std::string_view name, const StackShape& shape, const ResidualOptions& options) {

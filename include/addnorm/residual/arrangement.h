@@ -40,6 +40,7 @@ struct CoefficientRule {
   Kind kind = Kind::fixed;
   DepthRule start{};        ///< where a learned one starts
   const char* symbol = "";  ///< in formulas: "α", "λ"; empty: the number itself
+  bool profiled = false;    ///< a learned one of the skip, filled by Residual::calibrate before the first step: Admin's ω
 
   bool is_one() const { return kind == Kind::fixed && start.is_one(); }
   bool is_zero() const { return kind == Kind::fixed && !start.name && start.constant == 0; }
@@ -110,7 +111,9 @@ struct Arrangement {
   ResidualFactory make = nullptr;
   std::string text{};
   std::size_t streams = 1;
+  std::string between_units{};  ///< what passes from unit to unit besides the stream: why one unit cannot stand alone
 
+  bool is_row() const { return text.empty() && !make; }
   const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;
 };
 
