@@ -126,6 +126,30 @@ TEST(BeamSearch, StoppingEarlyChangesNothing) {
   EXPECT_LT(read, 40u * 5u * (1 + 7 * 3));  // and it does stop early
 }
 
+/// Token 0 ends. The first step gives it `now`, and token 1 the rest; behind token 1 come `waiting` certain ones, and the end.
+LogitsOf ends_now_or_later(float now, std::size_t waiting) {
+  return [=](const Tokens& prefix) {
+    if (prefix.size() == 1) return std::vector<float>{std::log(now), std::log(1 - now)};
+    return prefix.size() < 2 + waiting ? std::vector<float>{-kInf, 0} : std::vector<float>{0, -kInf};
+  };
+}
+
+TEST(BeamSearch, WaitsForWhatCanStillWin) {
+  // log 0.1 / 20^2 is above log 0.9, though log 0.1 / 2^2 is not.
+  FakeDecoding late(1, 30, ends_now_or_later(0.9f, 18));
+  const BeamOptions favours_long{.beams = 2, .length_penalty = 2, .max_tokens = 20, .end_tokens = {0}};
+  EXPECT_EQ(beam_search(late, Tokens{0}, favours_long).front().front().tokens, Tokens(19, 1));
+  // log 0.8 * 2 is above log 0.2, though log 0.8 * 20 is not.
+  FakeDecoding soon(1, 30, ends_now_or_later(0.2f, 0));
+  const BeamOptions favours_short{.beams = 2, .length_penalty = -1, .max_tokens = 20, .end_tokens = {0}};
+  EXPECT_EQ(beam_search(soon, Tokens{0}, favours_short).front().front().tokens, Tokens(1, 1));
+  // Without a penalty nothing can pass log 0.9 any more: one step is enough.
+  FakeDecoding decided(1, 30, ends_now_or_later(0.9f, 18));
+  EXPECT_TRUE(
+      beam_search(decided, Tokens{0}, {.beams = 2, .length_penalty = 0, .end_tokens = {0}}).front().front().tokens.empty());
+  EXPECT_EQ(decided.tokens_read, 1u);
+}
+
 TEST(BeamSearch, OneBeamIsGreedy) {
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     FakeDecoding a(3, 30, random_logits(7, seed)), b(3, 30, random_logits(7, seed));
@@ -154,6 +178,14 @@ TEST(BeamSearch, FindsWhatGreedyMisses) {
   ASSERT_EQ(found.size(), 2u);
   EXPECT_EQ(found[0].tokens, (Tokens{2, 0}));
   EXPECT_EQ(found[1].tokens, (Tokens{1, 0}));  // of three equals the lowest id
+}
+
+TEST(BeamSearch, EqualsComeInTheOrderOfTheirIds) {
+  FakeDecoding decoding(1, 3, fixed_logits({0, 0, 0}));
+  const std::vector<Generated> found = beam_search(decoding, Tokens{0}, {.beams = 4, .best = 4, .max_tokens = 3}).front();
+  ASSERT_EQ(found.size(), 4u);
+  const std::vector<Tokens> want{{0, 0, 0}, {0, 0, 1}, {0, 0, 2}, {0, 1, 0}};
+  for (std::size_t i = 0; i < 4; ++i) EXPECT_EQ(found[i].tokens, want[i]);
 }
 
 TEST(BeamSearch, GivesFewerWhereThereAreNotAsMany) {
