@@ -155,11 +155,11 @@ def adamw():
     out.save()
 
 
-def draw_parameters(out, case, module):
+def draw_parameters(out, case, module, gain_of_matrices):
     """Gives every parameter of a layer or stack other values: gains near 1, biases away from 0."""
     for name, p in module.named_parameters():
         gain = "norm" in name and name.endswith("weight")
-        spread = 1 / math.sqrt(p.shape[-1]) if p.dim() == 2 else 0.2
+        spread = gain_of_matrices / math.sqrt(p.shape[-1]) if p.dim() == 2 else 0.2
         p.data = out.input(case, f"param.{name}", *p.shape, mean=1.0 if gain else 0.0, spread=spread).detach()
 
 
@@ -167,7 +167,8 @@ def run_layer(out, case, module, x_shape, memory_shape=None, causal=False, lengt
     """Forward and all gradients of an encoder layer, a stack of them, or (with a memory) a decoder layer. lengths: keys from there on
     are padding, of x or, in a decoder layer, of the memory."""
     module = module.double()
-    draw_parameters(out, case, module)
+    # Twelve norms of few features amplify rounding so much that PyTorch's own float32 misses our bar of 2e-6 unless branches are small.
+    draw_parameters(out, case, module, 0.5 if isinstance(module, torch.nn.TransformerEncoder) else 1.0)
     x = out.input(case, "in.x", *x_shape)
     inputs = {"x": x}
     mask = torch.nn.Transformer.generate_square_subsequent_mask(x_shape[1], dtype=torch.float64) if causal else None
@@ -213,9 +214,9 @@ def layers():
             module = layer(torch.nn.TransformerDecoderLayer, shape[2], ff, **settings)
             run_layer(out, f"decoder-layer-{place}-{what}", module, shape, memory, causal=True, lengths=lengths, **settings)
         settings = dict(nhead=2, norm_first=norm_first, activation="gelu" if norm_first else "relu")
-        stack = torch.nn.TransformerEncoder(layer(torch.nn.TransformerEncoderLayer, 6, 7, **settings), 12, enable_nested_tensor=False,
-                                            norm=torch.nn.LayerNorm(6) if norm_first else None)
-        run_layer(out, f"encoder-stack-{place}-12", stack, (2, 5, 6), causal=norm_first, layers=12, **settings)
+        stack = torch.nn.TransformerEncoder(layer(torch.nn.TransformerEncoderLayer, 10, 7, **settings), 12, enable_nested_tensor=False,
+                                            norm=torch.nn.LayerNorm(10) if norm_first else None)
+        run_layer(out, f"encoder-stack-{place}-12", stack, (2, 5, 10), causal=norm_first, layers=12, **settings)
     out.save()
 
 
