@@ -3,6 +3,8 @@
     "$(scripts/peers --python)" tools/make_goldens.py
 
 Inputs are stored as float32, results and the settings of a case as float64. A tensor is called CASE/NAME. The gradient of NAME is dNAME; the loss is sum(y * dy) (plus sum(sum * dsum) for Add & Norm).
+Whole layers (layers.safetensors) name their tensors in.*, param.*, out, grad_out, grad.in.*, grad.param.* with PyTorch's names of
+parameters.
 The same versions give the same bytes; tests/golden/README.md says which made the committed files.
 """
 import math
@@ -153,12 +155,77 @@ def adamw():
     out.save()
 
 
+def draw_parameters(out, case, module, gain_of_matrices):
+    """Gives every parameter of a layer or stack other values: gains near 1, biases away from 0."""
+    for name, p in module.named_parameters():
+        gain = "norm" in name and name.endswith("weight")
+        spread = gain_of_matrices / math.sqrt(p.shape[-1]) if p.dim() == 2 else 0.2
+        p.data = out.input(case, f"param.{name}", *p.shape, mean=1.0 if gain else 0.0, spread=spread).detach()
+
+
+def run_layer(out, case, module, x_shape, memory_shape=None, causal=False, lengths=None, **settings):
+    """Forward and all gradients of an encoder layer, a stack of them, or (with a memory) a decoder layer. lengths: keys from there on
+    are padding, of x or, in a decoder layer, of the memory."""
+    module = module.double()
+    # Twelve norms of few features amplify rounding so much that PyTorch's own float32 misses our bar of 2e-6 unless branches are small.
+    draw_parameters(out, case, module, 0.5 if isinstance(module, torch.nn.TransformerEncoder) else 1.0)
+    x = out.input(case, "in.x", *x_shape)
+    inputs = {"x": x}
+    mask = torch.nn.Transformer.generate_square_subsequent_mask(x_shape[1], dtype=torch.float64) if causal else None
+    padding = None
+    if lengths:
+        keys = (memory_shape or x_shape)[1]
+        padding = torch.arange(keys)[None, :] >= torch.tensor(lengths)[:, None]
+        out.tensors[f"{case}/in.key_padding_mask"] = padding
+    if memory_shape:
+        inputs["memory"] = out.input(case, "in.memory", *memory_shape)
+        y = module(x, inputs["memory"], tgt_mask=mask, memory_key_padding_mask=padding)
+    elif isinstance(module, torch.nn.TransformerEncoder):
+        y = module(x, mask=mask, src_key_padding_mask=padding)
+    else:
+        y = module(x, src_mask=mask, src_key_padding_mask=padding)
+    torch.sum(y * out.input(case, "grad_out", *y.shape)).backward()
+    out.result(case, out=y)
+    out.result(case, **{f"grad.in.{name}": value.grad for name, value in inputs.items()})
+    out.result(case, **{f"grad.param.{name}": p.grad for name, p in module.named_parameters()})
+    out.set(case, causal=causal, nhead=settings["nhead"], norm_first=settings["norm_first"], gelu=settings["activation"] == "gelu",
+            layers=settings.get("layers", 1))
+
+
+def layers():
+    """What the usual widths, lengths and depths do not show: odd widths, one token, long padding, 12 layers."""
+    out = Recorder("layers")
+
+    def layer(kind, width, ff, **settings):
+        return kind(width, settings["nhead"], ff, dropout=0.0, activation=settings["activation"], batch_first=True,
+                    norm_first=settings["norm_first"])
+
+    for norm_first in (False, True):
+        place = "pre" if norm_first else "post"
+        both = [dict(nhead=n, norm_first=norm_first, activation=a) for n, a in ((3, "relu"), (2, "gelu"), (2, "relu"), (3, "gelu"))]
+        for (shape, ff, extra), settings in zip((((2, 5, 15), 11, dict(causal=norm_first)), ((2, 1, 10), 9, {}),
+                                                 ((3, 40, 6), 7, dict(lengths=[40, 3, 1]))), both):
+            what = "padding" if "lengths" in extra else "one-token" if shape[1] == 1 else f"width{shape[2]}"
+            module = layer(torch.nn.TransformerEncoderLayer, shape[2], ff, **settings)
+            run_layer(out, f"encoder-layer-{place}-{what}", module, shape, **extra, **settings)
+        for (shape, memory, ff, lengths), settings in zip((((2, 4, 15), (2, 5, 15), 11, None), ((2, 1, 10), (2, 1, 10), 9, None),
+                                                           ((2, 3, 6), (2, 40, 6), 7, [40, 2])), reversed(both)):
+            what = "padding" if lengths else "one-token" if shape[1] == 1 else f"width{shape[2]}"
+            module = layer(torch.nn.TransformerDecoderLayer, shape[2], ff, **settings)
+            run_layer(out, f"decoder-layer-{place}-{what}", module, shape, memory, causal=True, lengths=lengths, **settings)
+        settings = dict(nhead=2, norm_first=norm_first, activation="gelu" if norm_first else "relu")
+        stack = torch.nn.TransformerEncoder(layer(torch.nn.TransformerEncoderLayer, 10, 7, **settings), 12, enable_nested_tensor=False,
+                                            norm=torch.nn.LayerNorm(10) if norm_first else None)
+        run_layer(out, f"encoder-stack-{place}-12", stack, (2, 5, 10), causal=norm_first, layers=12, **settings)
+    out.save()
+
+
 def main():
     FOLDER.mkdir(exist_ok=True)
     torch.set_num_threads(1)
     add_norm("layer")
     add_norm("rms")
-    for make in (cross_entropy, gelu, attention, linear, batch_norm, adamw):
+    for make in (cross_entropy, gelu, attention, linear, batch_norm, adamw, layers):
         make()
     total = sum(f.stat().st_size for f in FOLDER.glob("*.safetensors"))
     print(f"python {platform.python_version()}, torch {torch.__version__}, numpy {numpy.__version__}, safetensors {safetensors.__version__}: {total} bytes")

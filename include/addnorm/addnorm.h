@@ -13,6 +13,8 @@
 #include "addnorm/core/shape.h"
 #include "addnorm/core/version.h"
 #include "addnorm/kernels/add_norm.h"
+#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/embedding.h"
 #include "addnorm/nn/feed_forward.h"

@@ -1,0 +1,167 @@
+// Whole layers and stacks against PyTorch in float64 from the same float32 numbers: forward and every gradient.
+#include <cmath>
+
+#include "addnorm/autograd/tape.h"
+#include "addnorm/nn/attention.h"
+#include "addnorm/nn/feed_forward.h"
+#include "addnorm/residual/residual.h"
+#include "support/data.h"
+#include "support/near.h"
+#include "support/torch_case.h"
+
+namespace addnorm {
+namespace {
+
+using test::TorchCase;
+
+/// Layers of nn.TransformerEncoderLayer or, with a memory, nn.TransformerDecoderLayer, behind each other.
+class TorchStack : public Module {
+ public:
+  explicit TorchStack(const TorchCase& c) : causal_(c.causal()) {
+    const std::size_t width = c.shape("in.x").back();
+    const bool decoder = c.contains("in.memory"), stack = c.contains("param.layers.0.linear1.weight");
+    StackShape shape{.width = width, .layers = c.layers(), .kind = StackKind::encoder_only};
+    if (decoder) shape.sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn};
+    residual_ = make_residual(c.norm_first() ? "pre-ln" : "post-ln", shape, {.final_norm = c.contains("param.norm.weight")});
+    const std::size_t d_ff = c.shape(stack ? "param.layers.0.linear1.weight" : "param.linear1.weight")[0];
+    const Activation activation = c.gelu() ? Activation::gelu : Activation::relu;
+    for (std::size_t layer = 0; layer < c.layers(); ++layer) {
+      self_.emplace_back(MultiHeadOptions{.d_model = width, .heads = c.heads(), .causal = causal_});
+      if (decoder) cross_.emplace_back(MultiHeadOptions{.d_model = width, .heads = c.heads(), .cross = true});
+      ffn_.emplace_back(FeedForwardOptions{.d_model = width, .d_ff = d_ff, .activation = activation});
+    }
+  }
+
+  Var operator()(const Var& x, const Var& memory, const std::vector<std::size_t>& key_lengths) const {
+    const Pass pass;
+    AttentionInput self, cross{.memory = memory, .key_lengths = key_lengths};
+    if (!memory.defined()) self.key_lengths = key_lengths;
+    const auto stream = residual_->open(x, pass);
+    const StackShape& shape = residual_->shape();
+    for (std::size_t i = 0; i < shape.units(); ++i) {
+      const Unit unit = shape.unit(i);
+      if (unit.first_in_layer) stream->enter(unit.layer);
+      const Var read = stream->read(unit);
+      stream->write(unit, unit.sub_layer == SubLayer::self    ? self_[unit.layer](read, self, pass)
+                          : unit.sub_layer == SubLayer::cross ? cross_[unit.layer](read, cross, pass)
+                                                              : ffn_[unit.layer](read, pass));
+      if (unit.last_in_layer) stream->leave(unit.layer);
+    }
+    return stream->close();
+  }
+
+  void visit(Visitor& visitor) override {
+    visitor.child("residual", *residual_);
+    for (std::size_t layer = 0; layer < ffn_.size(); ++layer) {
+      visitor.child(concat("layers.", layer, ".self"), self_[layer], {layer, SubLayer::self});
+      if (!cross_.empty()) visitor.child(concat("layers.", layer, ".cross"), cross_[layer], {layer, SubLayer::cross});
+      visitor.child(concat("layers.", layer, ".ffn"), ffn_[layer], {layer, SubLayer::ffn});
+    }
+  }
+
+ private:
+  bool causal_;
+  std::unique_ptr<Residual> residual_;
+  std::vector<Attention> self_, cross_;
+  std::vector<FeedForward> ffn_;
+};
+
+/// The bar of these references: max error <= 2e-6 * max(1, max |want|) per tensor. Errors of a tensor come from sums of values as
+/// large as its largest, so they are measured against that; PyTorch's own float32 reaches 9e-7.
+test::Tolerance torch_layer_tolerance(const Tensor& want) {
+  double largest = 1;
+  for (const double value : want.values<double>()) largest = std::max(largest, std::abs(value));
+  return {2e-6 * largest, 0};
+}
+
+/// Where a parameter of ours lies in PyTorch's: from row `first` of tensor `name` on.
+struct TorchRows {
+  std::string name;
+  std::size_t first;
+};
+
+TorchRows torch_rows(const Parameter& p, const TorchCase& c) {
+  const bool decoder = c.contains("in.memory"), stack = c.contains("param.layers.0.linear1.weight");
+  const std::string last = p.path.substr(p.path.rfind('.') + 1);  // weight or bias
+  if (!p.place.layer) return {"norm." + last, 0};                 // the final one
+  const std::string layer = stack ? concat("layers.", *p.place.layer, ".") : "";
+  if (p.role == Role::norm_gain || p.role == Role::norm_bias) {
+    const std::size_t in_decoder = static_cast<std::size_t>(*p.place.sub_layer) + 1;
+    return {concat(layer, "norm", *p.place.sub_layer == SubLayer::ffn && !decoder ? 2 : in_decoder, ".", last), 0};
+  }
+  const auto is = [&](const char* part) { return p.path.find(part) != std::string::npos; };
+  if (is("ffn.")) return {concat(layer, is("ffn.in.") ? "linear1." : "linear2.", last), 0};
+  const std::string attention = layer + (is("self.") ? "self_attn." : "multihead_attn.");
+  if (is(".out.")) return {attention + "out_proj." + last, 0};
+  return {attention + "in_proj_" + last, is(".kv.") ? c.shape("in.x").back() : 0};
+}
+
+/// Rows of a tensor, as many as `like` has.
+Tensor rows_like(const Shape& like, const Tensor& x, std::size_t first) {
+  const std::size_t per_row = like.elements() / like[0];
+  return dispatch(x.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    return Tensor::of(like, x.values<T>().subspan(first * per_row, like.elements()));
+  });
+}
+
+void expect_like_torch(const TorchCase& c) {
+  SCOPED_TRACE(c.name());
+  TorchStack stack(c);
+  ASSERT_EQ(count_parameters(stack), c.parameters());
+  for_each_parameter(stack, [&](Parameter& p) {
+    const TorchRows at = torch_rows(p, c);
+    p.value.value() = rows_like(p.value.shape(), c.input("param." + at.name), at.first);
+  });
+  const Var x(c.input("in.x"), true);
+  const Var memory = c.contains("in.memory") ? Var(c.input("in.memory"), true) : Var();
+  const Var y = stack(x, memory, c.key_lengths());
+  backward(y, c.input("grad_out"));
+
+  const auto expect = [&](const Tensor& got, const std::string& name, std::size_t first = 0) {
+    const Tensor want = c.read(name);
+    EXPECT_NEAR_ALL(got, rows_like(got.shape(), want, first), torch_layer_tolerance(want)) << name;
+  };
+  expect(y.value(), "out");
+  expect(x.grad(), "grad.in.x");
+  if (memory.defined()) expect(memory.grad(), "grad.in.memory");
+  for_each_parameter(stack, [&](Parameter& p) {
+    const TorchRows at = torch_rows(p, c);
+    ASSERT_TRUE(p.value.grad().defined()) << p.path;
+    expect(p.value.grad(), "grad.param." + at.name, at.first);
+  });
+}
+
+std::filesystem::path goldens() { return std::filesystem::path(ADDNORM_SOURCE_DIR) / "tests" / "golden" / "layers.safetensors"; }
+
+void expect_files_like_torch(const char* beginning, std::size_t at_least) {
+  const std::vector<TorchCase> files = test::torch_files(test::test_data() / "torch", beginning);
+  EXPECT_GE(files.size(), at_least);
+  for (const TorchCase& c : files) expect_like_torch(c);
+}
+
+void expect_goldens_like_torch(const char* beginning, std::size_t exactly) {
+  const std::vector<TorchCase> cases = test::torch_cases(goldens(), beginning);
+  EXPECT_EQ(cases.size(), exactly);
+  for (const TorchCase& c : cases) expect_like_torch(c);
+}
+
+TEST(TorchLayers, EncoderLayerHasItsValuesAndAllGradients) {
+  ADDNORM_NEEDS_DATA("torch");
+  expect_files_like_torch("encoder_layer_", 5);
+}
+TEST(TorchLayers, DecoderLayerHasItsValuesAndAllGradients) {
+  ADDNORM_NEEDS_DATA("torch");
+  expect_files_like_torch("decoder_layer_", 2);
+}
+TEST(TorchLayers, EncoderStackHasItsValuesAndAllGradients) {
+  ADDNORM_NEEDS_DATA("torch");
+  expect_files_like_torch("encoder_stack_", 2);
+}
+
+TEST(TorchLayers, OddWidthsOneTokenAndLongPaddingInAnEncoderLayer) { expect_goldens_like_torch("encoder-layer-", 6); }
+TEST(TorchLayers, OddWidthsOneTokenAndLongPaddingInADecoderLayer) { expect_goldens_like_torch("decoder-layer-", 6); }
+TEST(TorchLayers, TwelveLayers) { expect_goldens_like_torch("encoder-stack-", 2); }
+
+}  // namespace
+}  // namespace addnorm
