@@ -3,8 +3,8 @@
 
 #include <cctype>
 
+#include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "residual/classes.h"
 
 namespace addnorm {
 namespace {
@@ -225,7 +225,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "one norm per layer is still crossed",
        .aliases = {"bottom-to-top", "b2t-connection"},
-       .make = make_b2t,
        .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))"},
       {.name = "resi-dual",
        .exit = true,
@@ -234,7 +233,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "the second stream never feeds a branch, and overflows half precision",
        .aliases = {"ResiDual", "residual-dual"},
-       .make = make_resi_dual,
        .text = "x' = N(x + F(x)), r' = r + F(x); out = x + N(r)",
        .streams = 2},
       {.name = "rskip",
@@ -243,7 +241,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "two norms per unit",
        .aliases = {"recursive-skip"},
-       .make = make_rskip,
        .text = "x' = N_2(x + N_1(x + F(x)))"},
       {.name = "parallel",
        .exit = true,
@@ -253,7 +250,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "GPT-J, PaLM, Falcon",
        .failure = "the feed-forward part cannot see what attention of the same layer found",
        .aliases = {"gpt-j-residual", "parallel_residual", "use_parallel_residual", "parallel_attn", "parallel-shared"},
-       .make = make_parallel,
        .text = "u = N(x); x' = x + Attn(u) + FFN(u)"},
       {.name = "parallel-2ln",
        .exit = true,
@@ -262,7 +258,6 @@ const std::vector<Arrangement>& table() {
        .year = 2022,
        .used_by = "GPT-NeoX, Pythia",
        .failure = "as parallel",
-       .make = make_parallel_2ln,
        .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))"},
       {.name = "denseformer",
        .exit = true,
@@ -272,7 +267,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dwa", "depth-weighted-average"},
-       .make = make_denseformer,
        .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k"},
       {.name = "dlcl-pre",
        .source = "Wang et al., arXiv 1906.01787",
@@ -280,14 +274,12 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dlcl"},
-       .make = make_dlcl_pre,
        .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too"},
       {.name = "dlcl-post",
        .source = "Wang et al., arXiv 1906.01787",
        .year = 2019,
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
-       .make = make_dlcl_post,
        .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too"},
   };
   return rows;

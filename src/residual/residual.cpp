@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/residual/catalogue.h"
+#include "residual/classes.h"
 #include "residual/slot_residual.h"
 
 namespace addnorm {
@@ -45,7 +46,11 @@ std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamOb
 }
 
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return row.make ? row.make(row, shape, options) : std::make_unique<SlotResidual>(row, shape, options);
+  if (row.make) return row.make(row, shape, options);
+  if (row.is_row()) return std::make_unique<SlotResidual>(row, shape, options);
+  const ResidualFactory make = class_named(row.name);
+  require(make != nullptr, "arrangement '", row.name, "' has a text instead of slots, but no class computes it: set `make`");
+  return make(row, shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(std::string_view name, const StackShape& shape, const ResidualOptions& options) {

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "addnorm/nn/attention.h"
 #include "addnorm/residual/stack.h"
 
 namespace addnorm {
@@ -107,9 +106,11 @@ struct Arrangement {
   std::string failure{};
   std::vector<std::string> aliases{};
   // More than a row: slots are not read; the text says what is computed, and a test pins it.
-  ResidualFactory make = nullptr;
   std::string text{};
   std::size_t streams = 1;
+  ResidualFactory make = nullptr;  ///< nothing for those of the catalogue: src/residual/classes.cpp knows theirs
+
+  bool is_row() const { return text.empty() && !make; }
 
   const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;
 };
