@@ -17,7 +17,7 @@ function(addnorm_layer name)
   endforeach()
   if(name MATCHES "^(core|kernels|gemm)$")
     addnorm_sanitized_loops(${target})
-  elseif(ADDNORM_QUICK_BUILD)  # the preset clang does without: there a file that forgot an include does not compile
+  elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)  # the preset clang does without: there a file that forgot an include does not compile
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
   endif()
   addnorm_warnings(${target})

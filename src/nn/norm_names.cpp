@@ -1,8 +1,10 @@
 // The names of norms: what --norm accepts, and the formula each stands for.
 #include <array>
+#include <vector>
 
+#include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "addnorm/nn/norm.h"
+#include "addnorm/nn/norm_kind.h"
 
 namespace addnorm {
 namespace {

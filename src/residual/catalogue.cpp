@@ -5,8 +5,8 @@
 #include <deque>
 #include <mutex>
 
+#include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "residual/classes.h"
 
 namespace addnorm {
 namespace {
@@ -235,7 +235,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "one norm per layer is still crossed",
        .aliases = {"bottom-to-top", "b2t-connection"},
-       .make = make_b2t,
        .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))",
        .between_units = "the input of the layer goes past its units to the last norm"},
       {.name = "resi-dual",
@@ -245,7 +244,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "the second stream never feeds a branch, and overflows half precision",
        .aliases = {"ResiDual", "residual-dual"},
-       .make = make_resi_dual,
        .text = "x' = N(x + F(x)), r' = r + F(x); out = x + N(r)",
        .streams = 2,
        .between_units = "a second stream collects the branches of all units"},
@@ -255,7 +253,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "two norms per unit",
        .aliases = {"recursive-skip"},
-       .make = make_rskip,
        .text = "x' = N_2(x + N_1(x + F(x)))"},
       {.name = "parallel",
        .exit = true,
@@ -265,7 +262,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "GPT-J, PaLM, Falcon",
        .failure = "the feed-forward part cannot see what attention of the same layer found",
        .aliases = {"gpt-j-residual", "parallel_residual", "use_parallel_residual", "parallel_attn", "parallel-shared"},
-       .make = make_parallel,
        .text = "u = N(x); x' = x + Attn(u) + FFN(u)",
        .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "parallel-2ln",
@@ -275,7 +271,6 @@ const std::vector<Arrangement>& table() {
        .year = 2022,
        .used_by = "GPT-NeoX, Pythia",
        .failure = "as parallel",
-       .make = make_parallel_2ln,
        .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))",
        .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "denseformer",
@@ -286,7 +281,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dwa", "depth-weighted-average"},
-       .make = make_denseformer,
        .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k",
        .between_units = "the outputs of all layers are kept and mixed"},
       {.name = "dlcl-pre",
@@ -295,7 +289,6 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dlcl"},
-       .make = make_dlcl_pre,
        .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too",
        .between_units = "the outputs of all layers are kept and mixed"},
       {.name = "dlcl-post",
@@ -303,7 +296,6 @@ const std::vector<Arrangement>& table() {
        .year = 2019,
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
-       .make = make_dlcl_post,
        .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too",
        .between_units = "the outputs of all layers are kept and mixed"},
   };

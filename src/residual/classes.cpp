@@ -1,5 +1,7 @@
 #include "residual/classes.h"
 
+#include <array>
+
 namespace addnorm {
 
 UnitNorms::UnitNorms(const NormKindOptions& norm, const StackShape& shape, std::size_t each) : shape_(shape), each_(each) {
@@ -13,6 +15,31 @@ void UnitNorms::visit(Visitor& visitor) {
     visitor.child(concat("layers.", unit.layer, ".", unit.sub_layer, ".", name), norms_[i],
                   {.layer = unit.layer, .sub_layer = unit.sub_layer});
   }
+}
+
+namespace {
+
+struct Named {
+  const char* name;
+  ResidualFactory make;
+};
+constexpr std::array kClasses{
+    Named{"b2t", make_b2t},
+    Named{"denseformer", make_denseformer},
+    Named{"dlcl-post", make_dlcl_post},
+    Named{"dlcl-pre", make_dlcl_pre},
+    Named{"parallel", make_parallel},
+    Named{"parallel-2ln", make_parallel_2ln},
+    Named{"resi-dual", make_resi_dual},
+    Named{"rskip", make_rskip},
+};
+
+}  // namespace
+
+ResidualFactory class_named(const std::string& name) {
+  for (const Named& one : kClasses)
+    if (one.name == name) return one.make;
+  return nullptr;
 }
 
 }  // namespace addnorm

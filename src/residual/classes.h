@@ -33,6 +33,9 @@ class UnitNorms : public Module {
   std::vector<Norm> norms_;
 };
 
+/// Makes the class of this name; null where the catalogue has a row, or nothing.
+ResidualFactory class_named(const std::string& name);
+
 std::unique_ptr<Residual> make_b2t(const Arrangement&, const StackShape&, const ResidualOptions&);
 std::unique_ptr<Residual> make_denseformer(const Arrangement&, const StackShape&, const ResidualOptions&);
 std::unique_ptr<Residual> make_dlcl_post(const Arrangement&, const StackShape&, const ResidualOptions&);

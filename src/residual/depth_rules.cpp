@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/arrangement.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/residual/catalogue.h"
+#include "residual/classes.h"
 #include "residual/slot_residual.h"
 
 namespace addnorm {
@@ -47,7 +48,11 @@ std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamOb
 }
 
 std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options) {
-  return chosen.make ? chosen.make(chosen, shape, options) : std::make_unique<SlotResidual>(chosen, shape, options);
+  if (chosen.make) return chosen.make(chosen, shape, options);
+  if (chosen.is_row()) return std::make_unique<SlotResidual>(chosen, shape, options);
+  const ResidualFactory make = class_named(chosen.name);
+  require(make != nullptr, "arrangement '", chosen.name, "' has a text instead of slots, but no class computes it: set `make`");
+  return make(chosen, shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {

@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "addnorm/core/error.h"
+
 namespace addnorm {
 
 const char* name_of(StackKind kind) {

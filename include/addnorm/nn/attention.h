@@ -14,10 +14,6 @@ namespace addnorm {
 /// Over what QK-norm takes its statistics: each head by itself (HybridNorm), or the whole projection (OLMo-2).
 enum class QkNormSpan : unsigned char { head, projection };
 
-/// Where an arrangement multiplies heads by a learned gain each: before the output projection (the NormFormer paper) or after
-/// it, on the result cut into heads (the released code).
-enum class HeadGain : unsigned char { none, before_out, after_out };
-
 struct MultiHeadOptions {
   std::size_t d_model = 0;
   std::size_t heads = 1;

@@ -4,43 +4,15 @@
 
 #include <cstddef>
 #include <functional>
-#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "addnorm/autograd/var.h"
+#include "addnorm/nn/kinds.h"
 
 namespace addnorm {
-
-/// What a parameter is for. Rules go by it, never by its name.
-enum class Role : unsigned char {
-  q,
-  k,
-  v,
-  attention_out,  ///< W_o
-  ffn_in,         ///< W_1
-  ffn_gate,       ///< the half of SwiGLU's W_1 that goes through silu
-  ffn_out,        ///< W_2
-  token_embedding,
-  position_embedding,
-  head,    ///< from the stream to logits
-  weight,  ///< a matrix that is none of these
-  bias,
-  norm_gain,
-  norm_bias,
-  coefficient,  ///< of a residual sum or a mix: skip and branch factors, gates
-};
-const char* name_of(Role role);  ///< "q", "attention_out", ...
-std::ostream& operator<<(std::ostream& out, Role role);
-/// Matrices: what weight decay is for. Biases, gains and coefficients are left alone.
-bool is_matrix(Role role);
-
-/// The branch a parameter or a residual unit belongs to.
-enum class SubLayer : unsigned char { self, cross, ffn };
-const char* name_of(SubLayer sub_layer);  ///< "self", "cross", "ffn"
-std::ostream& operator<<(std::ostream& out, SubLayer sub_layer);
 
 /// Where in a stack of layers; nothing outside of one (embeddings, the final norm, the head).
 struct Place {

@@ -16,7 +16,6 @@
 #include <string>
 #include <vector>
 
-#include "addnorm/nn/attention.h"
 #include "addnorm/residual/stack.h"
 
 namespace addnorm {
@@ -108,7 +107,7 @@ struct Arrangement {
   std::string failure{};
   std::vector<std::string> aliases{};
   // More than a row: slots are not read; the text says what is computed, and a test pins it.
-  ResidualFactory make = nullptr;
+  ResidualFactory make = nullptr;  ///< nothing for those of the catalogue: src/residual/classes.cpp knows theirs
   std::string text{};
   std::size_t streams = 1;
   std::string between_units{};  ///< what passes from unit to unit besides the stream: why one unit cannot stand alone

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "addnorm/nn/module.h"
+#include "addnorm/nn/kinds.h"
 
 namespace addnorm {
 
