@@ -15,19 +15,21 @@ class Fading : public Residual {
   void visit(Visitor&) override {}
 
  private:
-  std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const override;
+  std::unique_ptr<Stream> do_open(const Pass& pass, StreamObserver* observer) const override;
 };
 
 class FadingStream : public Stream {
  public:
-  FadingStream(const Fading& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(x0) {
-    announce_stream(nullptr, x_);
-  }
+  FadingStream(const Fading& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass) {}
   State state() const override { return {{x_}, std::nullopt}; }
   void restore(const State& state) override { x_ = state.vars.at(0); }
 
  private:
+  void do_begin(const Var& x0) override {
+    x_ = x0;
+    announce_stream(nullptr, x_);
+  }
   Var do_read(const Unit&) override { return x_; }
   void do_write(const Unit& unit, const Var& f) override {
     const Var added = dropped(f, residual_.dropout(unit, pass_));
@@ -42,8 +44,8 @@ class FadingStream : public Stream {
   Var x_;
 };
 
-inline std::unique_ptr<Stream> Fading::do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const {
-  return std::make_unique<FadingStream>(*this, x0, pass, observer);
+inline std::unique_ptr<Stream> Fading::do_open(const Pass& pass, StreamObserver* observer) const {
+  return std::make_unique<FadingStream>(*this, pass, observer);
 }
 
 inline void register_fading() {

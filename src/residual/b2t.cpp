@@ -24,14 +24,16 @@ class B2t final : public ResidualOf<B2t, B2tStream> {
 
 class B2tStream final : public Stream {
  public:
-  B2tStream(const B2t& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), bottom_(x_) {
-    announce_stream(nullptr, x_);
-  }
+  B2tStream(const B2t& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass) {}
   State state() const override { return {{x_}, std::nullopt}; }  // between layers, where the bottom is x itself
   void restore(const State& state) override { x_ = bottom_ = state.vars.at(0); }
 
  private:
+  void do_begin(const Var& x0) override {
+    x_ = bottom_ = residual_.entry(x0, pass_);
+    announce_stream(nullptr, x_);
+  }
   void do_enter(std::size_t) override { bottom_ = x_; }
   Var do_read(const Unit&) override { return x_; }
   void do_write(const Unit& unit, const Var& f) override {

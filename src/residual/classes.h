@@ -8,15 +8,15 @@
 
 namespace addnorm {
 
-/// Self opens streams of type S, made of (Self, x0, pass, observer).
+/// Self opens streams of type S, made of (Self, pass, observer).
 template <class Self, class S>
 class ResidualOf : public Residual {
  protected:
   using Residual::Residual;
 
  private:
-  std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const final {
-    return std::make_unique<S>(static_cast<const Self&>(*this), x0, pass, observer);
+  std::unique_ptr<Stream> do_open(const Pass& pass, StreamObserver* observer) const final {
+    return std::make_unique<S>(static_cast<const Self&>(*this), pass, observer);
   }
 };
 

@@ -32,8 +32,8 @@ class DenseFormer final : public ResidualOf<DenseFormer, DenseFormerStream> {
 
 class DenseFormerStream final : public Stream {
  public:
-  DenseFormerStream(const DenseFormer& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), inner_(residual.inner, x0, pass, observer), outputs_{inner_.settled()} {}
+  DenseFormerStream(const DenseFormer& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), inner_(residual.inner, pass, observer) {}
   /// Between layers: the stream, then every output so far.
   State state() const override {
     State all = inner_.state();
@@ -46,6 +46,10 @@ class DenseFormerStream final : public Stream {
   }
 
  private:
+  void do_begin(const Var& x0) override {
+    inner_.begin(x0);
+    outputs_ = {inner_.settled()};
+  }
   Var do_read(const Unit& unit) override { return inner_.read(unit); }
   void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }
   void do_leave(std::size_t layer) override {

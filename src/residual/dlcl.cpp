@@ -44,16 +44,16 @@ class Dlcl final : public ResidualOf<Dlcl, DlclStream> {
 
 class DlclStream final : public Stream {
  public:
-  DlclStream(const Dlcl& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer),
-        residual_(residual),
-        pass_(pass),
-        inner_(residual.inner, x0, pass, observer),
-        outputs_{inner_.settled()} {}
+  DlclStream(const Dlcl& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass), inner_(residual.inner, pass, observer) {}
   State state() const override { return {outputs_, std::nullopt}; }  // between layers nothing else is alive
   void restore(const State& state) override { outputs_ = state.vars; }
 
  private:
+  void do_begin(const Var& x0) override {
+    inner_.begin(x0);
+    outputs_ = {inner_.settled()};
+  }
   void do_enter(std::size_t layer) override { inner_.restore({{mix(layer)}, std::nullopt}); }
   Var do_read(const Unit& unit) override { return inner_.read(unit); }
   void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }

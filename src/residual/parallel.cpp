@@ -36,14 +36,16 @@ class Parallel final : public ResidualOf<Parallel, ParallelStream> {
 
 class ParallelStream final : public Stream {
  public:
-  ParallelStream(const Parallel& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), sum_(x_) {
-    announce_stream(nullptr, x_);
-  }
+  ParallelStream(const Parallel& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass) {}
   State state() const override { return {{sum_}, std::nullopt}; }  // between layers; within one nothing is recomputed
   void restore(const State& state) override { sum_ = state.vars.at(0); }
 
  private:
+  void do_begin(const Var& x0) override {
+    sum_ = residual_.entry(x0, pass_);
+    announce_stream(nullptr, sum_);
+  }
   Var do_read(const Unit& unit) override {
     if (unit.first_in_layer) {
       x_ = sum_;

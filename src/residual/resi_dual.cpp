@@ -31,14 +31,8 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
 
 class ResiDualStream final : public Stream {
  public:
-  ResiDualStream(const ResiDual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer),
-        residual_(residual),
-        pass_(pass),
-        x_(residual.entry(x0, pass)),
-        r_(times(x_, {.constant = residual.s})) {
-    announce_stream(nullptr, x_);
-  }
+  ResiDualStream(const ResiDual& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass) {}
   State state() const override { return {{x_, r_}, std::nullopt}; }
   void restore(const State& state) override {
     x_ = state.vars.at(0);
@@ -46,6 +40,11 @@ class ResiDualStream final : public Stream {
   }
 
  private:
+  void do_begin(const Var& x0) override {
+    x_ = residual_.entry(x0, pass_);
+    r_ = times(x_, {.constant = residual_.s});
+    announce_stream(nullptr, x_);
+  }
   Var do_read(const Unit&) override { return x_; }
   void do_write(const Unit& unit, const Var& f) override {
     const Var added = dropped(f, residual_.dropout(unit, pass_));

@@ -44,7 +44,15 @@ std::optional<Distribution> Residual::init(const Parameter& parameter, const Par
 std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamObserver* observer) const {
   require(x0.defined() && x0.shape().rank() >= 1 && x0.shape().back() == shape_.width, "arrangement '", arrangement_.name,
           "': the stack's input is ", x0.defined() ? x0.shape().text() : "undefined", "; its last axis must be ", shape_.width);
-  return do_open(x0, pass, observer);
+  std::unique_ptr<Stream> stream = do_open(pass, observer);
+  stream->begin(x0);
+  return stream;
+}
+
+std::unique_ptr<Stream> Residual::resume(const Stream::State& state, const Pass& pass, StreamObserver* observer) const {
+  std::unique_ptr<Stream> stream = do_open(pass, observer);
+  stream->restore(state);
+  return stream;
 }
 
 std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options) {

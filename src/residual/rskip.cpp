@@ -30,14 +30,16 @@ class Rskip final : public ResidualOf<Rskip, RskipStream> {
 
 class RskipStream final : public Stream {
  public:
-  RskipStream(const Rskip& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)) {
-    announce_stream(nullptr, x_);
-  }
+  RskipStream(const Rskip& residual, const Pass& pass, StreamObserver* observer)
+      : Stream(observer), residual_(residual), pass_(pass) {}
   State state() const override { return {{x_}, std::nullopt}; }
   void restore(const State& state) override { x_ = state.vars.at(0); }
 
  private:
+  void do_begin(const Var& x0) override {
+    x_ = residual_.entry(x0, pass_);
+    announce_stream(nullptr, x_);
+  }
   Var do_read(const Unit&) override { return x_; }
   void do_write(const Unit& unit, const Var& f) override {
     Var y = dropped(f, residual_.dropout(unit, pass_));

@@ -100,8 +100,8 @@ void SlotResidual::visit(Visitor& visitor) {
   visitor.child("exit", exit_);
 }
 
-std::unique_ptr<Stream> SlotResidual::do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const {
-  return std::make_unique<SlotStream>(*this, x0, pass, observer);
+std::unique_ptr<Stream> SlotResidual::do_open(const Pass& pass, StreamObserver* observer) const {
+  return std::make_unique<SlotStream>(*this, pass, observer);
 }
 
 }  // namespace addnorm

@@ -29,7 +29,7 @@ class SlotResidual final : public Residual {
   const Norm& exit() const { return exit_; }
 
  private:
-  std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const override;
+  std::unique_ptr<Stream> do_open(const Pass& pass, StreamObserver* observer) const override;
   Factor factor(const CoefficientRule& rule, const Var& own, const std::vector<Var>& of_layers, const Unit& unit) const;
   Var start_of(const CoefficientRule& rule, const Unit& unit) const;
 

@@ -2,8 +2,11 @@
 
 namespace addnorm {
 
-SlotStream::SlotStream(const SlotResidual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-    : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry()(x0, pass)) {
+SlotStream::SlotStream(const SlotResidual& residual, const Pass& pass, StreamObserver* observer)
+    : Stream(observer), residual_(residual), pass_(pass) {}
+
+void SlotStream::do_begin(const Var& x0) {
+  x_ = residual_.entry()(x0, pass_);
   announce_stream(nullptr, x_);
 }
 

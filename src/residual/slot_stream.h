@@ -10,7 +10,7 @@ namespace addnorm {
 /// of the sum, skip and branch together, is nowhere to be read.
 class SlotStream final : public Stream {
  public:
-  SlotStream(const SlotResidual& residual, const Var& x0, const Pass& pass, StreamObserver* observer);
+  SlotStream(const SlotResidual& residual, const Pass& pass, StreamObserver* observer);
 
   State state() const override;
   void restore(const State& state) override;
@@ -18,6 +18,7 @@ class SlotStream final : public Stream {
   Var settled();
 
  private:
+  void do_begin(const Var& x0) override;
   Var do_read(const Unit& unit) override;
   void do_write(const Unit& unit, const Var& f) override;
   Var do_close() override;

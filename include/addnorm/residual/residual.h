@@ -38,6 +38,8 @@ class Residual : public Module {
  public:
   /// A new stream over x0 [B, T, width]. The observer and the Residual outlive it.
   std::unique_ptr<Stream> open(const Var& x0, const Pass& pass, StreamObserver* observer = nullptr) const;
+  /// A stream that stands where another one of the same pass stood between two layers: how recompute runs a layer again.
+  std::unique_ptr<Stream> resume(const Stream::State& state, const Pass& pass, StreamObserver* observer = nullptr) const;
   virtual BranchOptions branch(const Unit& unit) const;
   /// From what a parameter of the stack's sub-layers is drawn; its place names layer and sub-layer. By the arrangement's init.
   virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const;
@@ -62,7 +64,7 @@ class Residual : public Module {
  protected:
   Residual(Arrangement arrangement, StackShape shape, ResidualOptions options);
   Norm norm_if(bool there) const { return there ? Norm(options_.norm, shape_.width) : Norm(); }
-  virtual std::unique_ptr<Stream> do_open(const Var& x0, const Pass& pass, StreamObserver* observer) const = 0;
+  virtual std::unique_ptr<Stream> do_open(const Pass& pass, StreamObserver* observer) const = 0;
 
  private:
   Arrangement arrangement_;

@@ -43,6 +43,7 @@ class Stream {
   Stream(const Stream&) = delete;
   Stream& operator=(const Stream&) = delete;
 
+  void begin(const Var& x0) { do_begin(x0); }
   Var read(const Unit& unit) { return do_read(unit); }
   void write(const Unit& unit, const Var& f) { do_write(unit, f); }
   void enter(std::size_t layer) { do_enter(layer); }
@@ -60,6 +61,7 @@ class Stream {
   void announce_stream(const Unit* unit, const Var& x) const;
 
  private:
+  virtual void do_begin(const Var& x0) = 0;
   virtual Var do_read(const Unit& unit) = 0;
   virtual void do_write(const Unit& unit, const Var& f) = 0;
   virtual void do_enter(std::size_t) {}
