@@ -129,6 +129,15 @@ void InputFile::expect_same_size() const {
                            "while being read"));
 }
 
+std::string small_text(const std::filesystem::path& path, std::string_view what) {
+  constexpr std::uint64_t kMost = 1 << 20;
+  const InputFile file(path);
+  if (file.size() > kMost) throw DataError(concat(path.string(), ": ", file.size(), " bytes; ", what, " has at most ", kMost));
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read(0, text.data(), text.size());
+  return text;
+}
+
 ReplacementFile::ReplacementFile(const std::filesystem::path& path)
     : path_(checked_target(path)), temporary_(temporary_beside(path_)), handle_(create(temporary_, path_)) {}
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace addnorm {
 
@@ -41,6 +42,9 @@ class InputFile {
   FileHandle handle_;
   std::uint64_t size_ = 0;
 };
+
+/// All of a small text file. More than a mebibyte is a DataError: it is not `what` ("a row of an arrangement").
+std::string small_text(const std::filesystem::path& path, std::string_view what);
 
 /// Writes beside `path` and takes its place in commit(): readers see the old file or the new one, also after a power
 /// failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path` is a

@@ -176,12 +176,7 @@ Arrangement arrangement_from_json(std::string_view text, std::string_view where)
 }
 
 Arrangement read_arrangement(const std::filesystem::path& path) {
-  constexpr std::uint64_t kMost = 1 << 20;
-  const InputFile file(path);
-  if (file.size() > kMost) throw DataError(concat(path.string(), ": ", file.size(), " bytes; a row has at most ", kMost));
-  std::string text(file.size(), '\0');
-  file.read(0, text.data(), text.size());
-  return arrangement_from_json(text, path.string());
+  return arrangement_from_json(small_text(path, "a row"), path.string());
 }
 
 std::string to_json(const Arrangement& row) {

@@ -20,6 +20,7 @@ class Embedding : public Module {
   Var logits(const Var& x) const;
   void visit(Visitor& visitor) override;
 
+  bool defined() const { return table_.defined(); }
   std::size_t vocabulary() const { return table_.shape()[0]; }
   std::size_t width() const { return table_.shape()[1]; }
 

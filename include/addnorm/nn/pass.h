@@ -16,6 +16,7 @@ struct Pass {
   std::uint64_t seed = 1;                ///< of dropout
   std::uint64_t step = 0;                ///< of the optimizer: another step, another mask
   std::uint64_t first_row = 0;           ///< global index of the batch's first row, for masks that do not depend on the split
+  bool recompute = false;                ///< layers keep only the stream they begin with; backward computes them again
   std::vector<unsigned char> padding{};  ///< one byte per row of the stream, 1 = padding; empty: none
 
   /// The key of a mask: (seed, step, site). Rows and columns are counted from it.

@@ -1,0 +1,27 @@
+// Classifier: one class for a sequence of tokens.
+#pragma once
+
+#include "addnorm/model/model.h"
+
+namespace addnorm {
+
+/// One vector of each sequence of x [batch, tokens, d]: that of token 0, or the mean over its first lengths[b] tokens.
+Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths);
+
+/// Logits [batch, classes] of token sequences.
+class Classifier : public Model {
+ public:
+  explicit Classifier(const ModelConfig& config);
+
+  Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  void visit(Visitor& visitor) override;
+  std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
+  Stack& stack() { return stack_; }
+
+ private:
+  TokenInput tokens_;
+  Stack stack_;
+  Linear out_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,25 @@
+// Encoder: tokens to vectors, each of which has seen all tokens.
+#pragma once
+
+#include "addnorm/model/model.h"
+
+namespace addnorm {
+
+/// Tokens to vectors [batch, tokens, d_model]; logits() of every token where the config has a head.
+class Encoder : public Model {
+ public:
+  explicit Encoder(const ModelConfig& config);
+
+  Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  Var logits(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  void visit(Visitor& visitor) override;
+  std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
+  Stack& stack() { return stack_; }
+
+ private:
+  TokenInput tokens_;
+  Stack stack_;
+  Head head_;
+};
+
+}  // namespace addnorm

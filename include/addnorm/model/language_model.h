@@ -1,0 +1,28 @@
+// LanguageModel: a decoder that predicts the next token.
+#pragma once
+
+#include "addnorm/model/decoding.h"
+#include "addnorm/model/model.h"
+
+namespace addnorm {
+
+/// Decoder only: logits [batch, tokens, vocab] of each next token.
+class LanguageModel : public Model {
+ public:
+  explicit LanguageModel(const ModelConfig& config);
+
+  Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  /// Empty sequences to be continued. With a cache a step costs one token; without, the whole prefix again.
+  std::unique_ptr<Decoding> decoding(std::size_t rows, bool cached = true) const;
+  void visit(Visitor& visitor) override;
+  std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
+  Stack& stack() { return stack_; }
+
+ private:
+  friend class LanguageModelDecoding;
+  TokenInput tokens_;
+  Stack stack_;
+  Head head_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,24 @@
+// Mlp: a residual stack without attention, over rows of numbers.
+#pragma once
+
+#include "addnorm/model/model.h"
+
+namespace addnorm {
+
+/// Logits [batch, classes] of rows of numbers [batch, features]: W_in x, a stack of feed-forward units, W_out.
+class Mlp : public Model {
+ public:
+  explicit Mlp(const ModelConfig& config);
+
+  Var operator()(const Var& x, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  void visit(Visitor& visitor) override;
+  std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
+  Stack& stack() { return stack_; }
+
+ private:
+  Linear in_;
+  Stack stack_;
+  Linear out_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,43 @@
+// Model: what all models share. Each is made from a ModelConfig, and starts as its arrangement says.
+#pragma once
+
+#include <memory>
+
+#include "addnorm/model/stack.h"
+#include "addnorm/model/tokens.h"
+
+namespace addnorm {
+
+class Model : public Module {
+ public:
+  const ModelConfig& config() const { return config_; }
+  /// Draws every parameter anew, by the arrangement's rule. Made models are initialised with seed 1.
+  void initialise(std::uint64_t seed);
+  /// From what a parameter is drawn; nothing: it keeps what its module started it with.
+  virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const = 0;
+
+ protected:
+  explicit Model(const ModelConfig& config, ModelKind kind);
+
+ private:
+  ModelConfig config_;
+};
+
+/// Logits from the stream: a matrix, or the table of tokens.
+class Head : public Module {
+ public:
+  Head() = default;
+  Head(const ModelConfig& config, std::size_t vocabulary);
+  Var operator()(const Var& x, const Embedding& table) const;
+  void visit(Visitor& visitor) override;
+
+ private:
+  bool tied_ = false;
+  Linear linear_;  // not there when tied
+  Var bias_;       // of a tied head
+};
+
+/// The model that the config names.
+std::unique_ptr<Model> make_model(const ModelConfig& config);
+
+}  // namespace addnorm

@@ -1,0 +1,59 @@
+// Stack: layers of sub-layers around one residual stream. They read and write; where the norms are is not their business.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "addnorm/model/config.h"
+#include "addnorm/nn/attention.h"
+#include "addnorm/nn/feed_forward.h"
+
+namespace addnorm {
+
+/// Keys and values of every attention of a stack.
+struct StackCache {
+  std::vector<AttentionCache> self, cross;  ///< by layer
+  std::size_t length = 0;                   ///< tokens so far
+
+  void select(std::span<const std::size_t> from);
+};
+
+/// What a pass through a stack sees besides x.
+struct StackInput {
+  std::vector<std::size_t> lengths{};         ///< of the sequences; empty: no padding
+  Var memory{};                               ///< what cross-attention reads
+  std::vector<std::size_t> memory_lengths{};  ///< empty: no padding
+  StackCache* cache = nullptr;                ///< decoding: x holds only the tokens behind it
+  StreamObserver* observer = nullptr;
+};
+
+///   s = residual.open(x);  for every layer and unit: s.write(unit, F(s.read(unit)));  y = s.close()
+///
+/// x [batch, tokens, d_model], or any [..., d_model] without attention -> the same shape.
+class Stack : public Module {
+ public:
+  Stack() = default;
+  Stack(const ModelConfig& config, StackKind kind);
+
+  Var operator()(const Var& x, const StackInput& input, const Pass& pass) const;
+  StackCache cache(std::size_t batch, std::size_t capacity) const;
+  void visit(Visitor& visitor) override;
+
+  Residual& residual() { return *residual_; }
+  const Residual& residual() const { return *residual_; }
+
+ private:
+  struct Layer {
+    Attention self, cross;
+    FeedForward ffn;
+  };
+  Layer make_layer(const ModelConfig& config, std::size_t layer) const;
+  Var branch(const Unit& unit, const Var& x, const StackInput& input, const Pass& pass) const;
+  void run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;
+  void run_recomputed(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;
+
+  std::unique_ptr<Residual> residual_;
+  std::vector<Layer> layers_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,48 @@
+// Tokens: a batch of sequences, and the module that makes vectors of them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "addnorm/model/config.h"
+#include "addnorm/nn/embedding.h"
+
+namespace addnorm {
+
+/// ids [batch, tokens], row by row; shorter sequences are padded at their end, and lengths say where it begins.
+struct Tokens {
+  std::span<const std::int32_t> ids;
+  std::size_t batch = 1;
+  std::vector<std::size_t> lengths{};  ///< [batch]; empty: no padding
+
+  std::size_t tokens() const { return batch ? ids.size() / batch : 0; }
+};
+/// A UsageError unless ids fill the batch, there are no more tokens than `most`, and lengths are 1 ... tokens.
+void check(const Tokens& tokens, std::size_t most, const char* where);
+/// One byte per row, 1 = padding; empty where there is none: what Pass::padding takes.
+std::vector<unsigned char> padding_of(const Tokens& tokens);
+
+///   x = dropout( E[id] (times sqrt(d_model)) + P[position] )
+class TokenInput : public Module {
+ public:
+  TokenInput() = default;
+  /// `name` is where its dropout mask comes from. A vocabulary of 0: it has no table, and is handed that of another.
+  TokenInput(const ModelConfig& config, std::size_t vocabulary, const char* name);
+
+  /// [batch, tokens, d_model]; the first token stands at `first`.
+  Var operator()(const Tokens& tokens, const Pass& pass, std::size_t first = 0) const;
+  Var operator()(const Tokens& tokens, const Embedding& table, const Pass& pass, std::size_t first = 0) const;
+  const Embedding& table() const { return embedding_; }
+  void visit(Visitor& visitor) override;
+
+ private:
+  const char* name_ = "";
+  float dropout_ = 0;
+  std::size_t offset_ = 0;
+  std::size_t seq_len_ = 0;
+  Embedding embedding_;  // not visited when there is none
+  Positions positions_;
+};
+
+}  // namespace addnorm

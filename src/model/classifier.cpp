@@ -1,0 +1,41 @@
+#include "addnorm/model/classifier.h"
+
+#include "model/pass.h"
+
+namespace addnorm {
+
+/// The mean is attention in which every score is 0: the same weight for each token that is not padding.
+Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths) {
+  require(x.defined() && x.shape().rank() == 3, "pooled: x is ", x.defined() ? x.shape().text() : "undefined",
+          "; [batch, tokens, width] is needed");
+  const std::size_t batch = x.shape()[0], tokens = x.shape()[1], width = x.shape()[2];
+  if (pooling == Pooling::first) return reshape(tokens == 1 ? x : split(x, {1, tokens - 1}, 1)[0], {batch, width});
+  const Var query(Tensor::zeros({batch, 1, 1}, x.dtype())), keys(Tensor::zeros({batch, tokens, 1}, x.dtype()));
+  return reshape(attention(query, keys, x, {.key_lengths = lengths}), {batch, width});
+}
+
+Classifier::Classifier(const ModelConfig& given)
+    : Model(given, ModelKind::classifier),
+      tokens_(config(), config().vocab, "tokens"),
+      stack_(config(), StackKind::encoder_only),
+      out_(config().d_model, config().classes, Role::head) {
+  initialise(1);
+}
+
+Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
+  const Pass own = with_padding(pass, tokens, config());
+  const Var y = stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
+  return out_(pooled(y, config().pooling, tokens.lengths));
+}
+
+std::optional<Distribution> Classifier::init(const Parameter& parameter, const Part& part) const {
+  return stack_.residual().init(parameter, part);
+}
+
+void Classifier::visit(Visitor& visitor) {
+  visitor.child("tokens", tokens_);
+  visitor.child("", stack_);
+  visitor.child("out", out_);
+}
+
+}  // namespace addnorm

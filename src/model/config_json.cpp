@@ -1,0 +1,170 @@
+// ModelConfig as JSON.
+#include <array>
+
+#include "addnorm/model/config.h"
+#include "addnorm/residual/arrangement_file.h"
+#include "core/file.h"
+#include "core/json_record.h"
+
+namespace addnorm {
+
+// The lists of fields. Static instead of in a namespace without name, where JsonReader could not find them.
+
+template <class Io>
+static void fields(Io& io, ArrangementChoices& choices) {
+  io("skip_factor", choices.skip_factor);
+  io("learned_skip", choices.learned_skip);
+  io("output_change", choices.output_change);
+  io("recursions", choices.recursions);
+  io("shared_norms", choices.shared_norms);
+  io("post_share", choices.post_share);
+  io("branch_start", choices.branch_start);
+  io("depth_power", choices.depth_power);
+  io("scale_ffn_skip", choices.scale_ffn_skip);
+  io("head_gain", choices.head_gain);
+  io("norm_place", choices.norm_place);
+  io("stream_share", choices.stream_share);
+  io("second_stream_scale", choices.second_stream_scale);
+}
+
+template <class Io>
+static void fields(Io& io, ModelConfig& c) {
+  io("model", c.model);
+  io("vocab", c.vocab);
+  io("target_vocab", c.target_vocab);
+  io("features", c.features);
+  io("classes", c.classes);
+  io("layers", c.layers);
+  io("decoder_layers", c.decoder_layers);
+  io("d_model", c.d_model);
+  io("heads", c.heads);
+  io("kv_heads", c.kv_heads);
+  io("d_head", c.d_head);
+  io("d_ff", c.d_ff);
+  io("seq_len", c.seq_len);
+  io("arrangement", c.arrangement);
+  io("own_arrangement", c.own_arrangement);
+  io("choices", c.choices);
+  io("norm", c.norm);
+  io("norm_eps", c.norm_eps);
+  io("norm_bias", c.norm_bias);
+  io("final_norm", c.final_norm);
+  io("embedding_norm", c.embedding_norm);
+  io("qk_norm", c.qk_norm);
+  io("qk_norm_span", c.qk_norm_span);
+  io("dropout", c.dropout);
+  io("layer", c.layer);
+  io("activation", c.activation);
+  io("bias", c.bias);
+  io("positions", c.positions);
+  io("position_offset", c.position_offset);
+  io("rope_base", c.rope_base);
+  io("scale_embedding", c.scale_embedding);
+  io("tied", c.tied);
+  io("head_bias", c.head_bias);
+  io("head", c.head);
+  io("shared_vocab", c.shared_vocab);
+  io("pooling", c.pooling);
+}
+
+// The names of enums, in their order.
+
+static const Names& names(ModelKind) {
+  static const Names all{"lm", "encoder", "seq2seq", "classifier", "mlp"};
+  return all;
+}
+static const Names& names(LayerKind) {
+  static const Names all{"attention+ffn", "attention", "ffn"};
+  return all;
+}
+static const Names& names(Pooling) {
+  static const Names all{"first", "mean"};
+  return all;
+}
+static const Names& names(QkNormSpan) {
+  static const Names all{"head", "projection"};
+  return all;
+}
+static const Names& names(OutputChange) {
+  static const Names all{"log_n", "one", "n"};
+  return all;
+}
+static const Names& names(HeadGain) {
+  static const Names all{"none", "before_out", "after_out"};
+  return all;
+}
+static const Names& names(NormPlace) {
+  static const Names all{"pre", "post"};
+  return all;
+}
+static const Names& names(PositionKind) {
+  static const Names all(position_names().begin(), position_names().end());
+  return all;
+}
+static const Names& names(Activation) {
+  static const Names all(activation_names().begin(), activation_names().end());
+  return all;
+}
+
+// A row of one's own is an object like that of a file.
+static void read(const Json& json, Arrangement& row, const JsonAt& at) {
+  row = arrangement_from_json(json.dump(), concat(at.where, ": ", at.path));
+}
+static Json written(const Arrangement& row) { return Json::parse(to_json(row)); }
+
+namespace {
+
+// What Hugging Face's config files call our fields.
+struct Alias {
+  const char* theirs;
+  const char* ours;
+};
+constexpr std::array kAliases{Alias{"hidden_size", "d_model"},
+                              Alias{"n_embd", "d_model"},
+                              Alias{"num_hidden_layers", "layers"},
+                              Alias{"n_layer", "layers"},
+                              Alias{"num_attention_heads", "heads"},
+                              Alias{"n_head", "heads"},
+                              Alias{"num_key_value_heads", "kv_heads"},
+                              Alias{"intermediate_size", "d_ff"},
+                              Alias{"vocab_size", "vocab"},
+                              Alias{"max_position_embeddings", "seq_len"},
+                              Alias{"n_positions", "seq_len"},
+                              Alias{"block_size", "seq_len"},
+                              Alias{"layer_norm_eps", "norm_eps"},
+                              Alias{"layer_norm_epsilon", "norm_eps"},
+                              Alias{"rms_norm_eps", "norm_eps"},
+                              Alias{"rope_theta", "rope_base"},
+                              Alias{"tie_word_embeddings", "tied"},
+                              Alias{"num_labels", "classes"}};
+
+void translate(Json& object, const JsonAt& at) {
+  for (const Alias& alias : kAliases) {
+    const auto found = object.find(alias.theirs);
+    if (found == object.end()) continue;
+    if (object.contains(alias.ours)) at.fail("both ", alias.theirs, " and ", alias.ours, " are given; they are the same field");
+    object[alias.ours] = *found;
+    object.erase(alias.theirs);
+  }
+}
+
+}  // namespace
+
+ModelConfig model_config_from_json(std::string_view text, std::string_view where) {
+  Json json = parsed(text, where);
+  const JsonAt at{where, ""};
+  if (!json.is_object()) at.fail("the file holds ", json.type_name(), "; an object with model, layers, ... is needed");
+  translate(json, at);
+  ModelConfig config;
+  read(json, config, at);
+  if (config.own_arrangement) config.arrangement = config.own_arrangement->name;
+  return config;
+}
+
+ModelConfig read_model_config(const std::filesystem::path& path) {
+  return model_config_from_json(small_text(path, "a model's config"), path.string());
+}
+
+std::string to_json(const ModelConfig& config) { return written(config).dump(2) + "\n"; }
+
+}  // namespace addnorm

@@ -1,0 +1,35 @@
+#include "addnorm/model/encoder.h"
+
+#include "model/pass.h"
+
+namespace addnorm {
+
+Encoder::Encoder(const ModelConfig& given)
+    : Model(given, ModelKind::encoder),
+      tokens_(config(), config().vocab, "tokens"),
+      stack_(config(), StackKind::encoder_only),
+      head_(config().head ? Head(config(), config().vocab) : Head()) {
+  initialise(1);
+}
+
+Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
+  const Pass own = with_padding(pass, tokens, config());
+  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
+}
+
+Var Encoder::logits(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
+  require(config().head, "Encoder: this model was made with head = false; it gives vectors, not logits");
+  return head_((*this)(tokens, pass, observer), tokens_.table());
+}
+
+std::optional<Distribution> Encoder::init(const Parameter& parameter, const Part& part) const {
+  return stack_.residual().init(parameter, part);
+}
+
+void Encoder::visit(Visitor& visitor) {
+  visitor.child("tokens", tokens_);
+  visitor.child("", stack_);
+  if (config().head) visitor.child("head", head_);
+}
+
+}  // namespace addnorm

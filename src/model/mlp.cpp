@@ -1,0 +1,29 @@
+#include "addnorm/model/mlp.h"
+
+namespace addnorm {
+
+Mlp::Mlp(const ModelConfig& given)
+    : Model(given, ModelKind::mlp),
+      in_(config().features, config().d_model),
+      stack_(config(), StackKind::encoder_only),
+      out_(config().d_model, config().classes, Role::head) {
+  initialise(1);
+}
+
+Var Mlp::operator()(const Var& x, const Pass& pass, StreamObserver* observer) const {
+  require(x.defined() && x.shape().rank() == 2 && x.shape()[1] == config().features, "Mlp: x is ",
+          x.defined() ? x.shape().text() : "undefined", "; [batch, ", config().features, "] is needed");
+  return out_(stack_(in_(x), {.observer = observer}, pass));
+}
+
+std::optional<Distribution> Mlp::init(const Parameter& parameter, const Part& part) const {
+  return stack_.residual().init(parameter, part);
+}
+
+void Mlp::visit(Visitor& visitor) {
+  visitor.child("in", in_);
+  visitor.child("", stack_);
+  visitor.child("out", out_);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,160 @@
+#include "addnorm/model/stack.h"
+
+#include "addnorm/autograd/tape.h"
+
+namespace addnorm {
+namespace {
+
+StackShape shape_of(const ModelConfig& config, StackKind kind) {
+  StackShape shape{.width = config.d_model, .layers = config.layers, .kind = kind, .name = "stack"};
+  shape.sub_layers.clear();
+  if (config.layer != LayerKind::ffn) shape.sub_layers.push_back(SubLayer::self);
+  if (kind == StackKind::decoder) shape.sub_layers.push_back(SubLayer::cross);
+  if (config.layer != LayerKind::attention) shape.sub_layers.push_back(SubLayer::ffn);
+  if (kind == StackKind::encoder) {
+    shape.other_layers = config.decoder_layers;
+    shape.name = "encoder";
+  }
+  if (kind == StackKind::decoder) {
+    shape.layers = config.decoder_layers;
+    shape.other_layers = config.layers;
+    shape.name = "decoder";
+  }
+  return shape;
+}
+
+MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer, StackKind kind, const BranchOptions& wanted) {
+  const bool cross = sub_layer == SubLayer::cross;
+  MultiHeadOptions options{.d_model = config.d_model,
+                           .heads = config.heads,
+                           .kv_heads = config.kv_heads,
+                           .d_head = config.d_head,
+                           .cross = cross,
+                           .causal = !cross && (kind == StackKind::decoder || kind == StackKind::decoder_only),
+                           .bias = config.bias,
+                           .qk_norm = qk_norm_of(config),
+                           .qk_norm_span = config.qk_norm_span,
+                           .inner_norm = wanted.inner_norm,
+                           .head_gain = wanted.head_gain};
+  if (is_rotary(config.positions) && !cross)
+    options.rotary =
+        RotaryOptions{.max_positions = config.seq_len,
+                      .base = config.rope_base,
+                      .pairs = config.positions == PositionKind::rotary ? RotaryPairs::adjacent : RotaryPairs::halves};
+  return options;
+}
+
+}  // namespace
+
+void StackCache::select(std::span<const std::size_t> from) {
+  for (AttentionCache& cache : self) cache.select(from);
+  for (AttentionCache& cache : cross)
+    if (cache.length > 0) cache.select(from);
+}
+
+Stack::Stack(const ModelConfig& config, StackKind kind)
+    : residual_(make_residual(arrangement_of(config), shape_of(config, kind), residual_options(config))) {
+  for (std::size_t layer = 0; layer < residual_->shape().layers; ++layer) layers_.push_back(make_layer(config, layer));
+}
+
+Stack::Layer Stack::make_layer(const ModelConfig& config, std::size_t layer) const {
+  const StackShape& shape = residual_->shape();
+  Layer made;
+  for (std::size_t i = 0; i < shape.sub_layers.size(); ++i) {
+    const SubLayer sub_layer = shape.sub_layers[i];
+    const BranchOptions wanted = residual_->branch(shape.unit(layer, i));
+    if (sub_layer == SubLayer::ffn)
+      made.ffn = FeedForward({.d_model = config.d_model,
+                              .d_ff = config.d_ff,
+                              .activation = config.activation,
+                              .bias = config.bias,
+                              .inner_norm = wanted.inner_norm});
+    else
+      (sub_layer == SubLayer::self ? made.self : made.cross) =
+          Attention(attention_options(config, sub_layer, shape.kind, wanted));
+  }
+  return made;
+}
+
+Var Stack::operator()(const Var& x, const StackInput& input, const Pass& pass) const {
+  const std::unique_ptr<Stream> stream = residual_->open(x, pass, input.observer);
+  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
+    const NameScope scope(concat("layers.", layer));
+    if (pass.recompute && grad_enabled())
+      run_recomputed(*stream, layer, input, pass);
+    else
+      run(*stream, layer, input, pass);
+  }
+  if (input.cache) input.cache->length += x.shape()[1];
+  return stream->close();
+}
+
+void Stack::run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const {
+  stream.enter(layer);
+  for (std::size_t i = 0; i < residual_->shape().sub_layers.size(); ++i) {
+    const Unit unit = residual_->shape().unit(layer, i);
+    const NameScope scope(name_of(unit.sub_layer));
+    stream.write(unit, branch(unit, stream.read(unit), input, pass));
+  }
+  stream.leave(layer);
+}
+
+Var Stack::branch(const Unit& unit, const Var& x, const StackInput& input, const Pass& pass) const {
+  const Layer& layer = layers_[unit.layer];
+  StackCache* cache = input.cache;
+  if (unit.sub_layer == SubLayer::ffn) return layer.ffn(x, pass);
+  if (unit.sub_layer == SubLayer::cross)
+    return layer.cross(
+        x, {.memory = input.memory, .key_lengths = input.memory_lengths, .cache = cache ? &cache->cross[unit.layer] : nullptr},
+        pass);
+  return layer.self(x,
+                    {.key_lengths = input.lengths,
+                     .first_position = cache ? cache->length : 0,
+                     .cache = cache ? &cache->self[unit.layer] : nullptr},
+                    pass);
+}
+
+/// The layer as one op that keeps only the stream's Vars (and the memory, which all layers share).
+void Stack::run_recomputed(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const {
+  const Stream::State before = stream.state();
+  std::vector<Var> inputs = before.vars;
+  if (input.memory.defined()) inputs.push_back(input.memory);
+  std::optional<Unit> pending;
+  const auto again = [this, layer, input, pass, count = before.vars.size(), waits = before.pending,
+                      out = &pending](const std::vector<Var>& vars) {
+    StackInput with = input;
+    if (input.memory.defined()) with.memory = vars.back();
+    const auto inner =
+        residual_->resume({{vars.begin(), vars.begin() + static_cast<std::ptrdiff_t>(count)}, waits}, pass, input.observer);
+    run(*inner, layer, with, pass);
+    Stream::State after = inner->state();
+    if (!replaying()) *out = after.pending;  // the second time nobody waits for it any more
+    return after.vars;
+  };
+  const std::vector<Var> outputs = recompute(again, inputs);
+  stream.restore({outputs, pending});
+}
+
+StackCache Stack::cache(std::size_t batch, std::size_t capacity) const {
+  StackCache made;
+  for (const SubLayer sub_layer : residual_->shape().sub_layers)
+    for (const Layer& layer : layers_) {
+      if (sub_layer == SubLayer::self) made.self.push_back(layer.self.cache(batch, capacity));
+      if (sub_layer == SubLayer::cross) made.cross.push_back(layer.cross.cache(batch, capacity));
+    }
+  return made;
+}
+
+void Stack::visit(Visitor& visitor) {
+  visitor.child("", *residual_);
+  for (std::size_t i = 0; i < layers_.size(); ++i)
+    for (const SubLayer sub_layer : residual_->shape().sub_layers) {
+      const std::string name = concat("layers.", i, ".", sub_layer);
+      const Place place{.layer = i, .sub_layer = sub_layer};
+      if (sub_layer == SubLayer::self) visitor.child(name, layers_[i].self, place);
+      if (sub_layer == SubLayer::cross) visitor.child(name, layers_[i].cross, place);
+      if (sub_layer == SubLayer::ffn) visitor.child(name, layers_[i].ffn, place);
+    }
+}
+
+}  // namespace addnorm

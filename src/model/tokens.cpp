@@ -1,0 +1,52 @@
+#include "addnorm/model/tokens.h"
+
+namespace addnorm {
+
+void check(const Tokens& tokens, std::size_t most, const char* where) {
+  require(tokens.batch > 0 && !tokens.ids.empty() && tokens.ids.size() % tokens.batch == 0, where, ": ", tokens.ids.size(),
+          " token ids do not make ", tokens.batch, " sequences of one length; pad the short ones");
+  require(tokens.tokens() <= most, where, ": sequences of ", tokens.tokens(), " tokens, but seq_len is ", most,
+          "; cut them, or make the model with a larger seq_len");
+  require(tokens.lengths.empty() || tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ",
+          tokens.batch, " sequences");
+  for (std::size_t b = 0; b < tokens.lengths.size(); ++b)
+    require(tokens.lengths[b] >= 1 && tokens.lengths[b] <= tokens.tokens(), where, ": length of sequence ", b, " is ",
+            tokens.lengths[b], "; it must be 1 ... ", tokens.tokens());
+}
+
+std::vector<unsigned char> padding_of(const Tokens& tokens) {
+  std::vector<unsigned char> padding;
+  if (tokens.lengths.empty()) return padding;
+  const std::size_t count = tokens.tokens();
+  padding.resize(tokens.batch * count);
+  for (std::size_t b = 0; b < tokens.batch; ++b)
+    for (std::size_t t = tokens.lengths[b]; t < count; ++t) padding[b * count + t] = 1;
+  return padding;
+}
+
+TokenInput::TokenInput(const ModelConfig& config, std::size_t vocabulary, const char* name)
+    : name_(name),
+      dropout_(static_cast<float>(config.dropout)),
+      offset_(config.position_offset),
+      seq_len_(config.seq_len),
+      positions_(config.positions, config.seq_len + config.position_offset, config.d_model) {
+  if (vocabulary > 0) embedding_ = Embedding(vocabulary, config.d_model, config.scale_embedding);
+}
+
+Var TokenInput::operator()(const Tokens& tokens, const Pass& pass, std::size_t first) const {
+  return (*this)(tokens, embedding_, pass, first);
+}
+
+Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const Pass& pass, std::size_t first) const {
+  check(tokens, seq_len_ - std::min(first, seq_len_), name_);
+  const Var x = positions_(table(tokens.ids, tokens.batch), first + offset_);
+  if (!pass.train || dropout_ == 0) return x;
+  return dropout(x, dropout_, pass.key(name_), pass.first_row);
+}
+
+void TokenInput::visit(Visitor& visitor) {
+  if (embedding_.defined()) visitor.child("embedding", embedding_);
+  visitor.child("positions", positions_);
+}
+
+}  // namespace addnorm
