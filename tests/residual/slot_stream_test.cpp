@@ -269,7 +269,7 @@ TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
   const Tensor normed = layer_norm(Var(x), Var(), Var(), {.eps = 0}).value();
   for (const char* name : {"residual", "pre-ln", "pre-ln-nofinal", "sub-ln", "layerscale", "rezero", "lns"})
     EXPECT_SAME_BITS(through(name, false).values<float>(), x.values<float>()) << name;
-  for (const char* name : {"post-ln", "deepnorm", "admin-const", "keel", "norm-skip"})
+  for (const char* name : {"post-ln", "deepnorm", "admin", "admin-const", "keel", "norm-skip"})
     EXPECT_NEAR_ALL(through(name, false), normed, test::two_norms_tolerance()) << name;
 }
 
