@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "addnorm/residual/arrangement.h"
@@ -42,6 +44,11 @@ struct ChoiceInfo {
   std::vector<std::string> taken_by;  ///< names of arrangements
 };
 std::vector<ChoiceInfo> arrangement_choices();
+
+/// What was chosen, as name and text: ("post_share", "0.25"). For configuration files.
+std::vector<std::pair<std::string, std::string>> given_choices(const ArrangementChoices& choices);
+/// The way back. A UsageError for an unknown name, with the nearest and the list, and for a text that is no such value.
+void set_choice(ArrangementChoices& choices, std::string_view name, std::string_view value);
 
 /// The row that runs: `row` with what was chosen. Formula, diagram, parameters and stream all see this one.
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices);
