@@ -21,7 +21,7 @@ enum class OutputChange : unsigned char { log_n, one, n };
 /// Nothing said: as published. An arrangement that leaves a choice no room refuses it; the message says what it is for and who
 /// takes it.
 struct ArrangementChoices {
-  std::optional<double> skip_factor{};          ///< λ of xskip and xskip-ln, α of deepnorm and keel: above 0
+  std::optional<double> skip_factor{};          ///< λ of xskip and xskip-ln, α of deepnorm (β stays) and keel: above 0
   std::optional<bool> learned_skip{};           ///< admin-const's ω, keel's α: learned, or what it starts with for ever
   std::optional<OutputChange> output_change{};  ///< admin-const: ω = √((n+1)/ln(n+1) − 1), √n or 1
   std::optional<std::size_t> recursions{};      ///< rskip's λ: how often the skip is added; 1 is post-ln
