@@ -1,4 +1,5 @@
 // What people bring themselves: a function inside a residual unit, a row in a file, a class under a name.
+#include <cmath>
 #include <fstream>
 #include <sstream>
 #include <thread>
