@@ -3,27 +3,69 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "addnorm/core/names.h"
 
 namespace addnorm {
 namespace {
 
 using Kind = CoefficientRule::Kind;
 
-// What was given, as text; nothing where nothing was.
-using Text = std::optional<std::string>;
-template <class T>
-Text text_of(const std::optional<T>& value) {
-  return value ? Text(concat(*value)) : Text();
+/// The one list of choices and their members.
+template <class C, class Io>
+void each_choice(C& c, Io&& io) {
+  io("skip_factor", c.skip_factor);
+  io("learned_skip", c.learned_skip);
+  io("output_change", c.output_change);
+  io("recursions", c.recursions);
+  io("shared_norms", c.shared_norms);
+  io("post_share", c.post_share);
+  io("branch_start", c.branch_start);
+  io("depth_power", c.depth_power);
+  io("scale_ffn_skip", c.scale_ffn_skip);
+  io("head_gain", c.head_gain);
+  io("norm_place", c.norm_place);
+  io("stream_share", c.stream_share);
+  io("second_stream_scale", c.second_stream_scale);
 }
-Text text_of(const std::optional<bool>& value) { return value ? Text(*value ? "true" : "false") : Text(); }
+
+constexpr std::array kHeadGains{"none", "before_out", "after_out"};
+constexpr std::array kNormPlaces{"pre", "post"};
+constexpr std::array kOutputChanges{"log_n", "one", "n"};
+constexpr auto& names(HeadGain) { return kHeadGains; }
+constexpr auto& names(NormPlace) { return kNormPlaces; }
+constexpr auto& names(OutputChange) { return kOutputChanges; }
+
+std::string text_of(bool value) { return value ? "true" : "false"; }
+std::string text_of(std::size_t value) { return concat(value); }
+std::string text_of(double value) {  // the shortest that reads back as the same number
+  std::array<char, 32> text{};
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
 template <class Enum>
-Text name_in(const std::optional<Enum>& value, std::initializer_list<const char*> names) {
-  if (!value) return {};
-  const auto i = static_cast<std::size_t>(*value);
-  return i < names.size() ? Text(names.begin()[i]) : Text(concat("number ", i));
+requires std::is_enum_v<Enum> std::string text_of(Enum value) {
+  const auto i = static_cast<std::size_t>(value);
+  return i < names(value).size() ? names(value)[i] : concat("number ", i);
+}
+
+template <class T>
+bool read(std::string_view text, T& value) {
+  if constexpr (std::is_same_v<T, bool>) {
+    value = text == "true";
+    return text == "true" || text == "false";
+  } else if constexpr (std::is_enum_v<T>) {
+    const auto& known = names(value);
+    const auto found = std::ranges::find(known, text, [](const char* name) { return std::string_view(name); });
+    if (found == known.end()) return false;
+    value = static_cast<T>(found - known.begin());
+    return true;
+  } else {
+    const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+    return problem == std::errc() && end == text.data() + text.size();
+  }
 }
 
 bool above_zero(const std::optional<double>& value) { return std::isfinite(*value) && *value > 0; }
@@ -40,7 +82,7 @@ std::string recursive_text(std::size_t times, bool shared) {
 }
 
 std::string two_streams_text(double share, double scale) {
-  const std::string s = scale == 1 ? "" : concat(scale, " "), a = share == 1 ? "" : concat(share, " ");
+  const std::string s = scale == 1 ? "" : text_of(scale) + " ", a = share == 1 ? "" : text_of(share) + " ";
   return concat("x' = N(x + F(x)), r' = r + ", s, "F(x), r_0 = ", s, "x_0; out = ", a, "x + N(r)");
 }
 
@@ -49,7 +91,6 @@ struct Choice {
   const char* meaning;
   const char* allowed;
   std::vector<std::string> taken_by;
-  Text (*given)(const ArrangementChoices&);
   bool (*is_allowed)(const ArrangementChoices&);
   void (*apply)(Arrangement&, const ArrangementChoices&);
 };
@@ -61,16 +102,12 @@ const std::vector<Choice>& table() {
        "the factor of the skip",
        "a number above 0",
        {"xskip", "xskip-ln", "deepnorm", "keel"},
-       [](Given c) { return text_of(c.skip_factor); },
        [](Given c) { return above_zero(c.skip_factor); },
        [](Arrangement& row, Given c) { row.unit.a.start = {.constant = *c.skip_factor}; }},
       {"output_change",
        "how much of the output a change of the weights moves: it sets ω",
        "log_n, one or n",
        {"admin-const"},
-       [](Given c) {
-         return name_in(c.output_change, {"log_n", "one", "n"});
-       },
        [](Given c) { return *c.output_change <= OutputChange::n; },
        [](Arrangement& row, Given c) {
          if (*c.output_change == OutputChange::one) row.unit.a.start = depth_rule_named("sqrt-units");
@@ -80,7 +117,6 @@ const std::vector<Choice>& table() {
        "whether the factor of the skip is learned or stays as it starts",
        "true or false",
        {"admin-const", "keel"},
-       [](Given c) { return text_of(c.learned_skip); },
        [](Given) { return true; },
        [](Arrangement& row, Given c) {
          const Kind learned = row.name == "keel" ? Kind::learned_scalar : Kind::learned_vector;
@@ -90,14 +126,12 @@ const std::vector<Choice>& table() {
        "how often the skip is added and normed",
        "a whole number from 1 on",
        {"rskip"},
-       [](Given c) { return text_of(c.recursions); },
        [](Given c) { return *c.recursions >= 1; },
        [](Arrangement& row, Given c) { row.text = recursive_text(*c.recursions, c.shared_norms.value_or(false)); }},
       {"shared_norms",
        "one norm for all recursions of a unit",
        "true or false",
        {"rskip"},
-       [](Given c) { return text_of(c.shared_norms); },
        [](Given) { return true; },
        [](Arrangement& row, Given c) {
          row.text = recursive_text(c.recursions.value_or(kPublishedRecursions), *c.shared_norms);
@@ -106,7 +140,6 @@ const std::vector<Choice>& table() {
        "the share of layers, from the bottom, that are post-ln",
        "a number from 0 to 1",
        {"mix-ln"},
-       [](Given c) { return text_of(c.post_share); },
        [](Given c) { return *c.post_share >= 0 && *c.post_share <= 1; },
        [](Arrangement& row, Given c) {
          for (Override& bottom : row.overrides) bottom.first_share = *c.post_share;
@@ -115,14 +148,12 @@ const std::vector<Choice>& table() {
        "where the learned factor of the branch starts",
        "a finite number",
        {"layerscale", "skipinit"},
-       [](Given c) { return text_of(c.branch_start); },
        [](Given c) { return std::isfinite(*c.branch_start); },
        [](Arrangement& row, Given c) { row.unit.b.start = {.constant = *c.branch_start}; }},
       {"depth_power",
        "the power of the layer's number by which initial weights shrink",
        "0.5 or 0.25",
        {"ds-init"},
-       [](Given c) { return text_of(c.depth_power); },
        [](Given c) { return *c.depth_power == 0.5 || *c.depth_power == 0.25; },
        [](Arrangement& row, Given c) {
          const DepthRule rule = depth_rule_named(*c.depth_power == 0.5 ? "inv-sqrt-layer" : "inv-fourth-root-layer");
@@ -132,7 +163,6 @@ const std::vector<Choice>& table() {
        "a learned vector on the skip of feed-forward units (ResScale)",
        "true or false",
        {"normformer"},
-       [](Given c) { return text_of(c.scale_ffn_skip); },
        [](Given) { return true; },
        [](Arrangement& row, Given c) {
          if (*c.scale_ffn_skip) row.unit.a = learned(Kind::learned_vector, {.constant = 1}, "λ");
@@ -141,9 +171,6 @@ const std::vector<Choice>& table() {
        "where each head is multiplied by its gain",
        "none, before_out or after_out",
        {"normformer"},
-       [](Given c) {
-         return name_in(c.head_gain, {"none", "before_out", "after_out"});
-       },
        [](Given c) { return *c.head_gain <= HeadGain::after_out; },
        [](Arrangement& row, Given c) {
          for (Override& attention : row.overrides) attention.slots.head_gain = *c.head_gain;
@@ -152,9 +179,6 @@ const std::vector<Choice>& table() {
        "whether the norm stands before the branch or after the sum",
        "pre or post",
        {"scaled-res"},
-       [](Given c) {
-         return name_in(c.norm_place, {"pre", "post"});
-       },
        [](Given c) { return *c.norm_place <= NormPlace::post; },
        [](Arrangement& row, Given c) {
          const bool pre = *c.norm_place == NormPlace::pre;
@@ -165,14 +189,12 @@ const std::vector<Choice>& table() {
        "the factor of x in out = α x + N(r)",
        "a finite number",
        {"resi-dual"},
-       [](Given c) { return text_of(c.stream_share); },
        [](Given c) { return std::isfinite(*c.stream_share); },
        [](Arrangement& row, Given c) { row.text = two_streams_text(*c.stream_share, c.second_stream_scale.value_or(1)); }},
       {"second_stream_scale",
        "the factor of all that the second stream collects",
        "a number above 0",
        {"resi-dual"},
-       [](Given c) { return text_of(c.second_stream_scale); },
        [](Given c) { return above_zero(c.second_stream_scale); },
        [](Arrangement& row, Given c) { row.text = two_streams_text(c.stream_share.value_or(1), *c.second_stream_scale); }},
   };
@@ -185,6 +207,15 @@ std::string listed(const std::vector<std::string>& names) {
   return all;
 }
 
+const Choice& choice_named(std::string_view name) {
+  std::vector<std::string> known;
+  for (const Choice& choice : table()) {
+    if (folded(choice.name) == folded(name)) return choice;
+    known.emplace_back(choice.name);
+  }
+  throw UsageError(unknown_name("choice", name, known));
+}
+
 }  // namespace
 
 std::vector<ChoiceInfo> arrangement_choices() {
@@ -193,15 +224,34 @@ std::vector<ChoiceInfo> arrangement_choices() {
   return infos;
 }
 
+std::vector<std::pair<std::string, std::string>> given_choices(const ArrangementChoices& choices) {
+  std::vector<std::pair<std::string, std::string>> all;
+  each_choice(choices, [&](const char* name, const auto& value) {
+    if (value) all.emplace_back(name, text_of(*value));
+  });
+  return all;
+}
+
+void set_choice(ArrangementChoices& choices, std::string_view name, std::string_view value) {
+  const Choice& choice = choice_named(name);
+  each_choice(choices, [&](std::string_view each, auto& member) {
+    if (each != choice.name) return;
+    auto read_value = member.value_or(typename std::remove_reference_t<decltype(member)>::value_type{});
+    require(read(value, read_value), choice.name, " (", choice.meaning, ") is '", value, "'; it must be ", choice.allowed);
+    member = read_value;
+  });
+}
+
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices) {
   Arrangement chosen = row;
+  const auto given = given_choices(choices);
   for (const Choice& choice : table()) {
-    const Text given = choice.given(choices);
-    if (!given) continue;
+    const auto found = std::ranges::find(given, choice.name, [](const auto& pair) { return pair.first; });
+    if (found == given.end()) continue;
     require(std::ranges::find(choice.taken_by, row.name) != choice.taken_by.end(), "arrangement '", row.name, "' has no ",
-            choice.name, " (", choice.meaning, "), but ", *given, " is given; it is for ", listed(choice.taken_by));
-    require(choice.is_allowed(choices), "arrangement '", row.name, "': ", choice.name, " (", choice.meaning, ") is ", *given,
-            "; it must be ", choice.allowed);
+            choice.name, " (", choice.meaning, "), but ", found->second, " is given; it is for ", listed(choice.taken_by));
+    require(choice.is_allowed(choices), "arrangement '", row.name, "': ", choice.name, " (", choice.meaning, ") is ",
+            found->second, "; it must be ", choice.allowed);
     choice.apply(chosen, choices);
   }
   return chosen;

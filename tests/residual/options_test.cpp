@@ -150,6 +150,27 @@ TEST_F(Choices, AreRefusedByWhoDoesNotHaveThem) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { through("xskip", {.skip_factor = 0}); }, {"skip_factor", "above 0"}));
 }
 
+TEST_F(Choices, AreReadAndWrittenAsText) {
+  const std::vector<std::pair<std::string, std::string>> all{
+      {"skip_factor", "0.1"},      {"learned_skip", "false"},  {"output_change", "one"},  {"recursions", "3"},
+      {"shared_norms", "true"},    {"post_share", "0.25"},     {"branch_start", "1e-05"}, {"depth_power", "0.25"},
+      {"scale_ffn_skip", "true"},  {"head_gain", "after_out"}, {"norm_place", "post"},    {"stream_share", "0.5"},
+      {"second_stream_scale", "2"}};
+  ArrangementChoices choices;
+  EXPECT_TRUE(given_choices(choices).empty());
+  for (const auto& [name, value] : all) set_choice(choices, name, value);
+  EXPECT_EQ(given_choices(choices), all);
+  EXPECT_EQ(all.size(), arrangement_choices().size());
+  EXPECT_EQ(choices.head_gain, HeadGain::after_out);
+  EXPECT_TRUE(throws_saying<UsageError>([&] { set_choice(choices, "skip_facter", "3"); },
+                                        {"unknown choice 'skip_facter'", "did you mean skip_factor"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { set_choice(choices, "norm_place", "mid"); }, {"norm_place", "'mid'", "pre or post"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { set_choice(choices, "recursions", "-1"); }, {"recursions", "'-1'", "whole number"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { set_choice(choices, "post_share", "0.5x"); }, {"post_share", "'0.5x'"}));
+}
+
 TEST_F(Choices, HaveATableThatNamesArrangementsThatExist) {
   EXPECT_EQ(arrangement_choices().size(), 13u);
   for (const ChoiceInfo& choice : arrangement_choices())

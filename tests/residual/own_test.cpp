@@ -1,6 +1,8 @@
 // What people bring themselves: a function inside a residual unit, a row in a file, a class under a name.
+#include <cmath>
 #include <fstream>
 #include <sstream>
+#include <thread>
 
 #include "../examples/fading.h"
 #include "addnorm/residual/arrangement_file.h"
@@ -248,6 +250,21 @@ TEST(Registered, RowsAreFoundByNameAndAlias) {
   const Arrangement& row = register_arrangement(read_arrangement(std::string(ADDNORM_SOURCE_DIR) + "/examples/halved.json"));
   EXPECT_EQ(&arrangement_named("Half_Sandwich"), &row);
   EXPECT_NE(make_residual("halved-sandwich", {.width = kWidth, .layers = 2}), nullptr);
+}
+
+TEST(Registered, OnesFromManyThreadsAreAllThere) {
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 8; ++i) {
+        register_arrangement({.name = concat("thread-", t, "-row-", i)});
+        EXPECT_EQ(arrangement_named("post-ln").name, "post-ln");
+      }
+    });
+  for (std::thread& thread : threads) thread.join();
+  for (int t = 0; t < 4; ++t)
+    for (int i = 0; i < 8; ++i)
+      EXPECT_EQ(arrangement_named(concat("thread-", t, "-row-", i)).name, concat("thread-", t, "-row-", i));
 }
 
 TEST(Registered, NamesAreNotTakenTwice) {

@@ -140,7 +140,7 @@ TEST_P(EveryRow, GivesTheSameBitsWhenLayersAreRecomputed) {
 }
 
 TEST_P(EveryRow, GivesTheSameBitsForAnyNumberOfThreads) {
-  const auto residual = make_residual(GetParam(), shape_of(2), {.dropout = 0.3f});
+  const auto residual = make_residual(GetParam(), shape_of(1), {.dropout = 0.3f});
   test::scramble(*residual);
   const std::vector<Var> w = row_branches(residual->shape());
   const Tensor x = normal_tensor({2, 256, kWidth}, 1), dy = normal_tensor(x.shape(), 9);  // two blocks of rows
@@ -269,7 +269,7 @@ TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
   const Tensor normed = layer_norm(Var(x), Var(), Var(), {.eps = 0}).value();
   for (const char* name : {"residual", "pre-ln", "pre-ln-nofinal", "sub-ln", "layerscale", "rezero", "lns"})
     EXPECT_SAME_BITS(through(name, false).values<float>(), x.values<float>()) << name;
-  for (const char* name : {"post-ln", "deepnorm", "admin-const", "keel", "norm-skip"})
+  for (const char* name : {"post-ln", "deepnorm", "admin", "admin-const", "keel", "norm-skip"})
     EXPECT_NEAR_ALL(through(name, false), normed, test::two_norms_tolerance()) << name;
 }
 

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "addnorm/residual/arrangement.h"
@@ -19,7 +21,7 @@ enum class OutputChange : unsigned char { log_n, one, n };
 /// Nothing said: as published. An arrangement that leaves a choice no room refuses it; the message says what it is for and who
 /// takes it.
 struct ArrangementChoices {
-  std::optional<double> skip_factor{};          ///< λ of xskip and xskip-ln, α of deepnorm and keel: above 0
+  std::optional<double> skip_factor{};          ///< λ of xskip and xskip-ln, α of deepnorm (β stays) and keel: above 0
   std::optional<bool> learned_skip{};           ///< admin-const's ω, keel's α: learned, or what it starts with for ever
   std::optional<OutputChange> output_change{};  ///< admin-const: ω = √((n+1)/ln(n+1) − 1), √n or 1
   std::optional<std::size_t> recursions{};      ///< rskip's λ: how often the skip is added; 1 is post-ln
@@ -42,6 +44,11 @@ struct ChoiceInfo {
   std::vector<std::string> taken_by;  ///< names of arrangements
 };
 std::vector<ChoiceInfo> arrangement_choices();
+
+/// What was chosen, as name and text: ("post_share", "0.25"). For configuration files.
+std::vector<std::pair<std::string, std::string>> given_choices(const ArrangementChoices& choices);
+/// The way back. A UsageError for an unknown name, with the nearest and the list, and for a text that is no such value.
+void set_choice(ArrangementChoices& choices, std::string_view name, std::string_view value);
 
 /// The row that runs: `row` with what was chosen. Formula, diagram, parameters and stream all see this one.
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices);
