@@ -1,6 +1,4 @@
 // layer_norm against the PyTorch references of the shared data (float64, inputs are float32 numbers): forward and gradients.
-#include <cmath>
-
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/safetensors.h"
@@ -9,13 +7,6 @@
 
 namespace addnorm {
 namespace {
-
-/// The bar of these files: max error <= 2e-6 * max(1, max |want|) per tensor.
-test::Tolerance whole_tensor_tolerance(const Tensor& want) {
-  double largest = 1;
-  for (const double value : want.values<double>()) largest = std::max(largest, std::abs(value));
-  return {2e-6 * largest, 0};
-}
 
 /// x and grad_out as rows of what is normalised, which may be several axes.
 TEST(TorchLayerNorm, MatchesForwardAndEveryGradient) {
@@ -38,7 +29,7 @@ TEST(TorchLayerNorm, MatchesForwardAndEveryGradient) {
 
     const auto expect = [&](const Tensor& got, const char* tensor) {
       const Tensor want = file.read(tensor);
-      EXPECT_NEAR_ALL(got.reshape(want.shape()), want, whole_tensor_tolerance(want)) << tensor;
+      EXPECT_NEAR_ALL(got.reshape(want.shape()), want, test::whole_tensor_tolerance(want)) << tensor;
     };
     expect(y.value(), "out");
     expect(x.grad(), "grad.in.x");

@@ -1,6 +1,4 @@
 // Whole layers and stacks against PyTorch in float64 from the same float32 numbers: forward and every gradient.
-#include <cmath>
-
 #include "addnorm/autograd/tape.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/feed_forward.h"
@@ -66,14 +64,6 @@ class TorchStack : public Module {
   std::vector<FeedForward> ffn_;
 };
 
-/// The bar of these references: max error <= 2e-6 * max(1, max |want|) per tensor. Errors of a tensor come from sums of values as
-/// large as its largest, so they are measured against that; PyTorch's own float32 reaches 9e-7.
-test::Tolerance torch_layer_tolerance(const Tensor& want) {
-  double largest = 1;
-  for (const double value : want.values<double>()) largest = std::max(largest, std::abs(value));
-  return {2e-6 * largest, 0};
-}
-
 /// Where a parameter of ours lies in PyTorch's: from row `first` of tensor `name` on.
 struct TorchRows {
   std::string name;
@@ -120,7 +110,7 @@ void expect_like_torch(const TorchCase& c) {
 
   const auto expect = [&](const Tensor& got, const std::string& name, std::size_t first = 0) {
     const Tensor want = c.read(name);
-    EXPECT_NEAR_ALL(got, rows_like(got.shape(), want, first), torch_layer_tolerance(want)) << name;
+    EXPECT_NEAR_ALL(got, rows_like(got.shape(), want, first), test::whole_tensor_tolerance(want)) << name;
   };
   expect(y.value(), "out");
   expect(x.grad(), "grad.in.x");

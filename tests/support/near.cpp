@@ -44,6 +44,12 @@ Tolerance row_sum_tolerance(std::size_t rows) {
   return {6 * (in_block * std::sqrt(blocks) + std::sqrt(static_cast<double>(rows))) * 0x1p-24, 0x1p-22};
 }
 
+Tolerance whole_tensor_tolerance(const Tensor& want) {
+  double largest = 1;
+  for (const double value : want.values<double>()) largest = std::max(largest, std::abs(value));
+  return {2e-6 * largest, 0};
+}
+
 Tolerance steps_tolerance(std::size_t steps) {
   const double bound = 4 * std::sqrt(static_cast<double>(steps)) * 0x1p-25;
   return {bound, bound};

@@ -78,6 +78,12 @@ constexpr Tolerance gradient_tolerance() { return {1e-6, 1e-5}; }
 constexpr Tolerance norm_gradient_tolerance(double largest_rstd) {
   return {gradient_tolerance().atol * largest_rstd, gradient_tolerance().rtol};
 }
+/// Whole layers and stacks against PyTorch in float64: max error <= 2e-6 * max(1, max |want|) per tensor, want in float64. A
+/// tensor's errors come from sums of values as large as its largest, so they are measured against that. PyTorch's own float32
+/// reaches 1e-6.
+Tolerance whole_tensor_tolerance(const Tensor& want);
+/// Activations of a small trained model, recorded in float32 by another program: both sides round.
+constexpr Tolerance recorded_tolerance() { return {1e-5, 1e-5}; }
 
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over
 /// allowance of the worst element.
