@@ -28,7 +28,8 @@ struct DepthRule {
   bool is_one() const { return !name && constant == 1; }
 };
 double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit);
-std::string text_of(const DepthRule& rule);  ///< "(2L)^¼", "1/√l", "0.5"
+std::string text_of(const DepthRule& rule);                           ///< "(2L)^¼", "1/√l", "0.5"
+std::string text_of(const DepthRule& rule, const StackShape& shape);  ///< in an encoder-decoder some rules read otherwise
 /// A UsageError with the nearest name and the list, if there is no such rule.
 DepthRule depth_rule_named(std::string_view name);
 std::vector<std::string> depth_rule_names();
@@ -39,6 +40,7 @@ struct CoefficientRule {
   Kind kind = Kind::fixed;
   DepthRule start{};        ///< where a learned one starts
   const char* symbol = "";  ///< in formulas: "α", "λ"; empty: the number itself
+  bool profiled = false;    ///< a learned one of the skip, filled by Residual::calibrate before the first step: Admin's ω
 
   bool is_one() const { return kind == Kind::fixed && start.is_one(); }
   bool is_zero() const { return kind == Kind::fixed && !start.name && start.constant == 0; }
