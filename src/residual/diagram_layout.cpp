@@ -77,7 +77,7 @@ class Placer {
     for (const Steps& way : step.ways) {
       const bool skip = !has_branch(way);
       lanes.push_back(next);
-      ends.push_back(place(way, next, split + 1, true, skip));
+      ends.push_back(place(way, next, split + 1, !skip, skip));  // a factor on the skip leaves some line to see
       if (next != lane) out_.rungs.push_back({split, lane, next, Rung::Kind::leaves, skip});
       next += lanes_of(way);
     }

@@ -34,11 +34,11 @@ std::string base_text(const InitSpec& spec, Role role) {
   return spec.base == InitSpec::Base::xavier_uniform ? "Xavier uniform" : "Xavier normal";
 }
 
-/// " × (8L)^−¼ = 0.3195"; of a gain that differs from layer to layer the first and the last.
+/// ", times (8L)^−¼ = 0.3195"; of a gain that differs from layer to layer the first and the last.
 std::string gain_text(const DepthRule& gain, const StackShape& shape) {
   const double first = value_of(gain, shape, shape.unit(0, 0)), last = value_of(gain, shape, shape.unit(shape.layers - 1, 0));
   const std::string text = text_of(gain, shape), number = short_number(first);
-  const std::string begin = text == number ? concat(" × ", number) : concat(" × ", text, " = ", number);
+  const std::string begin = text == number ? concat(", times ", number) : concat(", times ", text, " = ", number);
   return first == last ? begin : concat(begin, " in layer 1 … ", short_number(last), " in layer ", shape.layers);
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
 #include "support/formula_reader.h"
@@ -166,6 +167,42 @@ Var read_back(const Executed& executed, const Formula& formula, const Var& embed
   return ends(formula.exit, "x", "y", "exit", x);
 }
 
+/// Norms as they start, so that all of one width are the same function.
+void reset_norms(Module& module) {
+  for_each_parameter(module, [](Parameter& p) {
+    if (p.role == Role::norm_gain) p.value = Var(Tensor::full(p.value.shape(), 1, DType::f64));
+    if (p.role == Role::norm_bias) p.value = Var(Tensor::zeros(p.value.shape(), DType::f64));
+  });
+}
+
+/// Computes a diagram node by node. Its norms are all the same function; the unit is told by the sums that came before.
+Var follow(const DiagramGraph& graph, const Executed& executed, const Var& x0) {
+  std::map<std::string, Var> values;
+  std::size_t sums = 0;
+  Var last;
+  for (const DiagramNode& node : graph.nodes) {
+    Var in;
+    for (const DiagramEdge& edge : graph.edges)
+      if (edge.to == node.id) in = in.defined() ? add(in, values.at(edge.from)) : values.at(edge.from);
+    const StackShape& shape = executed.residual->shape();
+    if (node.kind == "input") in = x0;
+    if (node.kind == "norm") in = layer_norm(in, Var(), Var());
+    if (node.kind == "branch") {
+      const Unit unit = shape.unit(0, node.text.starts_with("feed-forward") ? 1 : 0);
+      const bool second = has(node.text, "Wₒ") || has(node.text, "W₂");
+      in = mul_row(in, executed.w(unit, second ? 2 : 0));
+    }
+    if (node.kind == "factor") {
+      FormulaWorld world = world_of(executed, shape.unit(std::min(sums, shape.units() - 1)), in);
+      const std::string formula = node.text.starts_with("/") ? "x" + node.text : node.text + "x";
+      in = std::get<Var>(FormulaReader(formula, world).expression());
+    }
+    if (node.kind == "sum") ++sums;
+    values[node.id] = last = in;
+  }
+  return last;
+}
+
 class EveryFormula : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), [](const auto& test) {
   std::string name = test.param;
@@ -185,6 +222,68 @@ TEST_P(EveryFormula, ReadBackIsWhatTheStreamComputes) {
       SCOPED_TRACE(units_text(formula));
       EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
     }
+}
+
+TEST_P(EveryFormula, HasADiagramThatComputesTheSame) {
+  const Arrangement& row = arrangement_named(GetParam());
+  const bool mixes = has(row.name, "dlcl") || row.name == "denseformer";  // by learned weights that no picture shows
+  if (mixes) return;
+  Executed executed(row.name, language_model(1), {});
+  reset_norms(*executed.residual);
+  for (Norm& norm : executed.inner) reset_norms(norm);
+  const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+  const DiagramGraph graph = graph_of(diagram_of(row, language_model(1)));
+  EXPECT_NEAR_ALL(follow(graph, executed, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
+}
+
+TEST_P(EveryFormula, IsDrawnInEveryFormat) {
+  const Arrangement& row = arrangement_named(GetParam());
+  for (const StackShape& shape : {language_model(12), decoder(8)}) {
+    const std::vector<Diagram> one{diagram_of(row, shape)};
+    const std::string text = text_diagram(one), ascii = text_diagram(one, Letters::ascii);
+    EXPECT_TRUE(std::ranges::all_of(ascii, [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != '?'; })) << ascii;
+    for (const std::string& drawing : {text, ascii, svg_diagram(one), mermaid_diagram(one)}) {
+      EXPECT_TRUE(has(drawing, "attention") && has(drawing, "feed-forward")) << drawing;
+      EXPECT_EQ(has(drawing, "final LN"), row.exit) << drawing;
+    }
+    EXPECT_EQ(has(mermaid_diagram(one), "skip"), !has(row.name, "plain"));
+    EXPECT_EQ(has(svg_diagram(one), "class=\"skip\""), !has(row.name, "plain"));
+  }
+}
+
+TEST(Diagrams, ShowTheSkipBesideTheBranch) {
+  const std::vector<Diagram> one{diagram_of(arrangement_named("pre-ln"), language_model(12))};
+  EXPECT_EQ(text_diagram(one),
+            "      x₀\n"
+            "      │\n"
+            "╭─────┼─────────────────────╮\n"
+            "│     │                     │\n"
+            "│     ├────────────╮        │\n"
+            "│     │            LN       │\n"
+            "│     │            │        │\n"
+            "│     │        attention    │\n"
+            "│     ⊕────────────╯        │\n"
+            "│     │                     │\n"
+            "│     ├────────────╮        │\n"
+            "│     │            LN       │\n"
+            "│     │            │        │\n"
+            "│     │       feed-forward  │\n"
+            "│     ⊕────────────╯        │\n"
+            "│     │                     │\n"
+            "╰─────┼─ each of L layers ──╯\n"
+            "      │\n"
+            "   final LN\n"
+            "      │\n"
+            "      y\n");
+}
+
+TEST(Diagrams, StandSideBySide) {
+  const StackShape shape = language_model(12);
+  const std::vector<Diagram> two{diagram_of(arrangement_named("post-ln"), shape),
+                                 diagram_of(arrangement_named("resi-dual"), shape)};
+  const std::string text = text_diagram(two);
+  EXPECT_TRUE(has(text.substr(0, text.find('\n')), "post-ln") && has(text.substr(0, text.find('\n')), "resi-dual"));
+  EXPECT_TRUE(has(text, "⊕─────────┴───────────▸⊕")) << text;  // the branch goes into both streams
 }
 
 TEST_P(EveryFormula, DefinesItsSymbolsWithTheNumbersOfTheStack) {
@@ -384,10 +483,10 @@ TEST(InitLines, SayTheGainsWithTheirNumbers) {
     return all;
   };
   EXPECT_EQ(lines("deepnorm", language_model(12)),
-            "W_q, W_k: Xavier normal\nW_v, W_o, W_1, W_2: Xavier normal × (8L)^−¼ = 0.3195\nembeddings: N(0, 1/d)\n");
+            "W_q, W_k: Xavier normal\nW_v, W_o, W_1, W_2: Xavier normal, times (8L)^−¼ = 0.3195\nembeddings: N(0, 1/d)\n");
   EXPECT_EQ(lines("pre-ln", language_model(12)),
-            "W_q, W_k, W_v, W_1, embeddings: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²) × 1/√(2L) = 0.2041\n");
-  EXPECT_TRUE(has(lines("ds-init", language_model(4)), "Xavier uniform × 1/√l = 1 in layer 1 … 0.5 in layer 4"));
+            "W_q, W_k, W_v, W_1, embeddings: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.2041\n");
+  EXPECT_TRUE(has(lines("ds-init", language_model(4)), "Xavier uniform, times 1/√l = 1 in layer 1 … 0.5 in layer 4"));
   EXPECT_TRUE(has(lines("sub-ln", decoder(6)), "W_v of cross-attention, W_o of cross-attention"));
   EXPECT_TRUE(has(lines("deepnorm", decoder(6)), "(12M)^−¼"));
 }

@@ -53,7 +53,7 @@ std::string extra_parameters_text(const Arrangement& row, const StackShape& shap
 /// From what the matrices of a stack are drawn.
 struct InitLine {
   std::string what;  ///< "W_v, W_o, W_1, W_2"
-  std::string rule;  ///< "Xavier normal × (8L)^−¼ = 0.3195"
+  std::string rule;  ///< "Xavier normal, times (8L)^−¼ = 0.3195"
 };
 std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape);
 
