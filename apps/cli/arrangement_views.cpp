@@ -65,6 +65,18 @@ std::string wide_table(const std::vector<std::vector<std::string>>& lines, std::
   return all;
 }
 
+/// A formula cut behind each of its statements.
+std::vector<std::string> lines_of_formula(const std::string& formula) {
+  std::vector<std::string> lines;
+  std::size_t begin = 0;
+  for (std::size_t at = formula.find("; "); at != std::string::npos; at = formula.find("; ", begin)) {
+    lines.push_back(formula.substr(begin, at + 1 - begin));
+    begin = at + 2;
+  }
+  lines.push_back(formula.substr(begin));
+  return lines;
+}
+
 /// One label and its text, wrapped behind it.
 std::string entry(const std::string& label, const std::string& text, std::size_t columns) {
   std::string all, before = padded(label, kLabel - 1) + " ";
@@ -210,8 +222,12 @@ std::string arrangements_table(const Rows& rows, const ArrangementView& view, co
   for (std::size_t i = 1; i < lines.size(); ++i) {
     const std::vector<std::string>& cells = lines[i];
     const std::string end = cells[2] == "–" || cells[2] == "-" ? "no final norm" : concat("final ", cells[2]);
-    all += entry(cells[0], concat(cells[1], "; ", end), terminal.columns) +
-           entry("", concat(cells[3], "; used by ", cells[4]), terminal.columns);
+    std::string label = cells[0];
+    for (const std::string& line : lines_of_formula(cells[1])) {
+      all += entry(label, line, terminal.columns);
+      label.clear();
+    }
+    all += entry("", concat(end, "; ", cells[3]), terminal.columns) + entry("", concat("used by ", cells[4]), terminal.columns);
   }
   return all;
 }

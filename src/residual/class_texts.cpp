@@ -24,10 +24,16 @@ constexpr std::array kTexts{
 
 }  // namespace
 
-const ClassText& class_text(const std::string& name) {
+const ClassText* find_class_text(const std::string& name) {
   for (const ClassText& text : kTexts)
-    if (name == text.name) return text;
-  throw UsageError(concat("arrangement '", name, "' is a class that the catalogue does not know: nothing can be told of it"));
+    if (name == text.name) return &text;
+  return nullptr;
+}
+
+const ClassText& class_text(const std::string& name) {
+  const ClassText* text = find_class_text(name);
+  require(text != nullptr, "arrangement '", name, "' is a class of your own: its text is all that can be told of it");
+  return *text;
 }
 
 std::string with_norm(const std::string& text, const NormKindOptions& norm) {

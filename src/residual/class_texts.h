@@ -14,7 +14,8 @@ struct ClassText {
   const char* shared;   ///< parameters beside those of units: "2d per layer"; may be empty
   std::size_t norms;    ///< of each unit
 };
-/// A UsageError if no class of the catalogue has this name.
+/// Null if no class of the catalogue has this name; class_text refuses that.
+const ClassText* find_class_text(const std::string& name);
 const ClassText& class_text(const std::string& name);
 /// N(x), N_1(x), ... with the symbol of the chosen norm: "LN(x)", "LN_1(x)"; without any: "(x)".
 std::string with_norm(const std::string& text, const NormKindOptions& norm);

@@ -77,7 +77,11 @@ class Placer {
     for (const Steps& way : step.ways) {
       const bool skip = !has_branch(way);
       lanes.push_back(next);
-      ends.push_back(place(way, next, split + 1, !skip, skip));  // a factor on the skip leaves some line to see
+      ends.push_back(place(way, next, split + 1, !skip, skip));
+      if (skip && !way.empty()) {  // some line above and below a factor
+        line(next, ends.back(), ends.back(), true);
+        ++ends.back();
+      }
       if (next != lane) out_.rungs.push_back({split, lane, next, Rung::Kind::leaves, skip});
       next += lanes_of(way);
     }

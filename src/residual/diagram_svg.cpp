@@ -108,7 +108,8 @@ class SvgDrawing {
     const double y = y_of(rung.row), from = centres_[rung.from], to = centres_[rung.to];
     const bool turns = rung.kind == Kind::leaves || rung.kind == Kind::joins || (rung.kind == Kind::reaches && starts_side(rung));
     if (!turns) {
-      std::string all = line(from, y, to, y, rung.skip);
+      const bool from_branch = rung.kind == Kind::reaches && rung.from > 0;  // its way back to the sum turns there
+      std::string all = line(from_branch ? from - kPitch / 2 : from, y, to, y, rung.skip);
       if (rung.kind == Kind::returns) all += line(from, y - kPitch / 2, from, y, rung.skip);
       return all;
     }

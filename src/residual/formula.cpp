@@ -113,14 +113,13 @@ Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKi
   const Writer writer(shape, norm);
   Formula formula{.entry = "x₀ = " + writer.normed_if(row.entry, "e"), .exit = "y = " + writer.normed_if(row.exit, "x")};
   if (!row.is_row()) {
-    const ClassText& text = class_text(row.name);
     formula.units = {{"", with_norm(row.text, norm)}};
-    if (*text.exit) formula.exit = with_norm(text.exit, norm);
-    if (*text.symbols) formula.symbols = {text.symbols};
+    const ClassText* text = find_class_text(row.name);
+    if (text && *text->exit) formula.exit = with_norm(text->exit, norm);
+    if (text && *text->symbols) formula.symbols = {text->symbols};
     return formula;
   }
-  std::vector<UnitGroup> groups = unit_groups(row, shape);
-  for (const UnitGroup& group : groups)
+  for (const UnitGroup& group : unit_groups(row, shape))
     formula.units.push_back({group.label, writer.unit(row.slots(shape, group.units.front()), group.units.front())});
   formula.symbols = symbols_of(row, shape);
   return formula;

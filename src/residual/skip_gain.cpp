@@ -70,7 +70,7 @@ std::optional<SkipGain> skip_gain(const Arrangement& row, const StackShape& shap
 }
 
 std::string skip_gain_reason(const Arrangement& row) {
-  if (!row.is_row()) return row.make ? "the class is not of the catalogue" : "";
+  if (!row.is_row()) return find_class_text(row.name) ? "" : "it is a class of your own";
   const auto none = [](const UnitSlots& slots) { return slots.skip == Skip::none; };
   const bool missing = none(row.unit) || std::ranges::any_of(row.overrides, none, &Override::slots);
   return missing ? "there is no skip" : "";
