@@ -5,6 +5,7 @@
 
 namespace addnorm::cli {
 
+void add_arrangements(Program& program);
 void add_bench(Program& program);
 
 }  // namespace addnorm::cli

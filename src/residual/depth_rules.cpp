@@ -55,7 +55,7 @@ struct Rule {
 constexpr std::array kRules{
     Rule{"deepnorm-alpha", "(2L)^¼", deepnorm_alpha},
     Rule{"deepnorm-beta", "(8L)^−¼", deepnorm_beta},
-    Rule{"sub-ln-gamma", "√(ln 2L)", sub_ln_gamma},
+    Rule{"sub-ln-gamma", "√(ln(2L))", sub_ln_gamma},
     Rule{"admin-const", "√((n+1)/ln(n+1) − 1)", admin_const},
     Rule{"t-fixup", "0.67·L^−¼", t_fixup},
     Rule{"t-fixup-embedding", "(9L)^−¼", t_fixup_embedding},
@@ -99,6 +99,30 @@ std::string text_of(const DepthRule& rule) {
   if (!rule.name) return concat(rule.constant);
   const Rule* found = find(rule.name);
   return found ? found->text : rule.name;
+}
+
+namespace {
+
+// Rules that are others in an encoder-decoder. N: layers of the encoder, M: of the decoder.
+struct PairText {
+  std::string_view name;
+  const char *encoder, *decoder;
+};
+constexpr std::array kPairTexts{
+    PairText{"deepnorm-alpha", "0.81·(N^4·M)^(1/16)", "(3M)^¼"},
+    PairText{"deepnorm-beta", "0.87·(N^4·M)^(−1/16)", "(12M)^−¼"},
+    PairText{"sub-ln-gamma", "√(ln(3M)·ln(2N)/3)", "√(ln(3M))"},
+    PairText{"t-fixup", "0.67·L^−¼", "(9M)^−¼"},
+};
+
+}  // namespace
+
+std::string text_of(const DepthRule& rule, const StackShape& shape) {
+  const bool pair = shape.kind == StackKind::encoder || shape.kind == StackKind::decoder;
+  if (rule.name && pair)
+    for (const PairText& text : kPairTexts)
+      if (text.name == rule.name) return shape.kind == StackKind::encoder ? text.encoder : text.decoder;
+  return text_of(rule);
 }
 
 CoefficientRule fixed(double value) { return {.start = {.constant = value}}; }

@@ -85,6 +85,14 @@ Tolerance whole_tensor_tolerance(const Tensor& want);
 /// Activations of a small trained model, recorded in float32 by another program: both sides round.
 constexpr Tolerance recorded_tolerance() { return {1e-5, 1e-5}; }
 
+/// Double arithmetic in another order through a few dozen norms of values of size about 1, which may amplify what came before.
+constexpr Tolerance rounded_apart_tolerance() { return {1e-10, 1e-10}; }
+/// Numbers printed with four digits: half a unit of the last, and as much again for a rounding at its border.
+constexpr double four_digits(double value) { return 1e-3 * (value < 0 ? -value : value); }
+/// A mean over 96 tokens of 192 features, of random branches in 6 units: each unit's random matrix is correlated with the input
+/// by some 1/192, the tokens by 1/sqrt(96 * 192); four of both, relative to the deviation of what is measured.
+constexpr double random_branch_tolerance(double deviation) { return 0.05 * deviation; }
+
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over
 /// allowance of the worst element.
 testing::AssertionResult near_all(std::span<const float> got, std::span<const float> want, Tolerance tolerance);

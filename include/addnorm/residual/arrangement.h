@@ -28,7 +28,8 @@ struct DepthRule {
   bool is_one() const { return !name && constant == 1; }
 };
 double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit);
-std::string text_of(const DepthRule& rule);  ///< "(2L)^¼", "1/√l", "0.5"
+std::string text_of(const DepthRule& rule);                           ///< "(2L)^¼", "1/√l", "0.5"
+std::string text_of(const DepthRule& rule, const StackShape& shape);  ///< in an encoder-decoder some rules read otherwise
 /// A UsageError with the nearest name and the list, if there is no such rule.
 DepthRule depth_rule_named(std::string_view name);
 std::vector<std::string> depth_rule_names();

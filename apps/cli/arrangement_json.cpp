@@ -1,0 +1,84 @@
+// The catalogue as JSON.
+#include <nlohmann/json.hpp>
+
+#include "addnorm/residual/diagram.h"
+#include "addnorm/residual/explain.h"
+#include "arrangement_views.h"
+
+namespace addnorm::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json lines_of(const Formula& formula) {
+  Json lines = Json::array();
+  for (const FormulaLine& line : formula.units) lines.push_back({{"where", line.where}, {"text", line.text}});
+  return lines;
+}
+
+/// {"6": 0.277, ...}; null where there is no skip.
+Json gains_of(const Arrangement& row, const StackShape& stack) {
+  Json gains = Json::object();
+  for (const std::size_t layers : kGainDepths) {
+    const auto gain = skip_gain(row, with_layers(stack, layers));
+    gains[std::to_string(layers)] = gain ? Json(gain->gain) : Json(nullptr);
+  }
+  return gains;
+}
+
+Json graph_json(const Diagram& diagram) {
+  Json nodes = Json::array(), edges = Json::array();
+  const DiagramGraph graph = graph_of(diagram);
+  for (const DiagramNode& node : graph.nodes)
+    nodes.push_back({{"id", node.id}, {"kind", node.kind}, {"text", node.text}, {"part", node.part}});
+  for (const DiagramEdge& edge : graph.edges) edges.push_back({{"from", edge.from}, {"to", edge.to}, {"kind", edge.kind}});
+  return {{"nodes", nodes}, {"edges", edges}};
+}
+
+/// What depends on the stack: of an encoder and of a decoder there are two.
+Json stack_json(const Arrangement& row, const StackShape& stack, const NormKindOptions& norm) {
+  const Formula formula = formula_of(row, stack, norm);
+  Json init = Json::array();
+  for (const InitLine& line : init_lines(row, stack)) init.push_back({{"what", line.what}, {"rule", line.rule}});
+  return {{"stack", name_of(stack.kind)},
+          {"layers", stack.layers},
+          {"formula", lines_of(formula)},
+          {"symbols", formula.symbols},
+          {"init", init},
+          {"skip_gain", gains_of(row, stack)},
+          {"extra_params_per_unit", extra_parameters_text(row, stack, norm)},
+          {"diagram", graph_json(diagram_of(row, stack, norm))}};
+}
+
+Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full) {
+  const StackShape& stack = view.stacks.back();
+  const Formula formula = formula_of(row, stack, view.norm);
+  Json one{{"name", row.name},
+           {"formula", units_text(formula)},
+           {"entry", formula.entry},
+           {"exit", formula.exit},
+           {"source", row.source},
+           {"year", row.year},
+           {"used_by", row.used_by},
+           {"known_failure", row.failure},
+           {"streams", row.streams},
+           {"final_norm", row.exit},
+           {"extra_params_per_unit", extra_parameters_text(row, stack, view.norm)},
+           {"skip_gain", gains_of(row, stack)},
+           {"aliases", row.aliases}};
+  if (in_full) {
+    one["stacks"] = Json::array();
+    for (const StackShape& each : view.stacks) one["stacks"].push_back(stack_json(row, each, view.norm));
+  }
+  return one;
+}
+
+}  // namespace
+
+std::string arrangements_json(const Rows& rows, const ArrangementView& view, bool in_full) {
+  Json all = Json::array();
+  for (const Arrangement* row : rows) all.push_back(row_json(*row, view, in_full));
+  return all.dump(2) + "\n";
+}
+
+}  // namespace addnorm::cli

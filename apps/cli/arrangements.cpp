@@ -1,0 +1,79 @@
+// addnorm arrangements: the catalogue, or all about the arrangements that are named.
+#include <iostream>
+
+#include "addnorm/core/error.h"
+#include "addnorm/core/names.h"
+#include "arrangement_views.h"
+#include "commands.h"
+
+namespace addnorm::cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> names;
+  std::string format = "text", norm = "layernorm", model = "lm";
+  std::int64_t layers = 12;
+  bool json = false, ascii = false;
+};
+
+/// Those that are named, once each; an alias is answered with the canonical name.
+Rows rows_of(const std::vector<std::string>& names) {
+  Rows rows;
+  for (const std::string& name : names) {
+    const Arrangement& row = arrangement_named(name);
+    if (row.name != name) std::cerr << "addnorm arrangements: " << name << " is " << row.name << '\n';
+    rows.push_back(&row);
+  }
+  if (names.empty())
+    for (const Arrangement& row : arrangements()) rows.push_back(&row);
+  return rows;
+}
+
+int run(const Options& o) {
+  const std::vector<std::string> formats{"text", "svg", "mermaid", "json"};
+  const std::string format = o.json ? "json" : o.format;
+  const Rows rows = rows_of(o.names);
+  const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
+  Terminal terminal = terminal_of_stdout();
+  if (o.ascii) terminal.unicode = false;
+
+  if (format == "json") {
+    std::cout << arrangements_json(rows, view, !o.names.empty());
+  } else if (format == "text") {
+    std::cout << (o.names.empty() ? arrangements_table : arrangements_page)(rows, view, terminal);
+  } else if (format == "svg" || format == "mermaid") {
+    require(!o.names.empty(), "--format ", format, " draws what is named; name one arrangement or more, e.g. post-ln pre-ln");
+    std::cout << (format == "svg" ? arrangements_svg : arrangements_mermaid)(rows, view);
+  } else {
+    throw UsageError(unknown_name("format", format, formats));
+  }
+  return 0;
+}
+
+}  // namespace
+
+void add_arrangements(Program& program) {
+  const auto o = std::make_shared<Options>();
+  Command command = program.command("arrangements", "where add and norm stand: the catalogue, or formula and picture of one");
+  command.positional("names", o->names, "names or aliases; several are drawn side by side (default: a table of all)");
+  command.option("--format KIND", o->format, "text, svg, mermaid or json");
+  command.option("--json", o->json, "the same as --format json: an array of objects");
+  command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");
+  command.option("--norm KIND", o->norm, "the norm in formulas, e.g. rmsnorm");
+  command.option("--model KIND", o->model, "stacks that are told of: lm, encoder or seq2seq (encoder and decoder)");
+  command.option("--ascii", o->ascii, "no letters beyond ASCII; a terminal without UTF-8 gets that anyway");
+  command.section("What is told",
+                  {{"formula", "x: the stream, x': after the unit, F: the branch; e: the embedding, y: what the stack gives"},
+                   {"parameters", "d: width of the stream, f: inside the feed-forward part, H: heads"},
+                   {"skip gain",
+                    "how much of its input a stack passes to its output on the skip path alone, at initialisation, "
+                    "with branches of unit gain (or the gains of a Xavier initialisation)"},
+                   {"with its init", "the same with the gains of an initialisation by N(0, 0.02²)"},
+                   {"output std", "of the stack's output, where no norm keeps it at 1"}});
+  command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
+                    "addnorm arrangements deepnorm --model seq2seq --layers 18",
+                    "addnorm arrangements resi-dual --format svg > resi-dual.svg"});
+  command.run([o] { return run(*o); });
+}
+
+}  // namespace addnorm::cli

@@ -1,0 +1,21 @@
+// What is known of the terminal that output goes to, and text that fits it.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace addnorm::cli {
+
+struct Terminal {
+  std::size_t columns = 0;  ///< 0: no terminal but a pipe or a file, where lines are as long as they are
+  bool unicode = true;
+};
+/// Of stdout. Without UTF-8 in LC_ALL, LC_CTYPE or LANG a terminal gets ASCII; pipes and files always get UTF-8.
+Terminal terminal_of_stdout();
+
+/// Lines of at most `columns` columns, broken between words; 0: one line. A word that is longer is cut.
+std::vector<std::string> wrapped(const std::string& text, std::size_t columns);
+/// With spaces to the right up to this many columns.
+std::string padded(const std::string& text, std::size_t columns);
+
+}  // namespace addnorm::cli

@@ -1,0 +1,194 @@
+// addnorm arrangements: what it prints, to whom, and what it answers to names it does not know.
+#include <algorithm>
+#include <iostream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "addnorm/residual/diagram.h"
+#include "arrangement_views.h"
+#include "commands.h"
+#include "support/near.h"
+
+namespace addnorm::cli {
+namespace {
+
+using Json = nlohmann::json;
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+Outcome run(std::vector<const char*> arguments) {
+  Program program("addnorm", "a tool", "1.2");
+  add_arrangements(program);
+  std::ostringstream out, err;
+  std::streambuf* const real_out = std::cout.rdbuf(out.rdbuf());
+  std::streambuf* const real_err = std::cerr.rdbuf(err.rdbuf());
+  arguments.insert(arguments.begin(), {"addnorm", "arrangements"});
+  const int code = program.run(static_cast<int>(arguments.size()), arguments.data());
+  std::cout.rdbuf(real_out);
+  std::cerr.rdbuf(real_err);
+  return {code, out.str(), err.str()};
+}
+
+testing::AssertionResult says(const std::string& text, std::initializer_list<std::string> parts) {
+  for (const std::string& part : parts)
+    if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
+  return testing::AssertionSuccess();
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+Rows all_rows() {
+  Rows rows;
+  for (const Arrangement& row : arrangements()) rows.push_back(&row);
+  return rows;
+}
+
+TEST(ArrangementsCommand, ListsEveryArrangementOnALineOfItsOwnInAPipe) {
+  const std::string table = arrangements_table(all_rows(), arrangement_view("lm", "layernorm", 12), {});
+  EXPECT_EQ(lines_of(table).size(), arrangements().size() + 1);
+  EXPECT_TRUE(
+      says(table, {"NAME", "FORMULA", "FINAL NORM", "SOURCE", "USED BY", "\npre-ln ", "x' = x + F(LN(x))", "(2017)", "BERT"}));
+}
+
+TEST(ArrangementsCommand, FitsTerminals) {
+  const ArrangementView view = arrangement_view("lm", "layernorm", 12);
+  for (const std::size_t columns : {80u, 100u, 120u, 200u}) {
+    for (const std::string& line : lines_of(arrangements_table(all_rows(), view, {.columns = columns})))
+      EXPECT_LE(columns_of(line), columns) << line;
+    for (const Arrangement* row : all_rows())
+      for (const std::string& line : lines_of(arrangements_page({row}, view, {.columns = columns})))
+        EXPECT_LE(columns_of(line), columns) << line;
+  }
+}
+
+TEST(ArrangementsCommand, SpeaksAsciiWhereThereIsNoUnicode) {
+  const std::string text = run({"--ascii"}).out + arrangements_page(all_rows(), arrangement_view("seq2seq", "rmsnorm", 6),
+                                                                    {.columns = 100, .unicode = false});
+  EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != '?'; }));
+  EXPECT_TRUE(says(text, {"x' = LN(alpha*x + F(x))", "(+)"}));
+}
+
+TEST(ArrangementsCommand, GivesJsonWithEveryField) {
+  const Outcome o = run({"--json"});
+  ASSERT_EQ(o.code, 0) << o.err;
+  const Json all = Json::parse(o.out);
+  ASSERT_EQ(all.size(), arrangements().size());
+  for (const Json& one : all) {
+    for (const char* field : {"name", "formula", "entry", "exit", "source", "year", "streams", "final_norm",
+                              "extra_params_per_unit", "aliases", "used_by", "known_failure", "skip_gain"})
+      EXPECT_TRUE(one.contains(field)) << one["name"] << ' ' << field;
+    EXPECT_TRUE(one["final_norm"].is_boolean() && one["year"].is_number() && one["aliases"].is_array());
+  }
+  EXPECT_EQ(run({"--format", "json"}).out, o.out);
+}
+
+TEST(ArrangementsCommand, GivesOneArrangementInFull) {
+  const Json one = Json::parse(run({"deepnorm", "--json", "--layers", "12"}).out);
+  ASSERT_EQ(one.size(), 1u);
+  const Json& stack = one[0]["stacks"][0];
+  EXPECT_EQ(stack["stack"], "decoder-only");
+  EXPECT_EQ(stack["symbols"][0], "α = (2L)^¼ = 2.213");
+  EXPECT_EQ(stack["init"][1]["rule"], "Xavier normal, times (8L)^−¼ = 0.3195");
+  EXPECT_EQ(stack["diagram"]["nodes"].size(), 10u);
+  EXPECT_EQ(Json::parse(run({"plain", "--json"}).out)[0]["skip_gain"]["6"], nullptr);
+  EXPECT_EQ(Json::parse(run({"pre-ln", "--json", "--model", "seq2seq"}).out)[0]["stacks"].size(), 2u);
+}
+
+TEST(ArrangementsCommand, TellsAllAboutOne) {
+  const Outcome o = run({"deepnorm", "--layers", "100"});
+  EXPECT_EQ(o.code, 0);
+  EXPECT_EQ(o.err, "");
+  EXPECT_TRUE(says(o.out, {"x' = LN(α·x + F(x))", "x₀ = e", "y = x", "α = (2L)^¼ = 3.761", "init, L = 100", "= 0.188",
+                           "skip gain", "6 layers", "100 layers", "0.965", "known failure", "GLM-130B", "deepnet", "⊕"}));
+}
+
+TEST(ArrangementsCommand, SaysWhatNormSkipReallyIs) {
+  EXPECT_TRUE(says(run({"norm-skip"}).out, {"under the name pre-LN", "post-ln shifted by one norm"}));
+}
+
+TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
+  for (const char* alias : {"PreLN", "norm_first", "normalize_before", "Pre_Norm", "norm_first=true"}) {
+    const Outcome o = run({alias, "--json"});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(Json::parse(o.out)[0]["name"], "pre-ln");
+    EXPECT_EQ(o.err, std::string("addnorm arrangements: ") + alias + " is pre-ln\n");
+  }
+}
+
+TEST(ArrangementsCommand, AnswersAnUnknownNameWithTheNearestAndTheList) {
+  const Outcome o = run({"prelm"});
+  EXPECT_EQ(o.code, 2);
+  EXPECT_EQ(o.out, "");
+  EXPECT_TRUE(says(o.err, {"unknown arrangement 'prelm'", "did you mean pre-ln?", "deepnorm"}));
+  EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnrm"}).err, {"did you mean rmsnorm?"}));
+  EXPECT_TRUE(says(run({"pre-ln", "--format", "svgg"}).err, {"unknown format 'svgg'", "did you mean svg?"}));
+  EXPECT_TRUE(says(run({"pre-ln", "--model", "seq2sek"}).err, {"unknown model 'seq2sek'", "did you mean seq2seq?"}));
+  EXPECT_EQ(run({"pre-ln", "--layers", "0"}).code, 2);
+  EXPECT_TRUE(says(run({"pre-ln", "--layers", "0"}).err, {"--layers is 0", "from 1"}));
+  EXPECT_TRUE(says(run({"--format", "svg"}).err, {"name one arrangement or more"}));
+}
+
+/// Every element that opens closes, in order.
+testing::AssertionResult is_well_formed(const std::string& xml) {
+  std::vector<std::string> open;
+  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const std::size_t end = xml.find('>', at);
+    const std::string tag = xml.substr(at + 1, end - at - 1), name = tag.substr(0, tag.find_first_of(" \n"));
+    if (end == std::string::npos || tag.find('<') != std::string::npos) return testing::AssertionFailure() << "cut off: " << tag;
+    if (std::ranges::count(tag, '"') % 2 != 0) return testing::AssertionFailure() << "a quote is missing: " << tag;
+    if (tag.starts_with("?") || tag.ends_with("/")) continue;
+    if (!tag.starts_with("/")) {
+      open.push_back(name);
+    } else {
+      if (open.empty() || "/" + open.back() != name) return testing::AssertionFailure() << "closed out of order: " << tag;
+      open.pop_back();
+    }
+  }
+  return open.empty() ? testing::AssertionSuccess() : testing::AssertionFailure() << "left open: " << open.back();
+}
+
+TEST(ArrangementsCommand, DrawsSvgWithoutScripts) {
+  for (const Arrangement& row : arrangements()) {
+    const std::string svg = run({row.name.c_str(), "--format", "svg"}).out;
+    EXPECT_TRUE(is_well_formed(svg)) << row.name;
+    EXPECT_TRUE(says(svg, {"<?xml", "<svg xmlns=", "prefers-color-scheme: dark", "attention"}));
+    EXPECT_EQ(svg.find("script"), std::string::npos);
+  }
+}
+
+TEST(ArrangementsCommand, DrawsSeveralSideBySideInEveryFormat) {
+  for (const char* format : {"text", "svg", "mermaid", "json"}) {
+    const Outcome o = run({"post-ln", "pre-ln", "--format", format});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_TRUE(says(o.out, {"post-ln", "pre-ln", "attention"})) << format;
+  }
+  const std::vector<std::string> lines = lines_of(run({"post-ln", "pre-ln"}).out);
+  EXPECT_TRUE(std::ranges::any_of(lines, [](const std::string& line) {
+    return line.starts_with("   post-ln ") && line.find("pre-ln") != std::string::npos;
+  }));
+  const std::string narrow = arrangements_page({&arrangement_named("normformer"), &arrangement_named("sub-ln")},
+                                               arrangement_view("lm", "layernorm", 12), {.columns = 60});
+  for (const std::string& line : lines_of(narrow)) EXPECT_LE(columns_of(line), 60u) << line;  // one below the other
+}
+
+TEST(ArrangementsCommand, WritesTheChosenNorm) {
+  EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
+  EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
+}
+
+TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
+  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
+                   {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",
+                    "deepnorm, decoder", "self-attention", "cross-attention"}));
+}
+
+}  // namespace
+}  // namespace addnorm::cli
