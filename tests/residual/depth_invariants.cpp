@@ -147,7 +147,7 @@ double output_change(const char* name, std::size_t layers) {
 TEST(Admin, MovesWithTheLogarithmOfDepthWherePostLnMovesWithDepth) {
   const auto growth = [](const char* name) { return output_change(name, 32) / output_change(name, 4); };
   EXPECT_GT(growth("post-ln"), 6);  // 32 / 4
-  EXPECT_LT(growth("admin"), 3);  // ln 33 / ln 5 = 2.2
+  EXPECT_LT(growth("admin"), 3);    // ln 33 / ln 5 = 2.2
   EXPECT_LT(growth("admin-const"), 3);
   EXPECT_LT(growth("deepnorm"), 1);
 }
