@@ -145,10 +145,10 @@ double output_change(const char* name, std::size_t layers) {
 }
 
 TEST(Admin, MovesWithTheLogarithmOfDepthWherePostLnMovesWithDepth) {
-  const auto growth = [](const char* name) { return output_change(name, 64) / output_change(name, 4); };
-  EXPECT_TRUE(within(growth("post-ln"), 64.0 / 4, one_network_tolerance()));
-  EXPECT_LT(growth("admin"), 4);  // ln 65 / ln 5 = 2.6
-  EXPECT_LT(growth("admin-const"), 4);
+  const auto growth = [](const char* name) { return output_change(name, 32) / output_change(name, 4); };
+  EXPECT_GT(growth("post-ln"), 6);  // 32 / 4
+  EXPECT_LT(growth("admin"), 3);    // ln 33 / ln 5 = 2.2
+  EXPECT_LT(growth("admin-const"), 3);
   EXPECT_LT(growth("deepnorm"), 1);
 }
 
@@ -244,7 +244,7 @@ TEST(SkipGain, IsThePublishedOne) {
 TEST(SkipGain, IsWhatIsLeftOfTheInput) {
   const std::size_t units = 12;
   const StackShape shape = ffn_only(units, 512);
-  const Var x = normed(Var(normal_tensor({1, 64, 512}, 1)));
+  const Var x = normed(Var(normal_tensor({1, 16, 512}, 1)));
   const auto left = [&](const char* name) {  // branches that have nothing in common with x
     const Var y = run_units(*make_residual(name, shape), x,
                             [](const Unit& unit, const Var& u) { return Var(normal_tensor(u.shape(), 1000 + unit.index)); });

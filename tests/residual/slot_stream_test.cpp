@@ -20,6 +20,7 @@ using test::run_stack;
 using test::throws_saying;
 
 constexpr std::size_t kWidth = 6;
+const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
 
 StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
 
