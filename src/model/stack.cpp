@@ -146,7 +146,7 @@ StackCache Stack::cache(std::size_t batch, std::size_t capacity) const {
 }
 
 void Stack::visit(Visitor& visitor) {
-  visitor.child("", *residual_);
+  visitor.child("residual", *residual_);  // a norm before the ffn and its first map are both "layers.0.ffn.in"
   for (std::size_t i = 0; i < layers_.size(); ++i)
     for (const SubLayer sub_layer : residual_->shape().sub_layers) {
       const std::string name = concat("layers.", i, ".", sub_layer);

@@ -1,4 +1,6 @@
 // Models of every kind under every arrangement: gradients, recompute, probes, thread counts, padding.
+#include <set>
+
 #include "addnorm/autograd/tape.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
@@ -67,6 +69,15 @@ TEST_P(EveryArrangement, ReachesEveryParameterOfEveryKindOfModel) {
       EXPECT_TRUE(std::ranges::any_of(values, [](float v) { return v != 0; })) << name_of(kind) << " " << p.path;
       EXPECT_TRUE(std::ranges::all_of(values, [](float v) { return std::isfinite(v); })) << name_of(kind) << " " << p.path;
     });
+  }
+}
+
+TEST_P(EveryArrangement, HasOneParameterPerPath) {
+  for (const ModelKind kind : kKinds) {
+    AnyModel any(small(kind, GetParam()));
+    std::set<std::string> paths;
+    for_each_parameter(*any.model,
+                       [&](Parameter& p) { EXPECT_TRUE(paths.insert(p.path).second) << name_of(kind) << " " << p.path; });
   }
 }
 
