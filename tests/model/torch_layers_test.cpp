@@ -1,8 +1,6 @@
 // Whole layers and stacks against PyTorch in float64 from the same float32 numbers: forward and every gradient.
 #include "addnorm/autograd/tape.h"
-#include "addnorm/nn/attention.h"
-#include "addnorm/nn/feed_forward.h"
-#include "addnorm/residual/residual.h"
+#include "addnorm/model/stack.h"
 #include "support/data.h"
 #include "support/near.h"
 #include "support/torch_case.h"
@@ -12,57 +10,21 @@ namespace {
 
 using test::TorchCase;
 
-/// Layers of nn.TransformerEncoderLayer or, with a memory, nn.TransformerDecoderLayer, behind each other.
-class TorchStack : public Module {
- public:
-  explicit TorchStack(const TorchCase& c) : causal_(c.causal()) {
-    const std::size_t width = c.shape("in.x").back();
-    const bool decoder = c.contains("in.memory"), stack = c.contains("param.layers.0.linear1.weight");
-    StackShape shape{.width = width, .layers = c.layers(), .kind = StackKind::encoder_only};
-    if (decoder) shape.sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn};
-    residual_ = make_residual(c.norm_first() ? "pre-ln" : "post-ln", shape, {.final_norm = c.contains("param.norm.weight")});
-    const std::size_t d_ff = c.shape(stack ? "param.layers.0.linear1.weight" : "param.linear1.weight")[0];
-    const Activation activation = c.gelu() ? Activation::gelu : Activation::relu;
-    for (std::size_t layer = 0; layer < c.layers(); ++layer) {
-      self_.emplace_back(MultiHeadOptions{.d_model = width, .heads = c.heads(), .causal = causal_});
-      if (decoder) cross_.emplace_back(MultiHeadOptions{.d_model = width, .heads = c.heads(), .cross = true});
-      ffn_.emplace_back(FeedForwardOptions{.d_model = width, .d_ff = d_ff, .activation = activation});
-    }
-  }
-
-  Var operator()(const Var& x, const Var& memory, const std::vector<std::size_t>& key_lengths) const {
-    const Pass pass;
-    AttentionInput self, cross{.memory = memory, .key_lengths = key_lengths};
-    if (!memory.defined()) self.key_lengths = key_lengths;
-    const auto stream = residual_->open(x, pass);
-    const StackShape& shape = residual_->shape();
-    for (std::size_t i = 0; i < shape.units(); ++i) {
-      const Unit unit = shape.unit(i);
-      if (unit.first_in_layer) stream->enter(unit.layer);
-      const Var read = stream->read(unit);
-      stream->write(unit, unit.sub_layer == SubLayer::self    ? self_[unit.layer](read, self, pass)
-                          : unit.sub_layer == SubLayer::cross ? cross_[unit.layer](read, cross, pass)
-                                                              : ffn_[unit.layer](read, pass));
-      if (unit.last_in_layer) stream->leave(unit.layer);
-    }
-    return stream->close();
-  }
-
-  void visit(Visitor& visitor) override {
-    visitor.child("residual", *residual_);
-    for (std::size_t layer = 0; layer < ffn_.size(); ++layer) {
-      visitor.child(concat("layers.", layer, ".self"), self_[layer], {layer, SubLayer::self});
-      if (!cross_.empty()) visitor.child(concat("layers.", layer, ".cross"), cross_[layer], {layer, SubLayer::cross});
-      visitor.child(concat("layers.", layer, ".ffn"), ffn_[layer], {layer, SubLayer::ffn});
-    }
-  }
-
- private:
-  bool causal_;
-  std::unique_ptr<Residual> residual_;
-  std::vector<Attention> self_, cross_;
-  std::vector<FeedForward> ffn_;
-};
+/// nn.TransformerEncoderLayer or, with a memory, nn.TransformerDecoderLayer, as often as there are layers.
+Stack stack_like(const TorchCase& c) {
+  const bool decoder = c.contains("in.memory"), one = c.contains("param.linear1.weight");
+  const ModelConfig config{.model = decoder ? ModelKind::seq2seq : ModelKind::lm,
+                           .vocab = 1,
+                           .layers = c.layers(),
+                           .d_model = c.shape("in.x").back(),
+                           .heads = c.heads(),
+                           .d_ff = c.shape(one ? "param.linear1.weight" : "param.layers.0.linear1.weight")[0],
+                           .arrangement = c.norm_first() ? "pre-ln" : "post-ln",
+                           .final_norm = c.contains("param.norm.weight"),
+                           .activation = c.gelu() ? Activation::gelu : Activation::relu};
+  const StackKind alone = c.causal() ? StackKind::decoder_only : StackKind::encoder_only;
+  return Stack(completed(config), decoder ? StackKind::decoder : alone);
+}
 
 /// Where a parameter of ours lies in PyTorch's: from row `first` of tensor `name` on.
 struct TorchRows {
@@ -97,7 +59,7 @@ Tensor rows_like(const Shape& like, const Tensor& x, std::size_t first) {
 
 void expect_like_torch(const TorchCase& c) {
   SCOPED_TRACE(c.name());
-  TorchStack stack(c);
+  Stack stack = stack_like(c);
   ASSERT_EQ(count_parameters(stack), c.parameters());
   for_each_parameter(stack, [&](Parameter& p) {
     const TorchRows at = torch_rows(p, c);
@@ -105,7 +67,9 @@ void expect_like_torch(const TorchCase& c) {
   });
   const Var x(c.input("in.x"), true);
   const Var memory = c.contains("in.memory") ? Var(c.input("in.memory"), true) : Var();
-  const Var y = stack(x, memory, c.key_lengths());
+  StackInput input{.memory = memory};
+  (memory.defined() ? input.memory_lengths : input.lengths) = c.key_lengths();
+  const Var y = stack(x, input, {});
   backward(y, c.input("grad_out"));
 
   const auto expect = [&](const Tensor& got, const std::string& name, std::size_t first = 0) {
