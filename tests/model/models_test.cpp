@@ -1,4 +1,7 @@
 // Models of every kind under every arrangement: gradients, recompute, probes, thread counts, padding.
+#include <algorithm>
+#include <array>
+#include <cmath>
 #include <set>
 
 #include "addnorm/autograd/tape.h"
