@@ -1,4 +1,6 @@
 // Decoding with a key/value cache against the whole prefix run again; and what models refuse.
+#include <cmath>
+
 #include "addnorm/model/generate.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
