@@ -1,5 +1,6 @@
 // What is told of arrangements against what they compute: formulas are read back and computed, parameters counted, skip gains
 // measured with random branches.
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/residual/catalogue.h"
