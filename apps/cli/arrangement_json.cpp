@@ -17,11 +17,11 @@ Json lines_of(const Formula& formula) {
 }
 
 /// {"6": 0.277, ...}; null where there is no skip.
-Json gains_of(const Arrangement& row, const StackShape& stack) {
+Json gains_of(const Arrangement& row, const StackShape& stack, const ArrangementView& view) {
+  const bool told = no_gain_reason(row, view).empty();
   Json gains = Json::object();
   for (const std::size_t layers : kGainDepths) {
-    const auto gain = skip_gain(row, with_layers(stack, layers));
-    gains[std::to_string(layers)] = gain ? Json(gain->gain) : Json(nullptr);
+    gains[std::to_string(layers)] = told ? Json(skip_gain(row, with_layers(stack, layers))->gain) : Json(nullptr);
   }
   return gains;
 }
@@ -36,7 +36,8 @@ Json graph_json(const Diagram& diagram) {
 }
 
 /// What depends on the stack: of an encoder and of a decoder there are two.
-Json stack_json(const Arrangement& row, const StackShape& stack, const NormKindOptions& norm) {
+Json stack_json(const Arrangement& row, const StackShape& stack, const ArrangementView& view) {
+  const NormKindOptions& norm = view.norm;
   const Formula formula = formula_of(row, stack, norm);
   Json init = Json::array();
   for (const InitLine& line : init_lines(row, stack)) init.push_back({{"what", line.what}, {"rule", line.rule}});
@@ -45,7 +46,7 @@ Json stack_json(const Arrangement& row, const StackShape& stack, const NormKindO
           {"formula", lines_of(formula)},
           {"symbols", formula.symbols},
           {"init", init},
-          {"skip_gain", gains_of(row, stack)},
+          {"skip_gain", gains_of(row, stack, view)},
           {"extra_params_per_unit", extra_parameters_text(row, stack, norm)},
           {"diagram", graph_json(diagram_of(row, stack, norm))}};
 }
@@ -64,11 +65,11 @@ Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full)
            {"streams", row.streams},
            {"final_norm", row.exit},
            {"extra_params_per_unit", extra_parameters_text(row, stack, view.norm)},
-           {"skip_gain", gains_of(row, stack)},
+           {"skip_gain", gains_of(row, stack, view)},
            {"aliases", row.aliases}};
   if (in_full) {
     one["stacks"] = Json::array();
-    for (const StackShape& each : view.stacks) one["stacks"].push_back(stack_json(row, each, view.norm));
+    for (const StackShape& each : view.stacks) one["stacks"].push_back(stack_json(row, each, view));
   }
   return one;
 }

@@ -19,8 +19,8 @@ constexpr std::size_t kMostColumns = 100;  // longer lines of text are hard to r
 
 std::string number(double value) {
   std::ostringstream out;
-  out.precision(3);
-  out << value;
+  out.precision(value >= 1e3 && value < 1e6 ? 6 : 3);
+  out << (value >= 1e3 && value < 1e6 ? std::round(value) : value);
   return std::move(out).str();
 }
 
@@ -119,24 +119,28 @@ std::string stack_prefix(const StackShape& stack, const ArrangementView& view) {
   return view.stacks.size() > 1 ? concat(name_of(stack.kind), ": ") : "";
 }
 
-std::string gain_lines(const Arrangement& row, const StackShape& stack, const ArrangementView& view, std::size_t columns) {
-  const std::string gain_label = view.stacks.size() > 1 ? concat("  ", name_of(stack.kind)) : "";
-  if (!skip_gain(row, stack))
-    return entry("skip gain", concat(stack_prefix(stack, view), "none: ", skip_gain_reason(row)), columns);
-  std::string depths, gains, deviations, with_init;
-  bool grows = false;
-  for (const std::size_t layers : kGainDepths) {
-    const StackShape at = with_layers(stack, layers);
-    const SkipGain gain = *skip_gain(row, at);
-    grows = grows || std::abs(gain.deviation - 1) > 1e-9;
-    depths += padded(concat(layers, " layers"), 11);
-    gains += padded(number(gain.gain), 11);
-    deviations += padded(number(gain.deviation), 11);
-    with_init += padded(number(skip_gain(row, at, NormalInit::with_its_gains)->gain), 11);
+/// One row of numbers, a column for each depth.
+template <class Of>
+std::string at_every_depth(const StackShape& stack, Of of) {
+  std::string all;
+  for (const std::size_t layers : kGainDepths) all += padded(of(with_layers(stack, layers)), 11);
+  return all;
+}
+
+std::string gain_lines(const Arrangement& row, const ArrangementView& view, std::size_t columns) {
+  const std::string reason = no_gain_reason(row, view);
+  if (!reason.empty()) return entry("skip gain", concat("none: ", reason), columns);
+  std::string all =
+      entry("skip gain", at_every_depth(view.stacks[0], [](const StackShape& at) { return concat(at.layers, " layers"); }), 0);
+  for (const StackShape& stack : view.stacks) {
+    const auto gain = [&](const StackShape& at) { return number(skip_gain(row, at)->gain); };
+    const auto with_init = [&](const StackShape& at) { return number(skip_gain(row, at, NormalInit::with_its_gains)->gain); };
+    const auto deviation = [&](const StackShape& at) { return number(skip_gain(row, at)->deviation); };
+    const std::string gains = at_every_depth(stack, gain), own = at_every_depth(stack, with_init);
+    all += entry(view.stacks.size() > 1 ? concat("  ", name_of(stack.kind)) : "", gains, 0);
+    if (own != gains) all += entry("  with its init", own, 0);
+    if (std::abs(skip_gain(row, stack)->deviation - 1) > 1e-9) all += entry("  output std", at_every_depth(stack, deviation), 0);
   }
-  std::string all = entry("skip gain", depths, 0) + entry(gain_label, gains, 0);
-  if (with_init != gains) all += entry("  with its init", with_init, 0);
-  if (grows) all += entry("  output std", deviations, 0);
   return all;
 }
 
@@ -146,12 +150,16 @@ std::string text_of_formula(const Arrangement& row, const ArrangementView& view,
   for (const FormulaLine& line : formula.units)
     all += entry(all.empty() ? "formula" : "", line.where.empty() ? line.text : concat(line.where, ": ", line.text), columns);
   all += entry("entry", formula.entry, columns) + entry("exit", formula.exit, columns);
+  const std::vector<std::string> first = formula_of(row, view.stacks.front(), view.norm).symbols;
+  const bool same = first == formula.symbols;  // in both stacks
   std::string label = "where";
-  for (const StackShape& stack : view.stacks)
+  for (const StackShape& stack : view.stacks) {
+    if (same && &stack != &view.stacks.front()) break;
     for (const std::string& symbol : formula_of(row, stack, view.norm).symbols) {
-      all += entry(label, stack_prefix(stack, view) + symbol, columns);
+      all += entry(label, (same ? "" : stack_prefix(stack, view)) + symbol, columns);
       label.clear();
     }
+  }
   return all;
 }
 
@@ -175,7 +183,7 @@ std::string about(const Arrangement& row, const ArrangementView& view, std::size
   std::string all = entry(row.name, source_text(row), columns) + text_of_formula(row, view, columns);
   all += entry("parameters", parameters_text(row, view), columns);
   all += text_of_init(row, view, columns);
-  for (const StackShape& stack : view.stacks) all += gain_lines(row, stack, view, columns);
+  all += gain_lines(row, view, columns);
   all += entry("known failure", row.failure, columns) + entry("used by", row.used_by, columns);
   std::string aliases;
   for (const std::string& alias : row.aliases) aliases += (aliases.empty() ? "" : ", ") + alias;
@@ -202,6 +210,12 @@ ArrangementView arrangement_view(const std::string& model, const std::string& no
   if (std::ranges::find(models, model) == models.end()) throw UsageError(unknown_name("model", model, models));
   view.stacks.push_back(stack);
   return view;
+}
+
+std::string no_gain_reason(const Arrangement& row, const ArrangementView& view) {
+  const NormFormula formula = view.norm.formula;
+  const bool unit = formula != NormFormula::none && formula != NormFormula::dyt && formula != NormFormula::l2;
+  return unit ? skip_gain_reason(row) : "the gain is told for norms that give variance 1, and this one does not";
 }
 
 StackShape with_layers(StackShape stack, std::size_t layers) {

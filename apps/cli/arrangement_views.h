@@ -20,6 +20,8 @@ ArrangementView arrangement_view(const std::string& model, const std::string& no
 
 /// Depths at which skip gains are told.
 inline constexpr std::size_t kGainDepths[] = {6, 12, 24, 100};
+/// Why there is no skip gain; empty: there is one.
+std::string no_gain_reason(const Arrangement& row, const ArrangementView& view);
 /// The stack with another depth, its partner as well.
 StackShape with_layers(StackShape stack, std::size_t layers);
 

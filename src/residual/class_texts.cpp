@@ -16,7 +16,7 @@ constexpr std::array kTexts{
     ClassText{"parallel-2ln", "", "", "", 1},
     ClassText{"denseformer", "", "w_lk: learned, start at 1 for k = l and 0 for the others: as pre-ln; y_0 = x₀",
               "l + 1 for layer l", 1},
-    ClassText{"dlcl-pre", "y = Σ_{k≤L} w_k N_k(y_k)", "w_lk: learned, start at 1/l; y_0 = x₀ and N_0 is the identity",
+    ClassText{"dlcl-pre", "y = Σ_{k≤L} w_k N_k(y_k)", "w_lk: learned, start at 1/l; y_0 = x₀, without a norm",
               "2d + l for layer l, L + 1 for the exit", 1},
     ClassText{"dlcl-post", "y = N_L(Σ_{k≤L} w_k y_k)", "w_lk: learned, start at 1/l; y_0 = x₀; no norm before layer 1",
               "2d + l for layer l, L + 1 for the exit", 1},
@@ -42,13 +42,17 @@ std::string with_norm(const std::string& text, const NormKindOptions& norm) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     const bool inside_word = i > 0 && std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;  // FFN
     const char next = i + 1 < text.size() ? text[i + 1] : ' ';
-    const bool norm_here = text[i] == 'N' && !inside_word && (next == '(' || next == '_');
-    if (norm_here)
-      out += symbol;
-    else
+    if (text[i] != 'N' || inside_word || (next != '(' && next != '_')) {
       out += text[i];
-    if (norm_here && symbol.empty())  // the index of a norm that is not there
-      while (i + 1 < text.size() && text[i + 1] != '(' && text[i + 1] != ' ') ++i;
+    } else if (!symbol.empty()) {
+      out += symbol;
+    } else {  // without its index, and without brackets around a single name
+      const std::size_t open = text.find('(', i), close = text.find(')', i);
+      const std::string inside = text.substr(open + 1, close - open - 1);
+      const bool single = inside.find_first_of(" (") == std::string::npos;
+      if (single) out += inside;
+      i = single ? close : open - 1;
+    }
   }
   return out;
 }

@@ -17,7 +17,7 @@ struct ClassText {
 /// Null if no class of the catalogue has this name; class_text refuses that.
 const ClassText* find_class_text(const std::string& name);
 const ClassText& class_text(const std::string& name);
-/// N(x), N_1(x), ... with the symbol of the chosen norm: "LN(x)", "LN_1(x)"; without any: "(x)".
+/// N(x), N_1(x), ... with the symbol of the chosen norm: "LN(x)", "LN_1(x)"; without any: "x".
 std::string with_norm(const std::string& text, const NormKindOptions& norm);
 
 /// The skip gain of a class; s as in branch_gain.

@@ -116,7 +116,7 @@ Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKi
     formula.units = {{"", with_norm(row.text, norm)}};
     const ClassText* text = find_class_text(row.name);
     if (text && *text->exit) formula.exit = with_norm(text->exit, norm);
-    if (text && *text->symbols) formula.symbols = {text->symbols};
+    if (text && *text->symbols) formula.symbols = {with_norm(text->symbols, norm)};
     return formula;
   }
   for (const UnitGroup& group : unit_groups(row, shape))

@@ -18,10 +18,10 @@ constexpr std::array kMatrices{Matrix{Role::q, "W_q"},
                                Matrix{Role::k, "W_k"},
                                Matrix{Role::v, "W_v"},
                                Matrix{Role::attention_out, "W_o"},
-                               Matrix{Role::q, "W_q of cross-attention", true},
-                               Matrix{Role::k, "W_k of cross-attention", true},
-                               Matrix{Role::v, "W_v of cross-attention", true},
-                               Matrix{Role::attention_out, "W_o of cross-attention", true},
+                               Matrix{Role::q, "W_q", true},
+                               Matrix{Role::k, "W_k", true},
+                               Matrix{Role::v, "W_v", true},
+                               Matrix{Role::attention_out, "W_o", true},
                                Matrix{Role::ffn_in, "W_1"},
                                Matrix{Role::ffn_out, "W_2"},
                                Matrix{Role::token_embedding, "embeddings"}};
@@ -53,17 +53,25 @@ std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape
 }  // namespace
 
 std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape) {
-  std::vector<InitLine> lines;
+  struct Group {
+    std::string rule, names, of_cross;
+  };
+  std::vector<Group> groups;
   const bool crosses = std::ranges::find(shape.sub_layers, SubLayer::cross) != shape.sub_layers.end();
   const bool differs = std::ranges::any_of(row.init.gains, [](const InitGain& gain) { return !gain.cross; });
   for (const Matrix& matrix : kMatrices) {
     if (matrix.cross && !(crosses && differs)) continue;
     const std::string rule = rule_of(matrix, row.init, shape);
-    const auto found = std::ranges::find(lines, rule, &InitLine::rule);
-    if (found == lines.end())
-      lines.push_back({matrix.name, rule});
-    else
-      found->what += concat(", ", matrix.name);
+    auto found = std::ranges::find(groups, rule, &Group::rule);
+    if (found == groups.end()) found = groups.insert(groups.end(), {rule, "", ""});
+    std::string& names = matrix.cross ? found->of_cross : found->names;
+    names += concat(names.empty() ? "" : ", ", matrix.name);
+  }
+  std::vector<InitLine> lines;
+  for (const Group& group : groups) {
+    const char* between = group.names.empty() || group.of_cross.empty() ? "" : "; ";
+    lines.push_back(
+        {concat(group.names, between, group.of_cross, group.of_cross.empty() ? "" : " of cross-attention"), group.rule});
   }
   return lines;
 }

@@ -182,6 +182,9 @@ TEST(ArrangementsCommand, DrawsSeveralSideBySideInEveryFormat) {
 TEST(ArrangementsCommand, WritesTheChosenNorm) {
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
   EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
+  EXPECT_TRUE(
+      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is told for norms"}));
+  EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
 }
 
 TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {

@@ -1,5 +1,6 @@
 // What is told of arrangements against what they compute: formulas are read back and computed, parameters counted, skip gains
 // measured with random branches.
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/residual/catalogue.h"
@@ -476,6 +477,26 @@ TEST(ExtraParameters, AreToldInLettersAndByKindOfUnit) {
   EXPECT_EQ(text("residual"), "0");
 }
 
+TEST(ExtraParameters, OfClassesAreTheirs) {
+  constexpr std::size_t kLayers = 3, d = kWidth, kSum = 1 + 2 + 3;  // l over the layers
+  const struct {
+    const char *name, *text;
+    std::size_t all;
+  } classes[] = {
+      {"b2t", "2d", 6 * 2 * d},
+      {"resi-dual", "2d", 6 * 2 * d + 2 * d},
+      {"rskip", "4d", 6 * 4 * d},
+      {"parallel", "0, and 2d per layer", kLayers * 2 * d + 2 * d},
+      {"parallel-2ln", "2d", 6 * 2 * d + 2 * d},
+      {"denseformer", "2d, and l + 1 for layer l", 6 * 2 * d + kSum + kLayers + 2 * d},
+      {"dlcl-pre", "2d, and 2d + l for layer l, L + 1 for the exit", 6 * 2 * d + kLayers * 2 * d + kSum + kLayers + 1},
+      {"dlcl-post", "2d, and 2d + l for layer l, L + 1 for the exit", 6 * 2 * d + kLayers * 2 * d + kSum + kLayers + 1}};
+  for (const auto& one : classes) {
+    EXPECT_EQ(extra_parameters_text(arrangement_named(one.name), language_model(kLayers)), one.text);
+    EXPECT_EQ(count_parameters(*make_residual(one.name, language_model(kLayers))), one.all) << one.name;
+  }
+}
+
 TEST(InitLines, SayTheGainsWithTheirNumbers) {
   const auto lines = [](const char* name, const StackShape& shape) {
     std::string all;
@@ -487,7 +508,7 @@ TEST(InitLines, SayTheGainsWithTheirNumbers) {
   EXPECT_EQ(lines("pre-ln", language_model(12)),
             "W_q, W_k, W_v, W_1, embeddings: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.2041\n");
   EXPECT_TRUE(has(lines("ds-init", language_model(4)), "Xavier uniform, times 1/√l = 1 in layer 1 … 0.5 in layer 4"));
-  EXPECT_TRUE(has(lines("sub-ln", decoder(6)), "W_v of cross-attention, W_o of cross-attention"));
+  EXPECT_TRUE(has(lines("sub-ln", decoder(6)), "W_q, W_k; W_q, W_k, W_v, W_o of cross-attention: Xavier normal\n"));
   EXPECT_TRUE(has(lines("deepnorm", decoder(6)), "(12M)^−¼"));
 }
 
