@@ -40,7 +40,7 @@ void row_in_double(const AddNormGrad& n, size_t r, float* dgamma, float* dbeta, 
   }
 }
 
-/// dx = a * total, df = b * keep * total, da += total * x, db += total * keep * f for one row.
+/// dx = a * total, df = keep * (b * total), da += total * x, db += total * keep * f for one row.
 void spread_row(const AddNormGrad& n, const DropoutKeys& keys, size_t r, const float* total, float* da, float* db) {
   const auto row_of = [&](auto* p, size_t stride) { return p ? p + r * reference::stride_or(stride, n.width) : nullptr; };
   const float* x = row_of(n.x, n.x_stride);
@@ -52,7 +52,7 @@ void spread_row(const AddNormGrad& n, const DropoutKeys& keys, size_t r, const f
     const auto t = hn::LoadU(tag, total + i);
     if (da) hn::StoreU(hn::MulAdd(t, hn::LoadU(tag, x + i), hn::LoadU(tag, da + i)), tag, da + i);
     if (db) hn::StoreU(hn::MulAdd(t, keep.apply(tag, hn::LoadU(tag, f + i), i), hn::LoadU(tag, db + i)), tag, db + i);
-    if (df) hn::StoreU(hn::Mul(coefficient_at(tag, n.b, i), keep.apply(tag, t, i)), tag, df + i);
+    if (df) hn::StoreU(keep.apply(tag, hn::Mul(coefficient_at(tag, n.b, i), t), i), tag, df + i);
     if (dx) hn::StoreU(hn::Mul(coefficient_at(tag, n.a, i), t), tag, dx + i);
   });
 }

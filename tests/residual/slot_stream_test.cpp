@@ -41,7 +41,8 @@ TEST_P(EveryRow, HasTheGradientsOfFiniteDifferences) {
 }
 
 /// The same unit written from the row, one op at a time.
-Var by_hand(const Residual& residual, Var x, const std::vector<Var>& w, const std::function<Var(const Var&)>& norm) {
+Var by_hand(const Residual& residual, Var x, const std::vector<Var>& w, const Pass& pass,
+            const std::function<Var(const Var&)>& norm) {
   const Arrangement& row = residual.arrangement();
   if (row.entry) x = norm(x);
   for (std::size_t i = 0; i < residual.shape().units(); ++i) {
@@ -49,7 +50,7 @@ Var by_hand(const Residual& residual, Var x, const std::vector<Var>& w, const st
     const UnitSlots& slots = row.slots(residual.shape(), unit);
     const Var u = slots.in ? norm(x) : x;
     const Var f = mul_row(scale(u, value_of(slots.in_scale, residual.shape(), unit)), w[i]);
-    const Var g = slots.out ? norm(f) : f;
+    const Var g = dropped(slots.out ? norm(f) : f, residual.dropout(unit, pass));
     const double a = value_of(slots.a.start, residual.shape(), unit), b = value_of(slots.b.start, residual.shape(), unit);
     const Var y = slots.skip == Skip::none ? scale(g, b) : add(scale(slots.skip == Skip::normed ? u : x, a), scale(g, b));
     x = slots.post ? norm(y) : y;
@@ -59,12 +60,25 @@ Var by_hand(const Residual& residual, Var x, const std::vector<Var>& w, const st
 
 TEST_P(EveryRow, IsItsRowBitForBit) {
   if (!arrangement_named(GetParam()).is_row()) return;  // a class: pinned in classes_test.cpp
-  const auto residual = make_residual(GetParam(), shape_of(4));
-  const std::vector<Var> w = row_branches(residual->shape());
+  const auto residual = make_residual(GetParam(), shape_of(4), {.dropout = 0.3f});
+  std::vector<Var> w = row_branches(residual->shape());
+  const Pass pass{.train = true, .step = 3};
   const Var gamma(Tensor::full({kWidth}, 1)), beta(Tensor::zeros({kWidth}));
-  const Var x(normal_tensor({2, 3, kWidth}, 1));
+  Var x(normal_tensor({2, 3, kWidth}, 1), true);
+  // y, then the gradients of x and of every branch.
+  const auto results = [&](const std::function<Var()>& run) {
+    for (Var& each : w) each.clear_grad();
+    x.clear_grad();
+    const Var y = run();
+    backward(y, normal_tensor(y.shape(), 9));
+    std::vector<Tensor> all{y.value(), x.grad().clone()};
+    for (const Var& each : w) all.push_back(each.grad().clone());
+    return all;
+  };
   const auto norm = [&](const Var& v) { return layer_norm(v, gamma, beta); };
-  EXPECT_SAME_BITS(run_stack(*residual, x, w).value().values<float>(), by_hand(*residual, x, w, norm).value().values<float>());
+  const std::vector<Tensor> fused = results([&] { return run_stack(*residual, x, w, pass); });
+  const std::vector<Tensor> ops = results([&] { return by_hand(*residual, x, w, pass, norm); });
+  for (std::size_t i = 0; i < fused.size(); ++i) EXPECT_SAME_BITS(fused[i].values<float>(), ops[i].values<float>()) << i;
 }
 
 TEST_P(EveryRow, GivesTheSameBitsWhenWatched) {

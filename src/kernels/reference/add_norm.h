@@ -134,7 +134,7 @@ void add_norm_grad(NormKind kind, const AddNormGradArgs<T>& n) {
       if (n.db) n.db[n.b.per_feature ? i : 0] += total * kept(n.dropout, n.f[r * stride_or(n.f_stride, n.width) + i], r, i);
       if (n.dgamma && dy) n.dgamma[i] += dy[i] * static_cast<T>(xhat(i));
       if (n.dbeta && dy) n.dbeta[i] += dy[i];
-      if (n.df) n.df[r * stride_or(n.df_stride, n.width) + i] = coefficient_at(n.b, i) * kept(n.dropout, total, r, i);
+      if (n.df) n.df[r * stride_or(n.df_stride, n.width) + i] = kept(n.dropout, coefficient_at(n.b, i) * total, r, i);
       if (n.dx) n.dx[r * stride_or(n.dx_stride, n.width) + i] = coefficient_at(n.a, i) * total;
     }
   }
