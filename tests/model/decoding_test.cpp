@@ -1,10 +1,17 @@
 // Decoding with a key/value cache against the whole prefix run again; and what models refuse.
 #include <cmath>
 
+#include <fstream>
+#include <sstream>
+
 #include "addnorm/model/generate.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
 #include "support/small_models.h"
+
+#define main program_of_the_docs
+#include "../examples/language_model.cpp"
+#undef main
 
 namespace addnorm {
 namespace {
@@ -113,6 +120,21 @@ TEST(LanguageModelInput, IsRefusedWithWhatWasGivenAndAllowed) {
   EXPECT_EQ(decoding->room(), 0u);
   EXPECT_TRUE(throws_saying<UsageError>([&] { decoding->append(std::vector<std::int32_t>{1}); }, {"seq_len"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { decoding->select(std::vector<std::size_t>{1}); }, {"row 1 of 1"}));
+}
+
+TEST(Docs, HoldTheProgramThatRunsHere) {
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(program_of_the_docs(), 0);
+  EXPECT_NE(testing::internal::GetCapturedStdout().find("comes 5"), std::string::npos);
+  const auto text_of = [](const std::string& path) {
+    std::ifstream file(std::string(ADDNORM_SOURCE_DIR) + "/" + path);
+    std::ostringstream text;
+    text << file.rdbuf();
+    return text.str();
+  };
+  const std::string program = text_of("examples/language_model.cpp");
+  ASSERT_FALSE(program.empty());
+  EXPECT_NE(text_of("docs/models.md").find("```cpp\n" + program + "```"), std::string::npos);
 }
 
 }  // namespace
