@@ -12,10 +12,7 @@ class B2tStream;
 class B2t final : public ResidualOf<B2t, B2tStream> {
  public:
   B2t(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options),
-        norms(options.norm, shape),
-        entry(norm_if(options.embedding_norm.value_or(false))),
-        exit(norm_if(options.final_norm.value_or(false))) {}
+      : ResidualOf(row, shape, options), norms(options.norm, shape), entry(norm_if(row.entry)), exit(norm_if(row.exit)) {}
   void visit(Visitor& visitor) override {
     visitor.child("entry", entry);
     visitor.child("", norms);

@@ -2,6 +2,8 @@
 #include "addnorm/residual/catalogue.h"
 
 #include <cctype>
+#include <deque>
+#include <mutex>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
@@ -144,6 +146,14 @@ const std::vector<Arrangement>& table() {
        .used_by = "DeepNet (1000 layers), GLM-130B",
        .failure = "learns less than post-ln late in training",
        .aliases = {"deepnet", "deep-norm"}},
+      {.name = "admin",
+       .unit = {.a = {.kind = Kind::learned_vector, .symbol = "ω", .profiled = true}, .post = true},
+       .init = xavier(),
+       .source = "Liu L. et al., arXiv 2004.08249",
+       .year = 2020,
+       .used_by = "its authors: 100 layers of encoder and decoder",
+       .failure = "ω is measured on one batch before the first step; very large batches diverge",
+       .aliases = {"adaptive", "adaptive-profiling"}},
       {.name = "admin-const",
        .unit = {.a = learned(Kind::learned_vector, {.name = "admin-const"}, "ω"), .post = true},
        .init = xavier(),
@@ -225,7 +235,8 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "one norm per layer is still crossed",
        .aliases = {"bottom-to-top", "b2t-connection"},
-       .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))"},
+       .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))",
+       .between_units = "the input of the layer goes past its units to the last norm"},
       {.name = "resi-dual",
        .exit = true,
        .source = "Xie et al., arXiv 2304.14802",
@@ -234,7 +245,8 @@ const std::vector<Arrangement>& table() {
        .failure = "the second stream never feeds a branch, and overflows half precision",
        .aliases = {"ResiDual", "residual-dual"},
        .text = "x' = N(x + F(x)), r' = r + F(x); out = x + N(r)",
-       .streams = 2},
+       .streams = 2,
+       .between_units = "a second stream collects the branches of all units"},
       {.name = "rskip",
        .source = "Liu F. et al., arXiv 2105.07205",
        .year = 2020,
@@ -250,7 +262,8 @@ const std::vector<Arrangement>& table() {
        .used_by = "GPT-J, PaLM, Falcon",
        .failure = "the feed-forward part cannot see what attention of the same layer found",
        .aliases = {"gpt-j-residual", "parallel_residual", "use_parallel_residual", "parallel_attn", "parallel-shared"},
-       .text = "u = N(x); x' = x + Attn(u) + FFN(u)"},
+       .text = "u = N(x); x' = x + Attn(u) + FFN(u)",
+       .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "parallel-2ln",
        .exit = true,
        .init = gpt2(),
@@ -258,7 +271,8 @@ const std::vector<Arrangement>& table() {
        .year = 2022,
        .used_by = "GPT-NeoX, Pythia",
        .failure = "as parallel",
-       .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))"},
+       .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))",
+       .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "denseformer",
        .exit = true,
        .init = gpt2(),
@@ -267,44 +281,39 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dwa", "depth-weighted-average"},
-       .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k"},
+       .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k",
+       .between_units = "the outputs of all layers are kept and mixed"},
       {.name = "dlcl-pre",
        .source = "Wang et al., arXiv 1906.01787",
        .year = 2019,
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
        .aliases = {"dlcl"},
-       .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too"},
+       .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too",
+       .between_units = "the outputs of all layers are kept and mixed"},
       {.name = "dlcl-post",
        .source = "Wang et al., arXiv 1906.01787",
        .year = 2019,
        .used_by = "its authors, deep translation models",
        .failure = "keeps the output of every layer: memory grows with depth",
-       .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too"},
+       .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too",
+       .between_units = "the outputs of all layers are kept and mixed"},
   };
   return rows;
 }
 
 }  // namespace
 
-std::span<const Arrangement> arrangements() { return table(); }
-
-std::vector<std::string> arrangement_names() {
-  std::vector<std::string> names;
-  for (const Arrangement& row : table()) names.push_back(row.name);
-  return names;
-}
-
 namespace {
 
-/// The row of which some name, written by `same`, equals `wanted`; null if there is none.
-const Arrangement* find(const std::string& wanted, std::string (*same)(std::string_view)) {
-  for (const Arrangement& row : table()) {
-    if (same(row.name) == wanted) return &row;
-    for (const std::string& alias : row.aliases)
-      if (same(alias) == wanted) return &row;
-  }
-  return nullptr;
+/// Arrangements that the program added. A deque: references to earlier ones stay good.
+struct Registered {
+  std::mutex guard;
+  std::deque<Arrangement> rows;
+};
+Registered& registered() {
+  static Registered all;
+  return all;
 }
 
 std::string as_written(std::string_view name) { return std::string(name); }
@@ -319,13 +328,54 @@ std::string plain(std::string_view name) {
   return all;
 }
 
+/// The row of which some name, written by `same`, equals `wanted`; null if there is none.
+const Arrangement* find(const std::string& wanted, std::string (*same)(std::string_view)) {
+  for (const Arrangement& row : arrangements()) {
+    if (same(row.name) == wanted) return &row;
+    for (const std::string& alias : row.aliases)
+      if (same(alias) == wanted) return &row;
+  }
+  return nullptr;
+}
+
+void require_new(const Arrangement& row, const std::string& name) {
+  const Arrangement* other = find(plain(name), plain);
+  require(!other, "register_arrangement: '", name, "'", name == row.name ? "" : concat(", an alias of '", row.name, "',"),
+          " already names ", other ? other->name : "", "; choose another name");
+}
+
 }  // namespace
+
+std::vector<std::reference_wrapper<const Arrangement>> arrangements() {
+  std::vector<std::reference_wrapper<const Arrangement>> all(table().begin(), table().end());
+  const std::scoped_lock lock(registered().guard);
+  all.insert(all.end(), registered().rows.begin(), registered().rows.end());
+  return all;
+}
+
+std::vector<std::string> arrangement_names() {
+  std::vector<std::string> names;
+  for (const Arrangement& row : arrangements()) names.push_back(row.name);
+  return names;
+}
 
 // From the strictest reading to the loosest: without its dash and its capital, ResiDual would be residual.
 const Arrangement& arrangement_named(std::string_view name) {
   for (const auto same : {as_written, dashed, plain})
     if (const Arrangement* row = find(same(name), same)) return *row;
   throw UsageError(unknown_name("arrangement", name, arrangement_names()));
+}
+
+const Arrangement& register_arrangement(Arrangement arrangement) {
+  static std::mutex one_at_a_time;  // between looking and adding nobody else adds
+  const std::scoped_lock lock(one_at_a_time);
+  require(!plain(arrangement.name).empty(), "register_arrangement: the arrangement has no name");
+  require(!arrangement.make || !arrangement.text.empty(), "register_arrangement: '", arrangement.name,
+          "' is a class without text; say its formula there");
+  require_new(arrangement, arrangement.name);
+  for (const std::string& alias : arrangement.aliases) require_new(arrangement, alias);
+  const std::scoped_lock adding(registered().guard);
+  return registered().rows.emplace_back(std::move(arrangement));
 }
 
 }  // namespace addnorm

@@ -14,7 +14,7 @@ class DenseFormerStream;
 class DenseFormer final : public ResidualOf<DenseFormer, DenseFormerStream> {
  public:
   DenseFormer(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options), inner(arrangement_named("pre-ln"), shape, options) {
+      : ResidualOf(row, shape, options), inner(with_options(arrangement_named("pre-ln"), options), shape, options) {
     for (std::size_t layer = 0; layer < shape.layers; ++layer) {
       Tensor newest = Tensor::zeros({layer + 2});
       newest.data<float>()[layer + 1] = 1;

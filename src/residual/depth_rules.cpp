@@ -61,6 +61,7 @@ constexpr std::array kRules{
     Rule{"t-fixup-embedding", "(9L)^−¼", t_fixup_embedding},
     Rule{"layerscale", "ε", layerscale},
     Rule{"units", "n", [](const Depth& d) { return d.units; }},
+    Rule{"sqrt-units", "√n", [](const Depth& d) { return std::sqrt(d.units); }},
     Rule{"inv-sqrt-units", "1/√n", [](const Depth& d) { return 1 / std::sqrt(d.units); }},
     Rule{"inv-sqrt-layer", "1/√l", [](const Depth& d) { return 1 / std::sqrt(d.layer); }},
     Rule{"inv-fourth-root-layer", "l^−¼", [](const Depth& d) { return std::pow(d.layer, -0.25); }},
@@ -133,8 +134,9 @@ CoefficientRule learned(CoefficientRule::Kind kind, DepthRule start, const char*
 const UnitSlots& Arrangement::slots(const StackShape& shape, const Unit& at) const {
   for (const Override& other : overrides) {
     if (other.sub_layer && *other.sub_layer != at.sub_layer) continue;
-    if (other.first_share && at.layer >= static_cast<std::size_t>(*other.first_share * static_cast<double>(shape.layers)))
-      continue;
+    // 0.29 * 100 is 28.999999999999996 in double, and means 29.
+    const auto first = [&] { return std::floor(*other.first_share * static_cast<double>(shape.layers) + 1e-9); };
+    if (other.first_share && static_cast<double>(at.layer) >= first()) continue;
     return other.slots;
   }
   return unit;

@@ -24,7 +24,7 @@ class Dlcl final : public ResidualOf<Dlcl, DlclStream> {
   Dlcl(const Arrangement& row, const StackShape& shape, const ResidualOptions& options, bool norm_first)
       : ResidualOf(row, shape, options),
         pre(norm_first),
-        inner(arrangement_named(norm_first ? "pre-ln" : "post-ln"), shape, without_exit(options)) {
+        inner(with_options(arrangement_named(norm_first ? "pre-ln" : "post-ln"), without_exit(options)), shape, options) {
     require(!options.final_norm.value_or(false), "arrangement '", row.name,
             "': the last mix of layers takes the place of the final norm; leave final_norm off");
     for (std::size_t count = 1; count <= shape.layers + 1; ++count)

@@ -17,8 +17,8 @@ class Parallel final : public ResidualOf<Parallel, ParallelStream> {
         norms(options.norm, shared_norm
                                 ? StackShape{.width = shape.width, .layers = shape.layers, .sub_layers = {shape.sub_layers[0]}}
                                 : shape),
-        entry(norm_if(options.embedding_norm.value_or(false))),
-        exit(norm_if(options.final_norm.value_or(true))) {}
+        entry(norm_if(row.entry)),
+        exit(norm_if(row.exit)) {}
   /// The norm through which this unit reads.
   const Norm& norm(const Unit& unit) const {
     if (!shared) return norms(unit);

@@ -1,6 +1,6 @@
 // ResiDual (Xie et al. 2023): two streams. F reads the post-normed one; the other collects the branches as they are.
 //
-//   x <- N(x + f),   r <- r + f;   out = x + N(r)
+//   r_0 = s x_0;   x <- N(x + f),   r <- r + s f;   out = α x + N(r)        α = s = 1 unless chosen otherwise
 #include "residual/classes.h"
 
 namespace addnorm {
@@ -13,8 +13,10 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
   ResiDual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
       : ResidualOf(row, shape, options),
         norms(options.norm, shape),
-        entry(norm_if(options.embedding_norm.value_or(false))),
-        exit(norm_if(true)) {
+        entry(norm_if(row.entry)),
+        exit(norm_if(true)),
+        alpha(options.choices.stream_share.value_or(1)),
+        s(options.choices.second_stream_scale.value_or(1)) {
     require(options.final_norm.value_or(true), "arrangement 'resi-dual': it ends in x + N(r); final_norm cannot be off");
   }
   void visit(Visitor& visitor) override {
@@ -24,12 +26,17 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
   }
   UnitNorms norms;
   Norm entry, exit;
+  double alpha, s;
 };
 
 class ResiDualStream final : public Stream {
  public:
   ResiDualStream(const ResiDual& residual, const Var& x0, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), pass_(pass), x_(residual.entry(x0, pass)), r_(x_) {
+      : Stream(observer),
+        residual_(residual),
+        pass_(pass),
+        x_(residual.entry(x0, pass)),
+        r_(times(x_, {.constant = residual.s})) {
     announce_stream(nullptr, x_);
   }
   State state() const override { return {{x_, r_}, std::nullopt}; }
@@ -43,11 +50,11 @@ class ResiDualStream final : public Stream {
   void do_write(const Unit& unit, const Var& f) override {
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
-    r_ = add(r_, added);
+    r_ = add(r_, times(added, {.constant = residual_.s}));
     x_ = residual_.norms(unit).add(x_, added, {}, {}, {}, pass_).y;
     announce_stream(&unit, x_);
   }
-  Var do_close() override { return add(x_, residual_.exit(r_, pass_)); }
+  Var do_close() override { return add(times(x_, {.constant = residual_.alpha}), residual_.exit(r_, pass_)); }
 
   const ResiDual& residual_;
   Pass pass_;

@@ -17,6 +17,8 @@ Residual::Residual(Arrangement arrangement, StackShape shape, ResidualOptions op
 
 BranchOptions Residual::branch(const Unit&) const { return {}; }
 
+void Residual::calibrate(const std::function<void(StreamObserver*)>&) {}
+
 DropoutSpec Residual::dropout(const Unit& unit, const Pass& pass) const {
   if (!pass.train || options_.dropout == 0) return {};
   const std::string site = concat(shape_.name, ".", unit.layer, ".", unit.sub_layer);
@@ -45,12 +47,16 @@ std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamOb
   return do_open(x0, pass, observer);
 }
 
+std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options) {
+  if (chosen.make) return chosen.make(chosen, shape, options);
+  if (chosen.is_row()) return std::make_unique<SlotResidual>(chosen, shape, options);
+  const ResidualFactory make = class_named(chosen.name);
+  require(make != nullptr, "arrangement '", chosen.name, "' has a text instead of slots, but no class computes it: set `make`");
+  return make(chosen, shape, options);
+}
+
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  if (row.make) return row.make(row, shape, options);
-  if (row.is_row()) return std::make_unique<SlotResidual>(row, shape, options);
-  const ResidualFactory make = class_named(row.name);
-  require(make != nullptr, "arrangement '", row.name, "' has a text instead of slots, but no class computes it: set `make`");
-  return make(row, shape, options);
+  return make_chosen(with_options(row, options), shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(std::string_view name, const StackShape& shape, const ResidualOptions& options) {

@@ -1,12 +1,10 @@
-// Recursive skip (Liu F. et al. 2020): the skip is added and normed again, so that its share grows. Twice:
+// Recursive skip (Liu F. et al. 2020): the skip is added and normed again, so that its share grows.
 //
-//   y_1 = N_1(x + f),   x' = N_2(x + y_1)
+//   y_0 = f,   y_k = N_k(x + y_{k-1}),   x' = y_λ;   λ = 1 is post-ln
 #include "residual/classes.h"
 
 namespace addnorm {
 namespace {
-
-constexpr std::size_t kTimes = 2;  // lambda; 1 would be post-ln
 
 class RskipStream;
 
@@ -14,14 +12,18 @@ class Rskip final : public ResidualOf<Rskip, RskipStream> {
  public:
   Rskip(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
       : ResidualOf(row, shape, options),
-        norms(options.norm, shape, kTimes),
-        entry(norm_if(options.embedding_norm.value_or(false))),
-        exit(norm_if(options.final_norm.value_or(false))) {}
+        times(options.choices.recursions.value_or(kPublishedRecursions)),
+        shared(options.choices.shared_norms.value_or(false)),
+        norms(options.norm, shape, shared ? 1 : times),
+        entry(norm_if(row.entry)),
+        exit(norm_if(row.exit)) {}
   void visit(Visitor& visitor) override {
     visitor.child("entry", entry);
     visitor.child("", norms);
     visitor.child("exit", exit);
   }
+  std::size_t times;  // lambda
+  bool shared;
   UnitNorms norms;
   Norm entry, exit;
 };
@@ -40,7 +42,8 @@ class RskipStream final : public Stream {
   void do_write(const Unit& unit, const Var& f) override {
     Var y = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, y);
-    for (std::size_t k = 0; k < kTimes; ++k) y = residual_.norms(unit, k).add(x_, y, {}, {}, {}, pass_).y;
+    for (std::size_t k = 0; k < residual_.times; ++k)
+      y = residual_.norms(unit, residual_.shared ? 0 : k).add(x_, y, {}, {}, {}, pass_).y;
     x_ = y;
     announce_stream(&unit, x_);
   }

@@ -13,6 +13,17 @@ bool wants(const Arrangement& row, const StackShape& shape, CoefficientRule Unit
   return false;
 }
 
+/// Where the coefficient that a layer's units share starts: as the first of them that has it says.
+double start_of_layer(const Arrangement& row, const StackShape& shape, CoefficientRule UnitSlots::*coefficient,
+                      std::size_t layer) {
+  for (std::size_t i = 0; i < shape.sub_layers.size(); ++i) {
+    const Unit unit = shape.unit(layer, i);
+    const CoefficientRule& rule = row.slots(shape, unit).*coefficient;
+    if (rule.kind == Kind::learned_per_layer) return value_of(rule.start, shape, unit);
+  }
+  return 1;
+}
+
 }  // namespace
 
 SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
@@ -22,6 +33,9 @@ SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, cons
     const UnitSlots& slots = row.slots(shape, unit);
     require(slots.skip != Skip::normed || slots.in, "arrangement '", row.name, "': its skip takes N_in(x), but unit ", i,
             " has no N_in");
+    const bool learned_here = slots.a.kind == Kind::learned_scalar || slots.a.kind == Kind::learned_vector;
+    require(!slots.b.profiled && (!slots.a.profiled || learned_here), "arrangement '", row.name,
+            "': only a learned coefficient of the skip, a scalar or a vector, can be profiled");
     units_.push_back({.row = slots,
                       .in = norm_if(slots.in),
                       .out = norm_if(slots.out),
@@ -31,16 +45,13 @@ SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, cons
   }
   const auto per_layer = [&](CoefficientRule UnitSlots::*coefficient, std::vector<Var>& of_layers) {
     if (!wants(row, shape, coefficient, Kind::learned_per_layer)) return;
-    for (std::size_t layer = 0; layer < shape.layers; ++layer) {
-      const Unit unit = shape.unit(layer, 0);
-      const double start = value_of((row.slots(shape, unit).*coefficient).start, shape, unit);
-      of_layers.emplace_back(Tensor::full({1}, start), true);
-    }
+    for (std::size_t layer = 0; layer < shape.layers; ++layer)
+      of_layers.emplace_back(Tensor::full({1}, start_of_layer(row, shape, coefficient, layer)), true);
   };
   per_layer(&UnitSlots::a, layer_a_);
   per_layer(&UnitSlots::b, layer_b_);
-  entry_ = norm_if(options.embedding_norm.value_or(row.entry));
-  exit_ = norm_if(options.final_norm.value_or(row.exit));
+  entry_ = norm_if(row.entry);
+  exit_ = norm_if(row.exit);
 }
 
 /// A learned coefficient of this unit alone; undefined for one that is fixed or shared by its layer.

@@ -12,6 +12,8 @@ class SlotResidual final : public Residual {
   SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options);
 
   BranchOptions branch(const Unit& unit) const override;
+  bool needs_calibration() const override;
+  void calibrate(const std::function<void(StreamObserver*)>& run) override;
   void visit(Visitor& visitor) override;
 
   /// The norms and learned coefficients of one unit; what is not there is the identity, or undefined.
@@ -35,5 +37,8 @@ class SlotResidual final : public Residual {
   std::vector<Var> layer_a_, layer_b_;  // one per layer, shared by its units
   Norm entry_, exit_;
 };
+
+/// The Residual of a row to which options have been applied (with_options).
+std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options);
 
 }  // namespace addnorm

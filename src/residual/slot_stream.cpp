@@ -9,7 +9,7 @@ SlotStream::SlotStream(const SlotResidual& residual, const Var& x0, const Pass& 
 
 Var SlotStream::do_read(const Unit& unit) {
   const SlotResidual::Slots& slots = residual_.slots(unit);
-  if (slots.in.is_identity()) return settled();
+  if (!slots.row.in) return settled();
   normed_ = settled(slots.in);
   const double factor = value_of(slots.row.in_scale, residual_.shape(), unit);
   return factor == 1 ? normed_ : scale(normed_, factor);
@@ -18,16 +18,16 @@ Var SlotStream::do_read(const Unit& unit) {
 void SlotStream::do_write(const Unit& unit, const Var& f) {
   const SlotResidual::Slots& slots = residual_.slots(unit);
   const Var g = slots.out(f, pass_);
-  const bool normed_skip = slots.row.skip == Skip::normed;
-  const Var skip = normed_skip ? normed_ : x_;
+  const Var skip = slots.row.skip == Skip::normed ? normed_ : x_;
   normed_ = Var();
   if (slots.row.skip == Skip::none) {
-    x_ = slots.post(added(unit, g), pass_);
-    announce_branch(unit, x_);
+    const Var branch = added(unit, g);
+    announce_branch(unit, branch);
+    x_ = slots.post(branch, pass_);
     announce_stream(&unit, x_);
     return;
   }
-  if (observed()) announce_branch(unit, added(unit, g));
+  if (watched()) announce_branch(unit, added(unit, g));
   if (slots.post.is_identity()) {
     x_ = skip;
     branch_ = g;
@@ -58,10 +58,10 @@ Var SlotStream::settled(const Norm& norm) {
   branch_ = Var();
   pending_.reset();
   announce_stream(&unit, x_);
-  return y;
+  return watched() ? norm(x_, pass_) : y;
 }
 
-/// b * dropout(g), by itself: what is added, for those who watch.
+/// b * dropout(g), by itself: what is added.
 Var SlotStream::added(const Unit& unit, const Var& g) const {
   return times(dropped(g, residual_.dropout(unit, pass_)), residual_.b(unit));
 }

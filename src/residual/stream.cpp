@@ -4,12 +4,11 @@
 
 namespace addnorm {
 
-bool Stream::observed() const { return observer_ && !replaying(); }
 void Stream::announce_branch(const Unit& unit, const Var& added) const {
-  if (observed()) observer_->on_branch(unit, added);
+  if (observer_ && !replaying()) observer_->on_branch(unit, added);
 }
 void Stream::announce_stream(const Unit* unit, const Var& x) const {
-  if (observed()) observer_->on_stream(unit, x);
+  if (observer_ && !replaying()) observer_->on_stream(unit, x);
 }
 
 }  // namespace addnorm

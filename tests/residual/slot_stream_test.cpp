@@ -8,6 +8,7 @@
 #include "support/gradients.h"
 #include "support/modules.h"
 #include "support/stream_runs.h"
+#include "support/threads.h"
 
 namespace addnorm {
 namespace {
@@ -19,6 +20,7 @@ using test::run_stack;
 using test::throws_saying;
 
 constexpr std::size_t kWidth = 6;
+const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
 
 StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
 
@@ -65,29 +67,29 @@ TEST_P(EveryRow, IsItsRowBitForBit) {
   EXPECT_SAME_BITS(run_stack(*residual, x, w).value().values<float>(), by_hand(*residual, x, w, norm).value().values<float>());
 }
 
-struct Listener : StreamObserver {
-  std::vector<Var> branches, streams;
-  void on_branch(const Unit&, const Var& added) override { branches.push_back(added); }
-  void on_stream(const Unit*, const Var& x) override { streams.push_back(x); }
-};
-
 TEST_P(EveryRow, GivesTheSameBitsWhenWatched) {
   const auto residual = make_residual(GetParam(), shape_of(3), {.dropout = 0.3f});
   test::scramble(*residual);
   const std::vector<Var> w = row_branches(residual->shape());
   const Var x(normal_tensor({2, 3, kWidth}, 1), true);
   const Pass pass{.train = true, .step = 3};
-  const auto gradients = [&](StreamObserver* observer) {
+  // y, then the gradients of x, of every branch and of every parameter.
+  const auto results = [&](StreamObserver* observer) {
     Var leaf(x.value(), true);
+    std::vector<Var> leaves{leaf};
+    leaves.insert(leaves.end(), w.begin(), w.end());
+    for_each_parameter(*residual, [&](Parameter& p) { leaves.push_back(p.value); });
+    for (Var& each : leaves) each.clear_grad();
     const Var y = run_stack(*residual, leaf, w, pass, observer);
     backward(y, normal_tensor(y.shape(), 9));
-    return std::pair(y.value(), leaf.grad());
+    std::vector<Tensor> all{y.value()};
+    for (const Var& each : leaves) all.push_back(each.grad().clone());
+    return all;
   };
-  Listener listener;
-  const auto [y, dx] = gradients(nullptr);
-  const auto [watched, watched_dx] = gradients(&listener);
-  EXPECT_SAME_BITS(watched.values<float>(), y.values<float>());
-  EXPECT_SAME_BITS(watched_dx.values<float>(), dx.values<float>());
+  test::Listener listener;
+  const std::vector<Tensor> alone = results(nullptr), watched = results(&listener);
+  ASSERT_EQ(watched.size(), alone.size());
+  for (std::size_t i = 0; i < alone.size(); ++i) EXPECT_SAME_BITS(watched[i].values<float>(), alone[i].values<float>()) << i;
   EXPECT_EQ(listener.branches.size(), residual->shape().units());
   EXPECT_EQ(listener.streams.size(), residual->shape().units() + 1);
 }
@@ -105,9 +107,10 @@ TEST_P(EveryRow, GivesTheSameBitsWhenLayersAreRecomputed) {
     }
     stream.leave(layer);
   };
-  const auto result = [&](bool again) {
+  test::Listener listener;
+  const auto result = [&](bool again, StreamObserver* observer = nullptr) {
     const Var x(normal_tensor({2, 3, kWidth}, 1), true);
-    const auto stream = residual->open(x, pass);
+    const auto stream = residual->open(x, pass, observer);
     for (std::size_t layer = 0; layer < 3; ++layer) {
       if (!again) {
         run_layer(*stream, layer);
@@ -131,6 +134,106 @@ TEST_P(EveryRow, GivesTheSameBitsWhenLayersAreRecomputed) {
   const auto [again_y, again_dx] = result(true);
   EXPECT_SAME_BITS(again_y.values<float>(), y.values<float>());
   EXPECT_SAME_BITS(again_dx.values<float>(), dx.values<float>());
+  const auto [watched_y, watched_dx] = result(true, &listener);
+  EXPECT_SAME_BITS(watched_y.values<float>(), y.values<float>());
+  EXPECT_SAME_BITS(watched_dx.values<float>(), dx.values<float>());
+  EXPECT_EQ(listener.branches.size(), residual->shape().units());  // the second run of a layer is silent
+}
+
+TEST_P(EveryRow, GivesTheSameBitsForAnyNumberOfThreads) {
+  const auto residual = make_residual(GetParam(), shape_of(1), {.dropout = 0.3f});
+  test::scramble(*residual);
+  const std::vector<Var> w = row_branches(residual->shape());
+  const Tensor x = normal_tensor({2, 256, kWidth}, 1), dy = normal_tensor(x.shape(), 9);  // two blocks of rows
+  std::vector<Tensor> first;
+  test::with_every_thread_count([&] {
+    std::vector<Var> leaves{Var(x, true)};
+    leaves.insert(leaves.end(), w.begin(), w.end());
+    for_each_parameter(*residual, [&](Parameter& p) { leaves.push_back(p.value); });
+    for (Var& each : leaves) each.clear_grad();
+    const Var y = run_stack(*residual, leaves[0], w, {.train = true});
+    backward(y, dy);
+    std::vector<Tensor> all{y.value()};
+    for (const Var& each : leaves) all.push_back(each.grad().clone());
+    if (first.empty()) first = all;
+    for (std::size_t i = 0; i < all.size(); ++i) EXPECT_SAME_BITS(all[i].values<float>(), first[i].values<float>()) << i;
+  });
+}
+
+/// The gradients at the place before unit `at` from which skip and branch part: the stream, or N_in of it in norm-skip.
+struct Meeting {
+  const Residual& residual;
+  const std::vector<Var>& w;
+  std::size_t at;
+  bool normed_skip;
+  bool whole_layer;  // its units read one and the same Var: their branches come back together
+
+  /// Of the whole stack; at_branch is what comes back to the branch's own input. Detached: nothing comes back there.
+  struct Gradients {
+    Tensor at_parting, at_branch;
+  };
+  Gradients of_stack(bool detached) const {
+    test::Listener listener;
+    listener.retain = true;
+    Var read_here, branch_here;
+    const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+    const std::size_t layer = residual.shape().unit(at).layer;
+    const auto branch = [&](const Unit& unit, const Var& read) {
+      Var own = reshape(read, read.shape());
+      if (unit.index == at) {
+        read_here = read;
+        branch_here = whole_layer ? read : own;
+        read_here.retain_grad();
+        branch_here.retain_grad();
+      }
+      const bool cut = detached && (unit.index == at || (whole_layer && unit.layer == layer));
+      return mul_row(cut ? own.detach() : own, w[unit.index]);
+    };
+    const Var y = test::run_units(residual, x, branch, {}, &listener);
+    backward(y, normal_tensor(y.shape(), 9));
+    const Var& parting = normed_skip ? read_here : listener.streams[at];
+    return {parting.grad().clone(), detached ? Tensor() : branch_here.grad().clone()};
+  }
+  /// Back from the branch's input to the parting, and nothing else.
+  Tensor of_branch(const Tensor& at_branch) const {
+    if (normed_skip) return at_branch;
+    test::Listener listener;
+    listener.retain = true;
+    const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+    const auto stream = residual.open(x, {}, &listener);
+    for (std::size_t i = 0; i < at; ++i) {
+      const Unit unit = residual.shape().unit(i);
+      if (unit.first_in_layer) stream->enter(unit.layer);
+      stream->write(unit, mul_row(stream->read(unit), w[i]));
+      if (unit.last_in_layer) stream->leave(unit.layer);
+    }
+    const Unit unit = residual.shape().unit(at);
+    if (unit.first_in_layer) stream->enter(unit.layer);
+    const Var u = stream->read(unit);
+    backward(reshape(u, u.shape()), at_branch);
+    return listener.streams[at].grad();
+  }
+};
+
+// A gradient is one float addition, of what comes back along the skip and what comes back through the branch.
+TEST_P(EveryRow, MeetsTheGradientsOfSkipAndBranchInOneAddition) {
+  const auto residual = make_residual(GetParam(), shape_of(2));
+  test::scramble(*residual);
+  const std::vector<Var> w = row_branches(residual->shape());
+  const std::string name = GetParam();
+  if (name == "plain" || name == "plain-ln") return;                     // no skip
+  const bool mixes = name == "denseformer" || name.starts_with("dlcl");  // a layer begins with a mix, not with the stream
+  const bool parallel = name.starts_with("parallel");                    // later units of a layer read what the first read
+  for (std::size_t at = 0; at < residual->shape().units(); ++at) {
+    const bool first = residual->shape().unit(at).first_in_layer;
+    if ((mixes && first) || (parallel && !first)) continue;
+    SCOPED_TRACE(at);
+    const Meeting meeting{*residual, w, at, name == "norm-skip", name == "parallel"};
+    const Meeting::Gradients all = meeting.of_stack(false), skip = meeting.of_stack(true);
+    const Tensor met = add(Var(skip.at_parting), Var(meeting.of_branch(all.at_branch))).value();
+    EXPECT_SAME_BITS(all.at_parting.values<float>(), met.values<float>());
+    EXPECT_FALSE(test::same_bits(all.at_parting.values<float>(), skip.at_parting.values<float>()));
+  }
 }
 
 TEST_P(EveryRow, IsFoundByItsNameAndAliases) {
@@ -157,7 +260,9 @@ TEST(ArrangementNames, ResolveAsPeopleWriteThem) {
 
 TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
   const auto through = [](const char* name, bool final_norm) {
-    const auto residual = make_residual(name, shape_of(2), {.norm = norm_named("layernorm-noeps"), .final_norm = final_norm});
+    const bool normed = std::string_view(name) != "residual" && std::string_view(name) != "rezero";  // these have no norm
+    const auto residual = make_residual(name, shape_of(2),
+                                        {.norm = norm_named(normed ? "layernorm-noeps" : "layernorm"), .final_norm = final_norm});
     const std::vector<Var> zero(4, Var(Tensor::zeros({kWidth})));
     return run_stack(*residual, Var(normal_tensor({1, 3, kWidth}, 1)), zero).value();
   };
@@ -165,7 +270,7 @@ TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
   const Tensor normed = layer_norm(Var(x), Var(), Var(), {.eps = 0}).value();
   for (const char* name : {"residual", "pre-ln", "pre-ln-nofinal", "sub-ln", "layerscale", "rezero", "lns"})
     EXPECT_SAME_BITS(through(name, false).values<float>(), x.values<float>()) << name;
-  for (const char* name : {"post-ln", "deepnorm", "admin-const", "keel", "norm-skip"})
+  for (const char* name : {"post-ln", "deepnorm", "admin", "admin-const", "keel", "norm-skip"})
     EXPECT_NEAR_ALL(through(name, false), normed, test::two_norms_tolerance()) << name;
 }
 

@@ -56,6 +56,11 @@ Tolerance log_softmax_gradient_tolerance(std::size_t n);
 Tolerance steps_tolerance(std::size_t steps);
 /// The mean square of n independent draws around their variance: a deviation of at most sqrt(2 / n) of it (normal draws), five.
 Tolerance sample_variance_tolerance(std::size_t n);
+/// Values of size about 1 computed in double in two ways, up to some hundred roundings each.
+constexpr Tolerance double_tolerance() { return {1e-12, 1e-12}; }
+/// What holds on average over random weights, seen in one network of some hundred features and tokens: a deviation of three
+/// percent per figure, four of those.
+constexpr Tolerance one_network_tolerance() { return {0, 0.12}; }
 /// Sums in double in another order.
 constexpr Tolerance double_sum_tolerance() { return {0, 1e-13}; }
 /// A sum of float32 values in double against the same sum in another order: up to 1e5 terms of size about 1 that cancel.

@@ -15,18 +15,37 @@ inline std::vector<Var> row_branches(const StackShape& shape, DType dtype = DTyp
   return w;
 }
 
-inline Var run_stack(const Residual& residual, const Var& x, const std::vector<Var>& w, const Pass& pass = {},
-                     StreamObserver* observer = nullptr) {
+/// The whole stack with branch(unit, u) as the sub-layers.
+template <class Branch>
+Var run_units(const Residual& residual, const Var& x, Branch&& branch, const Pass& pass = {},
+              StreamObserver* observer = nullptr) {
   const auto stream = residual.open(x, pass, observer);
   for (std::size_t layer = 0; layer < residual.shape().layers; ++layer) {
     stream->enter(layer);
     for (std::size_t i = 0; i < residual.shape().sub_layers.size(); ++i) {
       const Unit unit = residual.shape().unit(layer, i);
-      stream->write(unit, mul_row(stream->read(unit), w[unit.index]));
+      stream->write(unit, branch(unit, stream->read(unit)));
     }
     stream->leave(layer);
   }
   return stream->close();
 }
+
+inline Var run_stack(const Residual& residual, const Var& x, const std::vector<Var>& w, const Pass& pass = {},
+                     StreamObserver* observer = nullptr) {
+  return run_units(
+      residual, x, [&](const Unit& unit, const Var& u) { return mul_row(u, w[unit.index]); }, pass, observer);
+}
+
+/// Keeps what a stream announces.
+struct Listener : StreamObserver {
+  std::vector<Var> branches, streams;
+  void on_branch(const Unit&, const Var& added) override { branches.push_back(added); }
+  void on_stream(const Unit*, const Var& x) override {
+    streams.push_back(x);
+    if (retain) streams.back().retain_grad();
+  }
+  bool retain = false;
+};
 
 }  // namespace addnorm::test

@@ -1,6 +1,8 @@
 // Runs a body with several thread counts, so that a test can demand the same bits from all of them.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include "addnorm/core/parallel.h"
 
 namespace addnorm::test {
@@ -15,5 +17,12 @@ void with_every_thread_count(Body&& body) {
   }
   set_threads(before);
 }
+
+/// A program of thousands of tiny calls, which would mostly wake threads, runs on one:
+///   const auto* const kOneThread = testing::AddGlobalTestEnvironment(new OneThread);
+class OneThread : public testing::Environment {
+ public:
+  void SetUp() override { set_threads(1); }
+};
 
 }  // namespace addnorm::test

@@ -19,6 +19,12 @@ inline Var vector(std::uint64_t seed) { return Var(normal_tensor({kToldWidth}, s
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// A row without any norm refuses to be given another kind.
+inline bool has_norm(const Arrangement& row) {
+  const auto any = [](const UnitSlots& slots) { return slots.in || slots.mid || slots.out || slots.post; };
+  return !row.is_row() || row.entry || row.exit || any(row.unit) || std::ranges::any_of(row.overrides, any, &Override::slots);
+}
+
 /// Whether a line with this label is for the unit: read from its words alone.
 inline bool is_for(const std::string& label, const Unit& unit, const StackShape& shape) {
   const bool first_quarter = 4 * (unit.layer + 1) <= shape.layers;

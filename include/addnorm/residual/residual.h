@@ -1,6 +1,7 @@
 // Residual: the module that owns what an arrangement adds to a stack, and knows all that follows from the choice.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include "addnorm/nn/norm.h"
 #include "addnorm/nn/pass.h"
 #include "addnorm/residual/arrangement.h"
+#include "addnorm/residual/choices.h"
 #include "addnorm/residual/stream.h"
 
 namespace addnorm {
@@ -19,7 +21,12 @@ struct ResidualOptions {
   std::optional<bool> final_norm{};
   std::optional<bool> embedding_norm{};  ///< a norm of the stack's input
   float dropout = 0;                     ///< of branches, where they are added
+  ArrangementChoices choices{};          ///< what only some arrangements have
 };
+
+/// The row that runs: `row` with its choices, its final norm and the norm of its input as the options say. A UsageError where
+/// they do not fit it: a choice it does not have, a kind of norm where it has no norm at all.
+Arrangement with_options(const Arrangement& row, const ResidualOptions& options);
 
 /// What an arrangement wants of the sub-layer that the model builds.
 struct BranchOptions {
@@ -34,6 +41,17 @@ class Residual : public Module {
   virtual BranchOptions branch(const Unit& unit) const;
   /// From what a parameter of the stack's sub-layers is drawn; its place names layer and sub-layer. By the arrangement's init.
   virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const;
+
+  /// Some coefficients are measured before the first training step: calibrate() once then, never again (they are saved).
+  virtual bool needs_calibration() const { return false; }
+  /// `run` runs one forward pass in training mode over one batch, and hands the observer to open(). Nothing to do for most;
+  /// Admin fills the skip's coefficients, in the order of units and within that one pass:
+  ///
+  ///   ω_1 = 1,   ω_{i+1} = sqrt( Var(ω_i x_{i-1}) + Var(f_i) )
+  ///
+  /// Variances are over every element of the batch, f_i is the branch as it is added, and ω_i is in place before unit i adds:
+  /// x_i = N(ω_i x_{i-1} + f_i). Two stacks have a value each. When `run` throws or leaves a unit out, all is as before.
+  virtual void calibrate(const std::function<void(StreamObserver*)>& run);
 
   const StackShape& shape() const { return shape_; }
   const Arrangement& arrangement() const { return arrangement_; }

@@ -16,12 +16,14 @@
 
 namespace addnorm {
 
-/// Hears what happens to a stream; not while recompute runs a layer for the second time. The Vars are those of the graph:
-/// retain_grad() on them works.
+/// Hears what happens to a stream; not while recompute runs a layer for the second time. Streams are Vars of the graph, and
+/// retain_grad() on them gives the whole gradient, skip and branch: listening costs some fusion, and changes no bit.
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
-  /// The branch as it is added: after the output norm, its coefficient and dropout. f = b * dropout(N_out(F)).
+  /// The branch as it is added: after the output norm, its coefficient and dropout. f = b * dropout(N_out(F)). Told before it
+  /// is added: the skip's coefficient is read after this (Residual::calibrate). A value only: what it is computed from for you
+  /// may stand beside the graph. Its gradient is that of the sum it goes into.
   virtual void on_branch(const Unit& unit, const Var& added) = 0;
   /// The stream after `unit` wrote, when it is settled; the input itself with no unit.
   virtual void on_stream(const Unit* unit, const Var& x) = 0;
@@ -52,7 +54,8 @@ class Stream {
 
  protected:
   explicit Stream(StreamObserver* observer) : observer_(observer) {}
-  bool observed() const;  ///< somebody listens, and this is not a replay
+  /// There is an observer, in a replay too: what is computed must not depend on whether it hears of it.
+  bool watched() const { return observer_ != nullptr; }
   void announce_branch(const Unit& unit, const Var& added) const;
   void announce_stream(const Unit* unit, const Var& x) const;
 
