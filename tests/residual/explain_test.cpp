@@ -57,6 +57,31 @@ TEST_P(EveryFormula, ReadBackIsWhatTheStreamComputes) {
     }
 }
 
+TEST(Formulas, FollowTheChoicesOfTheirArrangement) {
+  const struct {
+    const char* name;
+    ArrangementChoices choices;
+    const char* text;
+  } cases[] = {{"xskip", {.skip_factor = 0.5}, "x' = λ·x + F(x)"},
+               {"keel", {.learned_skip = true}, ""},
+               {"mix-ln", {.post_share = 0.5}, "first ½ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))"},
+               {"normformer", {.scale_ffn_skip = true, .head_gain = HeadGain::after_out}, ""},
+               {"scaled-res", {.norm_place = NormPlace::post}, "x' = LN(x + F(x)/√n)"},
+               {"admin-const", {.output_change = OutputChange::one}, "x' = LN(ω⊙x + F(x))"}};
+  for (const auto& one : cases) {
+    const StackShape shape = language_model(4);
+    const Executed executed(one.name, shape, {}, one.choices);
+    const Formula formula = formula_of(executed.residual->arrangement(), shape);
+    if (*one.text) {
+      EXPECT_EQ(units_text(formula), one.text);
+    }
+    SCOPED_TRACE(units_text(formula));
+    if (has(units_text(formula), "½")) continue;  // the reader of labels knows quarters
+    const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+    EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
+  }
+}
+
 TEST_P(EveryFormula, HasADiagramThatComputesTheSame) {
   const Arrangement& row = arrangement_named(GetParam());
   const bool mixes = has(row.name, "dlcl") || row.name == "denseformer";  // by learned weights that no picture shows

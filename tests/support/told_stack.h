@@ -42,8 +42,8 @@ inline bool is_for(const std::string& label, const Unit& unit, const StackShape&
 /// F(u) = w u, or w_2 N(g w_1 u) where the arrangement puts a norm or head gains inside.
 class Executed {
  public:
-  Executed(const std::string& name, const StackShape& shape, const NormKindOptions& norm)
-      : residual(make_residual(name, shape, {.norm = norm})) {
+  Executed(const std::string& name, const StackShape& shape, const NormKindOptions& norm, const ArrangementChoices& choices = {})
+      : residual(make_residual(name, shape, {.norm = norm, .choices = choices})) {
     scramble(*residual);
     convert(*residual, DType::f64);
     for_each_parameter(*residual, [&](Parameter& p) { parameters[p.path] = p.value; });
@@ -59,7 +59,8 @@ class Executed {
     if (options.head_gain == HeadGain::none && inner[unit.index].is_identity()) return mul_row(u, w(unit, 0));
     Var heads = mul_row(u, w(unit, 0));
     if (options.head_gain == HeadGain::before_out) heads = mul_row(heads, w(unit, 1));
-    return mul_row(inner[unit.index](heads, {}), w(unit, 2));
+    const Var out = mul_row(inner[unit.index](heads, {}), w(unit, 2));
+    return options.head_gain == HeadGain::after_out ? mul_row(out, w(unit, 1)) : out;
   }
   Var run(const Var& x) const {
     const auto stream = residual->open(x, {});
