@@ -27,7 +27,10 @@ std::string number(double value) {
 std::string final_norm_text(const Arrangement& row, const ArrangementView& view) {
   return row.exit && !symbol_of(view.norm).empty() ? symbol_of(view.norm) : "–";
 }
-std::string source_text(const Arrangement& row) { return concat(row.source, " (", row.year, ")"); }
+std::string source_text(const Arrangement& row) {
+  const std::string source = row.source.empty() ? "a row of your own" : row.source;
+  return row.year == 0 ? source : concat(source, " (", row.year, ")");
+}
 std::string formula_text(const Arrangement& row, const ArrangementView& view) {
   return units_text(formula_of(row, view.stacks.back(), view.norm));
 }
@@ -184,7 +187,8 @@ std::string about(const Arrangement& row, const ArrangementView& view, std::size
   all += entry("parameters", parameters_text(row, view), columns);
   all += text_of_init(row, view, columns);
   all += gain_lines(row, view, columns);
-  all += entry("known failure", row.failure, columns) + entry("used by", row.used_by, columns);
+  if (!row.failure.empty()) all += entry("known failure", row.failure, columns);
+  if (!row.used_by.empty()) all += entry("used by", row.used_by, columns);
   std::string aliases;
   for (const std::string& alias : row.aliases) aliases += (aliases.empty() ? "" : ", ") + alias;
   return aliases.empty() ? all : all + entry("aliases", aliases, columns);

@@ -1,8 +1,11 @@
 // addnorm arrangements: the catalogue, or all about the arrangements that are named.
+#include <filesystem>
 #include <iostream>
+#include <optional>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "addnorm/residual/arrangement_file.h"
 #include "arrangement_views.h"
 #include "commands.h"
 
@@ -13,18 +16,20 @@ struct Options {
   std::vector<std::string> names;
   std::string format = "text", norm = "layernorm", model = "lm";
   std::int64_t layers = 12;
+  std::filesystem::path file;
   bool json = false, ascii = false;
 };
 
 /// Those that are named, once each; an alias is answered with the canonical name.
-Rows rows_of(const std::vector<std::string>& names) {
+Rows rows_of(const std::vector<std::string>& names, const std::optional<Arrangement>& own) {
   Rows rows;
   for (const std::string& name : names) {
     const Arrangement& row = arrangement_named(name);
     if (row.name != name) std::cerr << "addnorm arrangements: " << name << " is " << row.name << '\n';
     rows.push_back(&row);
   }
-  if (names.empty())
+  if (own) rows.push_back(&*own);
+  if (rows.empty())
     for (const Arrangement& row : arrangements()) rows.push_back(&row);
   return rows;
 }
@@ -32,17 +37,19 @@ Rows rows_of(const std::vector<std::string>& names) {
 int run(const Options& o) {
   const std::vector<std::string> formats{"text", "svg", "mermaid", "json"};
   const std::string format = o.json ? "json" : o.format;
-  const Rows rows = rows_of(o.names);
+  const std::optional<Arrangement> own = o.file.empty() ? std::nullopt : std::optional<Arrangement>(read_arrangement(o.file));
+  const Rows rows = rows_of(o.names, own);
+  const bool all = o.names.empty() && !own;
   const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
   Terminal terminal = terminal_of_stdout();
   if (o.ascii) terminal.unicode = false;
 
   if (format == "json") {
-    std::cout << arrangements_json(rows, view, !o.names.empty());
+    std::cout << arrangements_json(rows, view, !all);
   } else if (format == "text") {
-    std::cout << (o.names.empty() ? arrangements_table : arrangements_page)(rows, view, terminal);
+    std::cout << (all ? arrangements_table : arrangements_page)(rows, view, terminal);
   } else if (format == "svg" || format == "mermaid") {
-    require(!o.names.empty(), "--format ", format, " draws what is named; name one arrangement or more, e.g. post-ln pre-ln");
+    require(!all, "--format ", format, " draws what is named; name one arrangement or more, e.g. post-ln pre-ln");
     std::cout << (format == "svg" ? arrangements_svg : arrangements_mermaid)(rows, view);
   } else {
     throw UsageError(unknown_name("format", format, formats));
@@ -56,6 +63,7 @@ void add_arrangements(Program& program) {
   const auto o = std::make_shared<Options>();
   Command command = program.command("arrangements", "where add and norm stand: the catalogue, or formula and picture of one");
   command.positional("names", o->names, "names or aliases; several are drawn side by side (default: a table of all)");
+  command.option("--arrangement FILE", o->file, "a row of your own in a JSON file, e.g. my.json; docs/adding-an-arrangement.md");
   command.option("--format KIND", o->format, "text, svg, mermaid or json");
   command.option("--json", o->json, "the same as --format json: an array of objects");
   command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");

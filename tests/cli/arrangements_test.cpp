@@ -187,6 +187,16 @@ TEST(ArrangementsCommand, WritesTheChosenNorm) {
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
 }
 
+TEST(ArrangementsCommand, TellsOfARowInAFile) {
+  const std::string file = ADDNORM_SOURCE_DIR "/examples/halved.json";
+  const Outcome o = run({"pre-ln", "--arrangement", file.c_str()});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_TRUE(says(o.out, {"halved-sandwich a row of your own\n", "   pre-ln ", "x' = x + β·LN(F(LN(x)))"}));
+  const Outcome missing = run({"--arrangement", "no-such-file.json"});
+  EXPECT_EQ(missing.code, 1);
+  EXPECT_TRUE(says(missing.err, {"no-such-file.json"}));
+}
+
 TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
   EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
                    {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",

@@ -18,6 +18,7 @@ using test::FormulaReader;
 using test::FormulaValue;
 using test::FormulaWorld;
 using test::has;
+using test::has_norm;
 using test::normal_tensor;
 using test::path_of;
 using test::read_back;
@@ -41,25 +42,44 @@ INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_
   return name;
 });
 
-/// An arrangement without any norm refuses a kind of norm: it would change nothing.
-bool takes_norm(const Arrangement& row, const std::string& norm) {
-  const bool has_any = row.entry || row.exit || has(units_text(formula_of(row, decoder(4))), "LN(");
-  return has_any || norm == "layernorm" || norm == "none";
-}
-
 TEST_P(EveryFormula, ReadBackIsWhatTheStreamComputes) {
   const Arrangement& row = arrangement_named(GetParam());
   if (!row.is_row()) return;  // classes are read below
   for (const StackShape& shape : {language_model(4), language_model(1), decoder(8)})
     for (const char* norm : {"layernorm", "rmsnorm"}) {
+      if (!has_norm(row) && std::string_view(norm) != "layernorm") continue;
       SCOPED_TRACE(concat(norm, ", ", shape.units(), " units"));
-      if (!takes_norm(row, norm)) continue;
       const Executed executed(row.name, shape, norm_named(norm));
       const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
       const Formula formula = formula_of(row, shape, norm_named(norm));
       SCOPED_TRACE(units_text(formula));
       EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
     }
+}
+
+TEST(Formulas, FollowTheChoicesOfTheirArrangement) {
+  const struct {
+    const char* name;
+    ArrangementChoices choices;
+    const char* text;
+  } cases[] = {{"xskip", {.skip_factor = 0.5}, "x' = λ·x + F(x)"},
+               {"keel", {.learned_skip = true}, ""},
+               {"mix-ln", {.post_share = 0.5}, "first ½ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))"},
+               {"normformer", {.scale_ffn_skip = true, .head_gain = HeadGain::after_out}, ""},
+               {"scaled-res", {.norm_place = NormPlace::post}, "x' = LN(x + F(x)/√n)"},
+               {"admin-const", {.output_change = OutputChange::one}, "x' = LN(ω⊙x + F(x))"}};
+  for (const auto& one : cases) {
+    const StackShape shape = language_model(4);
+    const Executed executed(one.name, shape, {}, one.choices);
+    const Formula formula = formula_of(executed.residual->arrangement(), shape);
+    if (*one.text) {
+      EXPECT_EQ(units_text(formula), one.text);
+    }
+    SCOPED_TRACE(units_text(formula));
+    if (has(units_text(formula), "½")) continue;  // the reader of labels knows quarters
+    const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+    EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
+  }
 }
 
 TEST_P(EveryFormula, HasADiagramThatComputesTheSame) {
@@ -143,7 +163,7 @@ TEST_P(EveryFormula, CountsTheParametersOfItsResidual) {
   const Arrangement& row = arrangement_named(GetParam());
   if (!row.is_row()) return;
   for (const char* norm : {"layernorm", "rmsnorm", "dyt", "scalenorm", "none"}) {
-    if (!takes_norm(row, norm)) continue;
+    if (!has_norm(row) && std::string_view(norm) != "layernorm") continue;
     const StackShape shape = decoder(4);
     const auto residual = make_residual(row.name, shape, {.norm = norm_named(norm)});
     const std::size_t one = Norm(norm_named(norm), kWidth).is_identity() ? 0 : [&] {
@@ -388,8 +408,8 @@ TEST(SkipGains, OfAnInitialisationByDepthCountWhenAsked) {
 SkipGain measured_gain(const std::string& name, std::size_t layers) {
   constexpr std::size_t kFeatures = 192, kTokens = 96;
   const StackShape shape{.width = kFeatures, .layers = layers};
-  const char* norm = takes_norm(arrangement_named(name), "layernorm-noeps") ? "layernorm-noeps" : "layernorm";
-  const auto residual = make_residual(name, shape, {.norm = norm_named(norm)});
+  const bool normed = has_norm(arrangement_named(name));
+  const auto residual = make_residual(name, shape, {.norm = norm_named(normed ? "layernorm-noeps" : "layernorm")});
   const Var x(layer_norm(Var(normal_tensor({1, kTokens, kFeatures}, 1)), Var(), Var(), {.eps = 0}));
   const auto stream = residual->open(x, {});
   for (std::size_t i = 0; i < shape.units(); ++i) {

@@ -19,6 +19,12 @@ inline Var vector(std::uint64_t seed) { return Var(normal_tensor({kToldWidth}, s
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
+/// A row without any norm refuses to be given another kind.
+inline bool has_norm(const Arrangement& row) {
+  const auto any = [](const UnitSlots& slots) { return slots.in || slots.mid || slots.out || slots.post; };
+  return !row.is_row() || row.entry || row.exit || any(row.unit) || std::ranges::any_of(row.overrides, any, &Override::slots);
+}
+
 /// Whether a line with this label is for the unit: read from its words alone.
 inline bool is_for(const std::string& label, const Unit& unit, const StackShape& shape) {
   const bool first_quarter = 4 * (unit.layer + 1) <= shape.layers;
@@ -36,8 +42,8 @@ inline bool is_for(const std::string& label, const Unit& unit, const StackShape&
 /// F(u) = w u, or w_2 N(g w_1 u) where the arrangement puts a norm or head gains inside.
 class Executed {
  public:
-  Executed(const std::string& name, const StackShape& shape, const NormKindOptions& norm)
-      : residual(make_residual(name, shape, {.norm = norm})) {
+  Executed(const std::string& name, const StackShape& shape, const NormKindOptions& norm, const ArrangementChoices& choices = {})
+      : residual(make_residual(name, shape, {.norm = norm, .choices = choices})) {
     scramble(*residual);
     convert(*residual, DType::f64);
     for_each_parameter(*residual, [&](Parameter& p) { parameters[p.path] = p.value; });
@@ -53,7 +59,8 @@ class Executed {
     if (options.head_gain == HeadGain::none && inner[unit.index].is_identity()) return mul_row(u, w(unit, 0));
     Var heads = mul_row(u, w(unit, 0));
     if (options.head_gain == HeadGain::before_out) heads = mul_row(heads, w(unit, 1));
-    return mul_row(inner[unit.index](heads, {}), w(unit, 2));
+    const Var out = mul_row(inner[unit.index](heads, {}), w(unit, 2));
+    return options.head_gain == HeadGain::after_out ? mul_row(out, w(unit, 1)) : out;
   }
   Var run(const Var& x) const {
     const auto stream = residual->open(x, {});
