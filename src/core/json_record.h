@@ -48,7 +48,11 @@ struct JsonAt {
   }
   [[noreturn]] void wrong(const Json& value, std::string_view allowed) const {
     std::string shown = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 60) shown = shown.substr(0, 57) + "...";
+    if (shown.size() > 60) {
+      std::size_t end = 57;
+      while ((static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) --end;  // not inside a letter
+      shown = shown.substr(0, end) + "...";
+    }
     fail(path, " is ", shown, "; it must be ", allowed);
   }
 };
@@ -177,9 +181,12 @@ Json written(const T& value) {
 
 // The whole file.
 
+inline constexpr int kDeepest = 64;  // what is read is walked by recursion
+
 inline Json parsed(std::string_view text, std::string_view where) {
   std::vector<std::set<std::string>> keys;  // of the objects around the present place
-  const auto once = [&](int, Json::parse_event_t event, Json& value) {
+  const auto once = [&](int depth, Json::parse_event_t event, Json& value) {
+    if (depth > kDeepest) throw DataError(concat(where, ": nested deeper than ", kDeepest, " levels; no record of ours is"));
     if (event == Json::parse_event_t::object_start) keys.emplace_back();
     if (event == Json::parse_event_t::object_end) keys.pop_back();
     if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)

@@ -6,6 +6,12 @@
 #include "model/prefix.h"
 
 namespace addnorm {
+namespace {
+
+constexpr const char* kEncoder = "encoder";
+constexpr const char* kDecoder = "decoder";
+
+}  // namespace
 
 EncoderDecoder::EncoderDecoder(const ModelConfig& given)
     : Model(given, ModelKind::seq2seq),
@@ -21,14 +27,14 @@ const Embedding& EncoderDecoder::target_table() const { return config().shared_v
 
 Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserver* observer) const {
   const NameScope scope("encoder");
-  const Pass own = with_padding(pass, source, config());
+  const Pass own = of_batch(pass, source, config());
   return encoder_(source_(source, own), {.lengths = source.lengths, .observer = observer}, own);
 }
 
 /// The decoder's exit, before the head.
 Var EncoderDecoder::decode(const Tokens& target, StackInput input, const Pass& pass) const {
   const NameScope scope("decoder");
-  const Pass own = with_padding(pass, target, config());
+  const Pass own = of_batch(pass, target, config());
   const std::size_t first = input.cache ? input.cache->length : 0;
   input.lengths = target.lengths;
   return decoder_(target_(target, target_table(), own, first), input, own);
@@ -44,16 +50,16 @@ Var EncoderDecoder::operator()(const Tokens& source, const Tokens& target, const
 }
 
 std::optional<Distribution> EncoderDecoder::init(const Parameter& parameter, const Part& part) const {
-  const bool of_encoder = parameter.path.starts_with("encoder.") || parameter.path.starts_with("source.");
+  const bool of_encoder = parameter.place.stack && std::string_view(parameter.place.stack) == kEncoder;
   return (of_encoder ? encoder_ : decoder_).residual().init(parameter, part);
 }
 
 void EncoderDecoder::visit(Visitor& visitor) {
-  visitor.child("source", source_);
-  visitor.child("target", target_);
-  visitor.child("encoder", encoder_);
-  visitor.child("decoder", decoder_);
-  visitor.child("head", head_);
+  visitor.child("source", source_, {.stack = kEncoder});
+  visitor.child("target", target_, {.stack = kDecoder});
+  visitor.child("encoder", encoder_, {.stack = kEncoder});
+  visitor.child("decoder", decoder_, {.stack = kDecoder});
+  visitor.child("head", head_, {.stack = kDecoder});
 }
 
 namespace {
@@ -101,6 +107,7 @@ class EncoderDecoderDecoding final : public Decoding {
 };
 
 std::unique_ptr<Decoding> EncoderDecoder::decoding(const Tokens& source, bool cached) const {
+  check(source, config().seq_len, "EncoderDecoder: source");
   if (cached) return std::make_unique<EncoderDecoderDecoding>(*this, source);
   const std::vector<std::int32_t> ids(source.ids.begin(), source.ids.end());
   const auto logits = [this, ids, count = source.tokens(), lengths = source.lengths](const Tokens& prefix,

@@ -13,7 +13,9 @@ Mlp::Mlp(const ModelConfig& given)
 Var Mlp::operator()(const Var& x, const Pass& pass, StreamObserver* observer) const {
   require(x.defined() && x.shape().rank() == 2 && x.shape()[1] == config().features, "Mlp: x is ",
           x.defined() ? x.shape().text() : "undefined", "; [batch, ", config().features, "] is needed");
-  return out_(stack_(in_(x), {.observer = observer}, pass));
+  Pass own = pass;
+  own.first_row = pass.first_sequence;
+  return out_(stack_(in_(x), {.observer = observer}, own));
 }
 
 std::optional<Distribution> Mlp::init(const Parameter& parameter, const Part& part) const {

@@ -10,7 +10,7 @@ namespace addnorm {
 
 Model::Model(const ModelConfig& config, ModelKind kind) : config_(completed(config)) {
   require(config.model == kind, "the config is of a model of kind ", name_of(config.model), ", but ", name_of(kind),
-          " is made of it");
+          " is made of it; use make_model(), or another class");
 }
 
 void Model::initialise(std::uint64_t seed) {

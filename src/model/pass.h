@@ -6,11 +6,11 @@
 
 namespace addnorm {
 
-/// The pass with the batch's padding, where a norm wants to know it.
-inline Pass with_padding(const Pass& pass, const Tokens& tokens, const ModelConfig& config) {
-  if (tokens.lengths.empty() || norm_of(config).formula != NormFormula::batch) return pass;
+/// The pass as this batch has it: where its rows begin, and what is padding where a norm wants to know it.
+inline Pass of_batch(const Pass& pass, const Tokens& tokens, const ModelConfig& config) {
   Pass own = pass;
-  own.padding = padding_of(tokens);
+  own.first_row = pass.first_sequence * tokens.tokens();
+  if (norm_of(config).formula == NormFormula::batch) own.padding = padding_of(tokens);
   return own;
 }
 

@@ -107,11 +107,7 @@ Var Stack::branch(const Unit& unit, const Var& x, const StackInput& input, const
     return layer.cross(
         x, {.memory = input.memory, .key_lengths = input.memory_lengths, .cache = cache ? &cache->cross[unit.layer] : nullptr},
         pass);
-  return layer.self(x,
-                    {.key_lengths = input.lengths,
-                     .first_position = cache ? cache->length : 0,
-                     .cache = cache ? &cache->self[unit.layer] : nullptr},
-                    pass);
+  return layer.self(x, {.key_lengths = input.lengths, .cache = cache ? &cache->self[unit.layer] : nullptr}, pass);
 }
 
 /// The layer as one op that keeps only the stream's Vars (and the memory, which all layers share).

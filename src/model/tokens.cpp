@@ -8,7 +8,7 @@ void check(const Tokens& tokens, std::size_t most, const char* where) {
   require(tokens.tokens() <= most, where, ": sequences of ", tokens.tokens(), " tokens, but seq_len is ", most,
           "; cut them, or make the model with a larger seq_len");
   require(tokens.lengths.empty() || tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ",
-          tokens.batch, " sequences");
+          tokens.batch, " sequences; give one for each, or none");
   for (std::size_t b = 0; b < tokens.lengths.size(); ++b)
     require(tokens.lengths[b] >= 1 && tokens.lengths[b] <= tokens.tokens(), where, ": length of sequence ", b, " is ",
             tokens.lengths[b], "; it must be 1 ... ", tokens.tokens());
@@ -38,7 +38,9 @@ Var TokenInput::operator()(const Tokens& tokens, const Pass& pass, std::size_t f
 }
 
 Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const Pass& pass, std::size_t first) const {
-  check(tokens, seq_len_ - std::min(first, seq_len_), name_);
+  require(first + tokens.tokens() <= seq_len_, name_, ": ", tokens.tokens(), " tokens behind ", first, ", but seq_len is ",
+          seq_len_, "; cut the text, or make the model with a larger seq_len");
+  check(tokens, seq_len_, name_);
   const Var x = positions_(table(tokens.ids, tokens.batch), first + offset_);
   if (!pass.train || dropout_ == 0) return x;
   return dropout(x, dropout_, pass.key(name_), pass.first_row);

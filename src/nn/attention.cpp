@@ -19,6 +19,8 @@ MultiHeadOptions completed(MultiHeadOptions o) {
   }
   if (o.d_memory == 0) o.d_memory = o.d_model;
   require(!(o.cross && o.causal), "Attention: cross-attention sees all of the memory; causal must be false");
+  require(!o.v_norm || o.qk_norm.formula != NormFormula::none,
+          "Attention: v_norm takes the kind of norm from qk_norm, which is none; name one there");
   require(!(o.cross && o.rotary),
           "Attention: queries and memory of cross-attention have no common positions; rotary must be off");
   require(o.head_gain != HeadGain::after_out || o.d_model % o.heads == 0,
@@ -62,6 +64,9 @@ Tensor selected(const Tensor& x, std::span<const std::size_t> from) {
 }  // namespace
 
 void AttentionCache::select(std::span<const std::size_t> from) {
+  require(k.defined() && v.defined(), "AttentionCache: select() of a cache that holds nothing yet; run the model with it first");
+  for (const std::size_t row : from)
+    require(row < k.shape()[0], "AttentionCache: row ", row, " is selected, but there are ", k.shape()[0]);
   k = selected(k, from);
   v = selected(v, from);
 }
@@ -119,8 +124,9 @@ Attention::Heads Attention::project(const Var& x, const AttentionInput& input, c
     h.v = norm_heads(v_norm_, h.v, o.kv_heads, QkNormSpan::head, pass);
   }
   if (o.rotary) {
-    h.q = turned(h.q, o.heads, input.first_position);
-    h.k = turned(h.k, o.kv_heads, input.first_position);
+    const std::size_t first = input.cache ? input.cache->length : input.first_position;
+    h.q = turned(h.q, o.heads, first);
+    h.k = turned(h.k, o.kv_heads, first);
   }
   return h;
 }
@@ -139,13 +145,17 @@ Var Attention::turned(const Var& x, std::size_t heads, std::size_t first_positio
 /// Keys and values so far: what the cache holds, with those of this call behind it.
 Attention::Heads Attention::remembered(Heads h, AttentionCache& cache) const {
   require(!grad_enabled(), "Attention: a cache is for decoding and keeps no graph; put NoGrad around it");
+  require(!cache.k.defined() || cache.k.shape()[0] == h.q.shape()[0], "Attention: the cache is of ",
+          cache.k.defined() ? cache.k.shape()[0] : 0, " sequences, x of ", h.q.shape()[0],
+          "; make a cache for as many, or select() its rows");
   if (options_.cross) {
     if (cache.length == 0) cache = {h.k.value(), h.v.value(), h.k.shape()[1]};
     return {h.q, Var(cache.k), Var(cache.v)};
   }
   const std::size_t tokens = h.k.shape()[1];
   require(cache.k.defined() && cache.length + tokens <= cache.k.shape()[1], "Attention: the cache has room for ",
-          cache.k.defined() ? cache.k.shape()[1] : 0, " tokens and holds ", cache.length, "; ", tokens, " more do not fit");
+          cache.k.defined() ? cache.k.shape()[1] : 0, " tokens and holds ", cache.length, "; ", tokens,
+          " more do not fit: make it with more capacity, or cut the text");
   append(cache.k, cache.length, h.k.value());
   append(cache.v, cache.length, h.v.value());
   cache.length += tokens;
@@ -163,6 +173,8 @@ Var Attention::operator()(const Var& x, const AttentionInput& input, const Pass&
                            .causal = o.causal,
                            .key_lengths = input.key_lengths,
                            .mask = input.mask};
+  require(!input.cache || (input.first_position == 0 && (o.cross || input.key_lengths.empty())),
+          "Attention: first_position and key_lengths are given together with a cache, which knows both; leave them out");
   if (!o.cross && !o.rotary && q_norm_.is_identity() && !input.cache) return finish(attention_packed(qkv_(x), options), pass);
 
   Heads h = project(x, input, pass);

@@ -29,6 +29,7 @@ Visitor::Inside::Inside(Visitor& visitor, std::string_view name, Place place)
   visitor.path_ = visitor.path_of(name);
   if (place.layer) visitor.place_.layer = place.layer;
   if (place.sub_layer) visitor.place_.sub_layer = place.sub_layer;
+  if (place.stack) visitor.place_.stack = place.stack;
 }
 Visitor::Inside::~Inside() {
   visitor_.path_.resize(path_length_);

@@ -92,19 +92,30 @@ Var Norm::operator()(const Var& x, const Pass& pass) const {
   refuse("Norm: formula is ", static_cast<int>(o.formula), ", which is none of NormFormula's");
 }
 
+/// Kinds that one kernel adds and norms at once.
+static bool is_fused(NormFormula formula) { return formula == NormFormula::layer || formula == NormFormula::rms; }
+
+SumAndNormed Norm::fused(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout_spec) const {
+  AddNormOptions options;
+  options.eps = options_.eps;
+  options.gain_is_one_plus_gamma = options_.gain_is_one_plus;
+  options.eps_place = options_.eps_place;
+  options.a = a;
+  options.b = b;
+  options.dropout = dropout_spec;
+  if (options_.formula == NormFormula::layer) return add_layer_norm(x, f, gamma_, beta_, options);
+  return add_rms_norm(x, f, gamma_, options);
+}
+
 SumAndNormed Norm::add(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout_spec,
                        const Pass& pass) const {
-  AddNormOptions fused;
-  fused.eps = options_.eps;
-  fused.gain_is_one_plus_gamma = options_.gain_is_one_plus;
-  fused.eps_place = options_.eps_place;
-  fused.a = a;
-  fused.b = b;
-  fused.dropout = dropout_spec;
-  if (options_.formula == NormFormula::layer) return add_layer_norm(x, f, gamma_, beta_, fused);
-  if (options_.formula == NormFormula::rms) return add_rms_norm(x, f, gamma_, fused);
+  if (is_fused(options_.formula)) return fused(x, f, a, b, dropout_spec);
   const Var sum = residual_sum(x, f, a, b, dropout_spec);
   return {sum, (*this)(sum, pass)};
+}
+
+Var Norm::sum(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout_spec) const {
+  return is_fused(options_.formula) ? fused(x, f, a, b, dropout_spec).sum : residual_sum(x, f, a, b, dropout_spec);
 }
 
 void Norm::visit(Visitor& visitor) {

@@ -14,7 +14,7 @@ struct Named {
   NormKindOptions options;
 };
 
-// Canonical names first. eps as the sources have it; --norm-eps overrides.
+// Canonical names first. eps as the sources have it.
 constexpr std::array kNorms{
     Named{"layernorm", {}},
     Named{"layernorm-nobias", {.bias = false}},
@@ -85,7 +85,7 @@ std::string formula_of(const NormKindOptions& o) {
     case NormFormula::rms:
       return gain + (o.eps_place == EpsPlace::inside_root ? "x/√(mean x²+ε)" : "x/(√(mean x²)+ε)");
     case NormFormula::partial_rms:
-      return gain + "x/(√(mean x₁…ₖ²)+ε)";
+      return gain + (o.eps_place == EpsPlace::inside_root ? "x/√(mean x₁…ₖ²+ε)" : "x/(√(mean x₁…ₖ²)+ε)");
     case NormFormula::scale:
       return o.gain_is_one_plus ? "(1+w)·x/max(‖x‖,ε)" : "g·x/max(‖x‖,ε)";
     case NormFormula::batch:

@@ -77,7 +77,7 @@ Positions::Positions(PositionKind kind, std::size_t max_positions, std::size_t w
 Var Positions::operator()(const Var& x, std::size_t first) const {
   if (!table_.defined()) return x;
   const std::size_t batch = x.shape()[0], tokens = x.shape()[1];
-  require(first + tokens <= max_positions_, "Positions: tokens ", first, " ... ", first + tokens,
+  require(first + tokens <= max_positions_, "Positions: tokens ", first, " ... ", first + tokens - 1,
           " of a sequence, but max_positions is ", max_positions_, "; cut the text, or make the model with more positions");
   std::vector<std::int32_t> ids(batch * tokens);
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(first + i % tokens);

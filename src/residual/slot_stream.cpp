@@ -56,12 +56,18 @@ Var SlotStream::settled() {
 Var SlotStream::settled(const Norm& norm) {
   if (!pending_) return norm(x_, pass_);
   const Unit unit = *pending_;
-  auto [sum, y] = norm.add(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_), pass_);
-  x_ = sum;
+  const Factor skip = residual_.a(unit), branch = residual_.b(unit);
+  const DropoutSpec dropout = residual_.dropout(unit, pass_);
+  SumAndNormed both;
+  if (watched())  // the norm by itself, so that the gradient of the sum is there to be read
+    both.sum = norm.sum(x_, branch_, skip, branch, dropout);
+  else
+    both = norm.add(x_, branch_, skip, branch, dropout, pass_);
+  x_ = both.sum;
   branch_ = Var();
   pending_.reset();
   announce_stream(&unit, x_);
-  return watched() ? norm(x_, pass_) : y;
+  return watched() ? norm(x_, pass_) : both.y;
 }
 
 /// b * dropout(g), by itself: what is added.

@@ -28,8 +28,7 @@ std::vector<std::string> split_at(const std::string& text, char separator) {
   return parts;
 }
 
-// ---- gpt-nano-sort: 3 layers, pre-LN, GELU in its tanh form, learned positions, a head of its own
-// ------------------------------
+// gpt-nano-sort: 3 layers, pre-LN, GELU in its tanh form, learned positions, a head of its own.
 
 class NanoSort : public testing::Test {
  protected:
@@ -101,8 +100,7 @@ TEST_F(NanoSort, SortsEverySequenceOfSixDigits) {
   }
 }
 
-// ---- stories260K: 5 layers, pre-RMSNorm, SwiGLU, rotary positions, grouped-query attention, tied head
-// --------------------------
+// stories260K: 5 layers, pre-RMSNorm, SwiGLU, rotary positions, grouped-query attention, tied head.
 
 class Stories : public testing::Test {
  protected:
@@ -147,8 +145,7 @@ TEST_F(Stories, HaveTheSameLogitsWithAndWithoutACache) {
   }
 }
 
-// ---- aren-transliteration: 6 + 6 layers, pre-LN, ReLU, scaled embeddings, sinusoidal positions counted from 1
-// ------------------
+// aren-transliteration: 6 + 6 layers, pre-LN, ReLU, scaled embeddings, sinusoidal positions counted from 1.
 
 class Transliteration : public testing::Test {
  protected:

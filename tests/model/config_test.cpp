@@ -109,6 +109,9 @@ TEST(ModelConfigJson, NamesTheFieldThatIsWrong) {
   EXPECT_TRUE(refused(R"({"layers": 2, "n_layer": 3})", {"n_layer", "layers"}));
   EXPECT_TRUE(refused(R"({"layers": 2, "layers": 3})", {"layers", "twice"}));
   EXPECT_TRUE(refused("[1]", {"array", "an object"}));
+  const std::string deep = R"({"layers": )" + std::string(100000, '[') + std::string(100000, ']') + "}";
+  EXPECT_TRUE(refused(deep.c_str(), {"config.json", "nested deeper than 64"}));
+  EXPECT_TRUE(refused(R"({"norm": ["äöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöüäöü"]})", {"norm is [\"äöü", "a string"}));
   EXPECT_TRUE(refused("{", {"config.json", "not JSON"}));
 }
 

@@ -118,8 +118,23 @@ TEST(LanguageModelInput, IsRefusedWithWhatWasGivenAndAllowed) {
   const auto decoding = lm.decoding(1);
   decoding->append(std::vector<std::int32_t>(8, 1));
   EXPECT_EQ(decoding->room(), 0u);
-  EXPECT_TRUE(throws_saying<UsageError>([&] { decoding->append(std::vector<std::int32_t>{1}); }, {"seq_len"}));
+  EXPECT_TRUE(
+      throws_saying<UsageError>([&] { decoding->append(std::vector<std::int32_t>{1}); }, {"1 tokens behind 8", "seq_len is 8"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { decoding->select(std::vector<std::size_t>{1}); }, {"row 1 of 1"}));
+}
+
+TEST(EncoderDecoderInput, IsRefusedWithWhatWasGivenAndAllowed) {
+  const EncoderDecoder pair(small(ModelKind::seq2seq));
+  const std::vector<std::int32_t> five{1, 2, 3, 4, 5};
+  for (const bool cached : {true, false}) {
+    EXPECT_TRUE(
+        throws_saying<UsageError>([&] { pair.decoding({.ids = five, .batch = 2}, cached); }, {"5 token ids", "2 sequences"}));
+    EXPECT_TRUE(throws_saying<UsageError>([&] { pair.decoding({.ids = five, .batch = 0}, cached); }, {"0 sequences"}));
+    EXPECT_TRUE(throws_saying<UsageError>([&] { pair.decoding({.ids = five, .lengths = {0}}, cached); }, {"is 0", "1 ... 5"}));
+  }
+  EXPECT_TRUE(throws_saying<UsageError>([&] { pair({.ids = five}, {.ids = five, .batch = 5}); }, {"1 sources", "5 targets"}));
+  const LanguageModel lm(small(ModelKind::lm));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { lm.decoding(0); }, {"rows is 0"}));
 }
 
 TEST(Docs, HoldTheProgramThatRunsHere) {

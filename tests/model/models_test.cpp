@@ -102,6 +102,27 @@ TEST_P(EveryArrangement, GivesTheSameBitsRecomputedAndWatched) {
   }
 }
 
+TEST_P(EveryArrangement, MovesRunningStatisticsTheSameWhenWatched) {
+  if (GetParam() == "plain" || GetParam() == "residual" || GetParam() == "xskip" || GetParam() == "rezero" ||
+      GetParam() == "skipinit" || GetParam() == "t-fixup")
+    return;  // no norm
+  const auto statistics = [&](StreamObserver* observer) {
+    ModelConfig config = small(ModelKind::lm, GetParam());
+    config.norm = "batchnorm";
+    AnyModel any(config);
+    any({.train = true}, observer);
+    std::vector<float> all;
+    for_each_buffer(*any.model, [&](const std::string&, Tensor& value) {
+      all.insert(all.end(), value.values<float>().begin(), value.values<float>().end());
+    });
+    return all;
+  };
+  Listener listener;
+  const std::vector<float> alone = statistics(nullptr);
+  EXPECT_FALSE(alone.empty());
+  EXPECT_SAME_BITS(statistics(&listener), alone);
+}
+
 TEST_P(EveryArrangement, GivesTheSameBitsForAnyNumberOfThreads) {
   AnyModel any(small(ModelKind::seq2seq, GetParam()));
   test::scramble(*any.model);
@@ -145,6 +166,28 @@ TEST(Models, DoNotSeePadding) {
     const std::size_t real = kind == ModelKind::classifier ? 2 * width : 6 * width;  // the padding of row 1 comes last
     EXPECT_SAME_BITS(zeros.values<float>().first(real), tens.values<float>().first(real)) << name_of(kind);
   }
+}
+
+TEST(Models, DropTheSameElementsHoweverABatchIsSplit) {
+  ModelConfig config = small(ModelKind::seq2seq);
+  config.dropout = 0.5;
+  const EncoderDecoder model(config);
+  const std::vector<std::int32_t> source = ids(10, 11, 1), target = ids(6, 7, 2);
+  const std::span<const std::int32_t> sources = source, targets = target;
+  const Tensor both = model({.ids = source, .batch = 2}, {.ids = target, .batch = 2}, {.train = true}).value();
+  const Tensor second =
+      model({.ids = sources.subspan(5)}, {.ids = targets.subspan(3)}, {.train = true, .first_sequence = 1}).value();
+  EXPECT_NEAR_ALL(second.values<float>(), both.values<float>().subspan(3 * 7), test::reduction_tolerance(12));
+}
+
+TEST(Models, OfTwoStacksDoNotSeePaddingInEither) {
+  const EncoderDecoder model(small(ModelKind::seq2seq));
+  const auto run = [&](std::int32_t padding) {
+    const std::vector<std::int32_t> source{1, 2, 3, 4, 5, 6, padding, padding}, target{1, 2, 3, 4, padding, padding};
+    return model({.ids = source, .batch = 2, .lengths = {4, 2}}, {.ids = target, .batch = 2, .lengths = {3, 1}}).value();
+  };
+  const Tensor zeros = run(0), sixes = run(6);
+  EXPECT_SAME_BITS(zeros.values<float>().first(4 * 7), sixes.values<float>().first(4 * 7));
 }
 
 TEST(Models, OfAttentionAloneHaveOneUnitPerLayer) {

@@ -77,7 +77,6 @@ TEST_P(EveryAttention, DecodesFromACacheWhatItComputesInOnePass) {
     const Var part = split(x, {done, count, tokens - done - count}, 1)[1];
     AttentionInput given = whole;
     given.cache = &cache;
-    given.first_position = done;
     const Tensor got = attention(part, given, {}).value();
     const Tensor slice = split(Var(want), {done, count, tokens - done - count}, 1)[1].value();
     EXPECT_NEAR_ALL(got, slice, test::reduction_tolerance(o.d_model * 4));
@@ -149,6 +148,19 @@ TEST(Attention, RefusesACacheThatIsFullOrUsedWhileGradientsAreRecorded) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { attention(x, {.cache = &cache}, {}); }, {"NoGrad"}));
   const NoGrad no_grad;
   EXPECT_TRUE(throws_saying<UsageError>([&] { attention(x, {.cache = &cache}, {}); }, {"room for 2", "3 more"}));
+}
+
+TEST(AttentionCache, RefusesWhatItHasNoRowsFor) {
+  const Attention attention({.d_model = 4, .heads = 2, .causal = true});
+  AttentionCache cache = attention.cache(1, 3);
+  const NoGrad no_grad;
+  const Var two(normal_tensor({2, 1, 4}, 1)), one(normal_tensor({1, 1, 4}, 2));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { attention(two, {.cache = &cache}, {}); }, {"cache is of 1", "x of 2"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { attention(one, {.first_position = 1, .cache = &cache}, {}); }, {"first_position"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { attention(one, {.key_lengths = {1}, .cache = &cache}, {}); }, {"key_lengths"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { cache.select(std::vector<std::size_t>{0, 1}); }, {"row 1", "there are 1"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { AttentionCache().select(std::vector<std::size_t>{0}); }, {"holds nothing"}));
+  EXPECT_TRUE(throws_saying<UsageError>([] { Attention({.d_model = 4, .v_norm = true}); }, {"v_norm", "qk_norm"}));
 }
 
 }  // namespace

@@ -16,7 +16,7 @@ class EncoderDecoder : public Model {
   /// Logits [batch, target tokens, target_vocab] of each next target token.
   Var operator()(const Tokens& source, const Tokens& target, const Pass& pass = {}, StreamObserver* of_encoder = nullptr,
                  StreamObserver* of_decoder = nullptr) const;
-  /// Empty targets of these sources.
+  /// Empty targets of these sources. The model outlives it and stays where it is.
   std::unique_ptr<Decoding> decoding(const Tokens& source, bool cached = true) const;
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;

@@ -12,7 +12,8 @@ class LanguageModel : public Model {
   explicit LanguageModel(const ModelConfig& config);
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
-  /// Empty sequences to be continued. With a cache a step costs one token; without, the whole prefix again.
+  /// Empty sequences to be continued. With a cache a step costs one token; without, the whole prefix again. The model outlives it
+  /// and stays where it is.
   std::unique_ptr<Decoding> decoding(std::size_t rows, bool cached = true) const;
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;

@@ -15,7 +15,7 @@ struct StackCache {
   std::vector<AttentionCache> self, cross;  ///< by layer
   std::size_t length = 0;                   ///< tokens so far
 
-  void select(std::span<const std::size_t> from);
+  void select(std::span<const std::size_t> from);  ///< row i becomes a copy of row from[i]; copies the whole capacity
 };
 
 /// What a pass through a stack sees besides x.
@@ -29,7 +29,8 @@ struct StackInput {
 
 ///   s = residual.open(x);  for every layer and unit: s.write(unit, F(s.read(unit)));  y = s.close()
 ///
-/// x [batch, tokens, d_model], or any [..., d_model] without attention -> the same shape.
+/// x [batch, tokens, d_model], or any [..., d_model] without attention -> the same shape. With Pass::recompute backward runs
+/// layers again: the stack outlives it and stays where it is.
 class Stack : public Module {
  public:
   Stack() = default;

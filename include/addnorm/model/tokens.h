@@ -10,7 +10,8 @@
 
 namespace addnorm {
 
-/// ids [batch, tokens], row by row; shorter sequences are padded at their end, and lengths say where it begins.
+/// ids [batch, tokens], row by row, which the caller keeps; shorter sequences are padded at their end, and lengths say where it
+/// begins.
 struct Tokens {
   std::span<const std::int32_t> ids;
   std::size_t batch = 1;

@@ -24,7 +24,7 @@ struct MultiHeadOptions {
   bool causal = false;            ///< a query sees no later key
   bool bias = true;               ///< of all four projections
   std::optional<double> scale{};  ///< of the scores; default 1 / sqrt(d_head)
-  double softcap = 0;
+  double softcap = 0;             ///< scores become softcap * tanh(score / softcap); 0: they do not
   std::optional<RotaryOptions> rotary{};
   NormKindOptions qk_norm{.formula = NormFormula::none};
   QkNormSpan qk_norm_span = QkNormSpan::head;
@@ -33,26 +33,31 @@ struct MultiHeadOptions {
   HeadGain head_gain = HeadGain::none;
 };
 
-/// Keys and values of the tokens so far, [B, capacity, kv_heads * d_head] each. Decoding appends; nothing is copied.
+/// Keys and values of the tokens so far, [B, capacity, kv_heads * d_head] each. Decoding appends in place; copies of a cache
+/// share their memory.
 struct AttentionCache {
   Tensor k;
   Tensor v;
   std::size_t length = 0;
 
-  /// The same for other rows: row i becomes a copy of row from[i] (beams).
+  /// The same for other rows: row i becomes a copy of row from[i] (beams). Costs a copy of the whole capacity.
   void select(std::span<const std::size_t> from);
 };
 
 /// What one call sees besides x.
 struct AttentionInput {
   Var memory{};                                 ///< cross: [B, Tm, d_memory]
-  std::vector<std::size_t> key_lengths{};       ///< [B]: keys from there on are padding
+  std::vector<std::size_t> key_lengths{};       ///< [B]: keys from there on are padding; not with a cache of self-attention
   std::shared_ptr<const AttentionMask> mask{};  ///< as AttentionOptions::mask
-  std::size_t first_position = 0;               ///< of x's first token: rotary; more than 0 with a cache
+  std::size_t first_position = 0;   ///< of x's first token, for rotary positions; with a cache it is the cache's length
   AttentionCache* cache = nullptr;  ///< decoding: keys and values are appended to it. Not while gradients are recorded
 };
 
-///   out = W_o concat_h( softmax(q_h k_h^T * scale + mask) v_h ) + b_o,   q = W_q x, k = W_k m, v = W_v m,   m = x or memory
+///   out = W_o N( g_h * concat_h( softmax(q_h k_h^T * scale + mask) v_h ) ) + b_o,   q = W_q x, k = W_k m, v = W_v m,   m = x or
+///   memory
+///
+/// N and the head gains g are there only where an arrangement asks for them. 4 T d_model^2 operations for the projections and
+/// 2 T^2 d_model for scores and sums (half of that when causal), times two each; memory grows with T, not with its square.
 ///
 /// x [B, T, d_model] -> the same shape. q, k and v of self-attention lie in one matrix [(heads + 2 kv_heads) d_head, d_model];
 /// cross has q by itself, and k and v together. Norm of q and k first, then rotary positions.

@@ -18,6 +18,7 @@ namespace addnorm {
 struct Place {
   std::optional<std::size_t> layer{};  ///< from 0
   std::optional<SubLayer> sub_layer{};
+  const char* stack = nullptr;  ///< "encoder" or "decoder" in a model that has both
 };
 
 /// Rows [first, first + rows) of a parameter that serve one role: q, k and v lie in one matrix.

@@ -26,11 +26,15 @@ class Norm : public Module {
   /// The same bits as the steps one by one.
   SumAndNormed add(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout,
                    const Pass& pass) const;
+  /// The sum of add() alone: the same bits, of gradients too.
+  Var sum(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout) const;
   bool is_identity() const { return options_.formula == NormFormula::none; }
   const NormKindOptions& options() const { return options_; }
   void visit(Visitor& visitor) override;
 
  private:
+  SumAndNormed fused(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout) const;
+
   NormKindOptions options_{.formula = NormFormula::none};
   std::size_t width_ = 0;
   Var gamma_;  // scale: g

@@ -24,7 +24,7 @@ enum class NormFormula : unsigned char {
 struct NormKindOptions {
   NormFormula formula = NormFormula::layer;
   float eps = 1e-5f;
-  bool gain = true;                            ///< gamma (layer, rms, batch, dyt)
+  bool gain = true;                            ///< gamma (layer, rms, partial_rms, batch, dyt)
   bool bias = true;                            ///< beta (layer, batch, dyt)
   bool gain_is_one_plus = false;               ///< the gain is stored as w, and is 1 + w: starts at 0 (Gemma)
   EpsPlace eps_place = EpsPlace::inside_root;  ///< rms

@@ -12,11 +12,12 @@ namespace addnorm {
 /// Made by whoever runs the model, and the same for all of it. Whether a function runs for the second time is not said here:
 /// replaying() knows (autograd/tape.h).
 struct Pass {
-  bool train = false;                    ///< dropout and batch statistics
-  std::uint64_t seed = 1;                ///< of dropout
-  std::uint64_t step = 0;                ///< of the optimizer: another step, another mask
-  std::uint64_t first_row = 0;           ///< global index of the batch's first row, for masks that do not depend on the split
-  bool recompute = false;                ///< layers keep only the stream they begin with; backward computes them again
+  bool train = false;                ///< dropout and batch statistics
+  std::uint64_t seed = 1;            ///< of dropout
+  std::uint64_t step = 0;            ///< of the optimizer: another step, another mask
+  std::uint64_t first_sequence = 0;  ///< global index of the batch's first sequence: masks do not depend on how a batch is split
+  std::uint64_t first_row = 0;       ///< the same in rows of the stream; models set it from first_sequence and their tokens
+  bool recompute = false;            ///< layers keep only the stream they begin with; backward computes them again
   std::vector<unsigned char> padding{};  ///< one byte per row of the stream, 1 = padding; empty: none
 
   /// The key of a mask: (seed, step, site). Rows and columns are counted from it.

@@ -43,7 +43,7 @@ class Positions : public Module {
   Positions() = default;
   Positions(PositionKind kind, std::size_t max_positions, std::size_t width);
 
-  /// x [B, T, width] + the rows first ... first + T of the table. More positions than there are is a UsageError.
+  /// x [B, T, width] + the rows first ... first + T - 1 of the table. More positions than there are is a UsageError.
   Var operator()(const Var& x, std::size_t first = 0) const;
   void visit(Visitor& visitor) override;
   std::size_t max_positions() const { return max_positions_; }
