@@ -38,8 +38,14 @@ void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
 
 void detail::refuse_empty_blocks() { refuse("parallel_ranges: blocks of 0 elements asked for, at least 1 is needed"); }
 
-void detail::run_tasks(std::size_t tasks, TaskBody body, void* context) {
-  const int team = static_cast<int>(std::min(tasks, static_cast<std::size_t>(threads())));
+std::size_t threads_worth(double multiplications) {
+  const double shares = multiplications / 0x1p18;
+  const auto most = static_cast<std::size_t>(threads());
+  return shares < static_cast<double>(most) ? std::max<std::size_t>(1, static_cast<std::size_t>(shares)) : most;
+}
+
+void detail::run_tasks(std::size_t tasks, std::size_t most, TaskBody body, void* context) {
+  const int team = static_cast<int>(std::min({tasks, most, static_cast<std::size_t>(threads())}));
   if (team <= 1 || omp_in_parallel()) {
     for (std::size_t task = 0; task < tasks; ++task) body(context, task, 0);
     return;

@@ -48,6 +48,13 @@ struct BasicAttentionArgs {
   T* scratch = nullptr;  ///< attention_forward_scratch or attention_backward_scratch elements, on 64 bytes; not for double
 };
 
+/// Of all scores and weighted sums, masks left aside; backward has two and a half times as many.
+template <class T>
+double attention_multiplications(const BasicAttentionArgs<T>& a) {
+  return static_cast<double>(a.batch * a.heads) * static_cast<double>(a.queries) * static_cast<double>(a.keys) *
+         static_cast<double>(a.d_head + a.d_value);
+}
+
 /// Query i of batch b sees keys j <= i + offset, under a causal mask. Beyond [-queries, keys] another offset hides and shows
 /// the same keys; there the sums of positions and offset could overflow.
 template <class T>

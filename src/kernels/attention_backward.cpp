@@ -203,10 +203,11 @@ std::size_t attention_backward_scratch(const AttentionArgs& a) {
 
 void attention_backward(const AttentionGradArgs& g) {
   const AttentionArgs& a = g.forward;
-  parallel_tasks(a.batch * a.kv_heads, [&](std::size_t task, std::size_t worker) {
-    HWY_DYNAMIC_DISPATCH(attention_backward_head)
-    (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * floats_per_worker(a));
-  });
+  parallel_tasks(a.batch * a.kv_heads, threads_worth(2.5 * attention_multiplications(a)),
+                 [&](std::size_t task, std::size_t worker) {
+                   HWY_DYNAMIC_DISPATCH(attention_backward_head)
+                   (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * floats_per_worker(a));
+                 });
 }
 
 }  // namespace addnorm::kernels

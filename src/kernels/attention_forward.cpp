@@ -159,12 +159,13 @@ std::size_t attention_forward_scratch(const AttentionArgs& a) {
 
 void attention_forward(const AttentionArgs& a) {
   const std::size_t tiles = (a.queries + attention::kTileQueries - 1) / attention::kTileQueries;
-  parallel_tasks(a.batch * a.heads * tiles, [&](std::size_t task, std::size_t worker) {
-    const std::size_t head = task / tiles;
-    const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
-    HWY_DYNAMIC_DISPATCH(attention_forward_tile)
-    (a, head / a.heads, head % a.heads, tile * attention::kTileQueries, a.scratch + worker * floats_per_worker(a));
-  });
+  parallel_tasks(
+      a.batch * a.heads * tiles, threads_worth(attention_multiplications(a)), [&](std::size_t task, std::size_t worker) {
+        const std::size_t head = task / tiles;
+        const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
+        HWY_DYNAMIC_DISPATCH(attention_forward_tile)
+        (a, head / a.heads, head % a.heads, tile * attention::kTileQueries, a.scratch + worker * floats_per_worker(a));
+      });
 }
 
 }  // namespace addnorm::kernels

@@ -90,6 +90,15 @@ TEST(Parallel, HandsOutTasksInTheirOrder) {
   });
 }
 
+TEST(Parallel, WakesOnlyAsManyThreadsAsTheWorkIsWorth) {
+  set_threads(3);
+  EXPECT_EQ(threads_worth(0), 1u);
+  EXPECT_EQ(threads_worth(0x1p18), 1u);
+  EXPECT_EQ(threads_worth(0x1p19), 2u);
+  EXPECT_EQ(threads_worth(1e30), 3u);
+  parallel_tasks(50, 1, [&](std::size_t, std::size_t worker) { EXPECT_EQ(worker, 0u); });
+}
+
 TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {
   for (const int count : {1, 2, 3, 4, 7}) {
     set_threads(count);

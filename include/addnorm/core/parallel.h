@@ -17,7 +17,7 @@ namespace detail {
 using BlockBody = void (*)(void* context, std::size_t block);
 void run_blocks(std::size_t blocks, BlockBody body, void* context);
 using TaskBody = void (*)(void* context, std::size_t task, std::size_t worker);
-void run_tasks(std::size_t tasks, TaskBody body, void* context);
+void run_tasks(std::size_t tasks, std::size_t team, TaskBody body, void* context);
 [[noreturn]] void refuse_empty_blocks();
 }  // namespace detail
 
@@ -33,14 +33,24 @@ void parallel_blocks(std::size_t blocks, Body&& body) {
 
 /// body(task, worker) for every task in [0, tasks), each exactly once, handed out one by one in this order to whoever is
 /// free: for tasks of unequal cost, the long ones first. worker < threads() names scratch memory: two tasks with the same
-/// worker never run at the same time. What a task computes must not depend on its worker. Otherwise as parallel_blocks.
+/// worker never run at the same time. What a task computes must not depend on its worker. At most `team` threads take part.
+/// Otherwise as parallel_blocks.
 template <class Body>
-void parallel_tasks(std::size_t tasks, Body&& body) {
+void parallel_tasks(std::size_t tasks, std::size_t team, Body&& body) {
   using Plain = std::remove_reference_t<Body>;
   detail::run_tasks(
-      tasks, [](void* context, std::size_t task, std::size_t worker) { (*static_cast<Plain*>(context))(task, worker); },
+      tasks, team, [](void* context, std::size_t task, std::size_t worker) { (*static_cast<Plain*>(context))(task, worker); },
       const_cast<std::remove_const_t<Plain>*>(&body));
 }
+
+template <class Body>
+void parallel_tasks(std::size_t tasks, Body&& body) {
+  parallel_tasks(tasks, static_cast<std::size_t>(threads()), body);
+}
+
+/// How many threads are worth waking for so many multiplications, at least one and at most threads(): a share of less than 2^18
+/// costs less than the wake-up.
+std::size_t threads_worth(double multiplications);
 
 /// [0, count) cut into blocks of `size`, 0 being a UsageError: body(begin, end). The last one may be shorter.
 template <class Body>

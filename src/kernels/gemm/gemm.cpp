@@ -179,20 +179,13 @@ class ColumnOfBlocks {
   std::size_t j_, n_;
 };
 
-/// How many threads are worth waking: a share of less than 2^18 multiplications costs less than the wake-up.
-std::size_t shares(const Gemm& g, std::size_t blocks) {
-  const double work = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k) / 0x1p18;
-  const auto team = static_cast<std::size_t>(threads());
-  return std::max<std::size_t>(
-      1, work < static_cast<double>(team) ? std::min(blocks, static_cast<std::size_t>(work)) : std::min(blocks, team));
-}
-
 /// Every thread takes a run of consecutive blocks, rows fastest. Which thread computes a block does not change its bits.
 void gemm_by_blocks(const Gemm& g) {
   const GemmBlocks blocks = gemm_blocks(g.m, g.n, g.k, g.transpose_a);
   const std::size_t down = parts_of(g.m, blocks.rows);
   const std::size_t total = down * parts_of(g.n, blocks.columns);
-  const std::size_t runs = shares(g, total);
+  const double multiplications = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  const std::size_t runs = std::min(total, threads_worth(multiplications));
   parallel_blocks(runs, [&](std::size_t run) {
     const AloneOnThisThread alone;
     const std::size_t end = total * (run + 1) / runs;
