@@ -19,7 +19,7 @@ Classifier::Classifier(const ModelConfig& given)
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::encoder_only),
       out_(config().d_model, config().classes, Role::head) {
-  initialise(1);
+  draw(1);
 }
 
 Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

@@ -29,25 +29,44 @@ bool has_attention(const ModelConfig& c) { return c.layer != LayerKind::ffn; }
 bool has_tokens(const ModelConfig& c) { return c.model != ModelKind::mlp; }
 bool has_classes(const ModelConfig& c) { return c.model == ModelKind::classifier || c.model == ModelKind::mlp; }
 
+// Far beyond any machine, and far below where products of two sizes overflow.
+constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max();
+constexpr std::size_t kMostLayers = 1000000;
+constexpr std::size_t kMostWidth = std::size_t{1} << 28;
+
+void size(const char* name, std::size_t value, std::size_t most) {
+  field(value >= 1 && value <= most, name, value, "be 1 ... ", most);
+}
+/// A field that this kind of model has no use for.
+void unused(const ModelConfig& c, const char* name, bool given, std::size_t value) {
+  field(!given, name, value, "be left out in a model of kind ", name_of(c.model));
+}
+
 void check_vocabularies(const ModelConfig& c) {
-  constexpr std::size_t kMost = std::numeric_limits<std::int32_t>::max();
-  const char* allowed = "be 1 ... 2147483647 (token ids are 32-bit)";
-  if (has_tokens(c)) field(c.vocab >= 1 && c.vocab <= kMost, "vocab", c.vocab, allowed);
-  if (c.model == ModelKind::seq2seq) {
-    field(c.target_vocab <= kMost, "target_vocab", c.target_vocab, allowed);
-    field(!c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal vocab (", c.vocab,
-          "), because shared_vocab is true");
-  }
-  if (has_classes(c)) field(c.classes >= 1, "classes", c.classes, "be at least 1 in a ", name_of(c.model));
-  if (c.model == ModelKind::mlp) field(c.features >= 1, "features", c.features, "be at least 1 in a model of kind mlp");
+  const bool pair = c.model == ModelKind::seq2seq;
+  if (has_tokens(c)) size("vocab", c.vocab, kMostIds);
+  if (pair) size("target_vocab", c.target_vocab, kMostIds);
+  if (has_classes(c)) size("classes", c.classes, kMostIds);
+  if (c.model == ModelKind::mlp) size("features", c.features, kMostWidth);
+  unused(c, "target_vocab", !pair && c.target_vocab > 0, c.target_vocab);
+  unused(c, "decoder_layers", !pair && c.decoder_layers > 0, c.decoder_layers);
+  unused(c, "classes", !has_classes(c) && c.classes > 0, c.classes);
+  unused(c, "features", c.model != ModelKind::mlp && c.features > 0, c.features);
+  field(!pair || !c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal vocab (", c.vocab,
+        "), because shared_vocab is true");
+  field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
 }
 
 void check_sizes(const ModelConfig& c) {
-  field(c.layers >= 1, "layers", c.layers, "be at least 1");
-  field(c.d_model >= 1, "d_model", c.d_model, "be at least 1");
-  if (c.layer != LayerKind::attention) field(c.d_ff >= 1, "d_ff", c.d_ff, "be at least 1");
-  if (has_tokens(c)) field(c.seq_len >= 1, "seq_len", c.seq_len, "be at least 1");
-  field(c.dropout >= 0 && c.dropout < 1, "dropout", c.dropout, "be at least 0 and below 1");
+  size("layers", c.layers, kMostLayers);
+  if (c.model == ModelKind::seq2seq) size("decoder_layers", c.decoder_layers, kMostLayers);
+  size("d_model", c.d_model, kMostWidth);
+  if (c.layer != LayerKind::attention) size("d_ff", c.d_ff, kMostWidth);
+  if (has_tokens(c)) size("seq_len", c.seq_len, kMostIds);
+  field(c.position_offset <= kMostIds - std::min(c.seq_len, kMostIds), "position_offset", c.position_offset,
+        "be at most 2147483647 together with seq_len (", c.seq_len, ")");
+  field(c.dropout >= 0 && static_cast<float>(c.dropout) < 1, "dropout", c.dropout, "be at least 0 and below 1");
+  field(std::isfinite(c.rope_base) && c.rope_base > 0, "rope_base", c.rope_base, "be a number above 0");
 }
 
 void check_attention(const ModelConfig& c) {
@@ -56,7 +75,8 @@ void check_attention(const ModelConfig& c) {
     field(!is_rotary(c.positions), "positions", name_of(c.positions), "not turn queries and keys: these layers have none");
     return;
   }
-  field(c.heads >= 1, "heads", c.heads, "be at least 1");
+  size("heads", c.heads, kMostWidth);
+  field(c.d_head <= kMostWidth / c.heads, "d_head", c.d_head, "be at most ", kMostWidth / c.heads, " with ", c.heads, " heads");
   field(c.d_head >= 1 || c.d_model % c.heads == 0, "heads", c.heads, "divide d_model (", c.d_model, "), or d_head be given");
   field(c.kv_heads == 0 || c.heads % c.kv_heads == 0, "kv_heads", c.kv_heads, "divide heads (", c.heads, ")");
   field(qk_norm_of(c).formula != NormFormula::batch, "qk_norm", c.qk_norm,
@@ -65,7 +85,6 @@ void check_attention(const ModelConfig& c) {
   const std::size_t d_head = c.d_head ? c.d_head : c.d_model / c.heads;
   field(d_head % 2 == 0, "d_head", d_head, "be even: rotary positions turn pairs of features");
   field(c.position_offset == 0, "position_offset", c.position_offset, "be 0 with rotary positions, which have no table");
-  field(std::isfinite(c.rope_base) && c.rope_base > 0, "rope_base", c.rope_base, "be a number above 0");
 }
 
 void check_layer(const ModelConfig& c) {
@@ -88,6 +107,7 @@ void check_norms(const ModelConfig& c) {
 }
 
 std::size_t default_d_ff(const ModelConfig& c) {
+  if (c.d_model > kMostWidth) return 1;  // refused as what it is
   return c.activation == Activation::swiglu ? (c.d_model * 8 / 3 + 7) / 8 * 8 : 4 * c.d_model;
 }
 

@@ -106,6 +106,19 @@ static const Names& names(Activation) {
   return all;
 }
 
+// Kinds with more names than one.
+template <class Kind>
+static void read_named(const Json& json, Kind& value, const JsonAt& at, Kind (*named)(std::string_view)) {
+  if (!json.is_string()) at.wrong(json, "one of " + listed(names(value)));
+  try {
+    value = named(json.get<std::string>());
+  } catch (const UsageError& error) {
+    at.fail(at.path, ": ", error.what());
+  }
+}
+static void read(const Json& json, PositionKind& value, const JsonAt& at) { read_named(json, value, at, positions_named); }
+static void read(const Json& json, Activation& value, const JsonAt& at) { read_named(json, value, at, activation_named); }
+
 // A row of one's own is an object like that of a file.
 static void read(const Json& json, Arrangement& row, const JsonAt& at) {
   row = arrangement_from_json(json.dump(), concat(at.where, ": ", at.path));
@@ -133,8 +146,6 @@ constexpr std::array kAliases{Alias{"hidden_size", "d_model"},
                               Alias{"block_size", "seq_len"},
                               Alias{"layer_norm_eps", "norm_eps"},
                               Alias{"layer_norm_epsilon", "norm_eps"},
-                              Alias{"rms_norm_eps", "norm_eps"},
-                              Alias{"rope_theta", "rope_base"},
                               Alias{"tie_word_embeddings", "tied"},
                               Alias{"num_labels", "classes"}};
 

@@ -9,7 +9,7 @@ Encoder::Encoder(const ModelConfig& given)
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::encoder_only),
       head_(config().head ? Head(config(), config().vocab) : Head()) {
-  initialise(1);
+  draw(1);
 }
 
 Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

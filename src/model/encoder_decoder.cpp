@@ -20,7 +20,7 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& given)
       encoder_(config(), StackKind::encoder),
       decoder_(config(), StackKind::decoder),
       head_(config(), config().target_vocab) {
-  initialise(1);
+  draw(1);
 }
 
 const Embedding& EncoderDecoder::target_table() const { return config().shared_vocab ? source_.table() : target_.table(); }

@@ -12,7 +12,7 @@ LanguageModel::LanguageModel(const ModelConfig& given)
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::decoder_only),
       head_(config(), config().vocab) {
-  initialise(1);
+  draw(1);
 }
 
 Var LanguageModel::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

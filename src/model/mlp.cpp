@@ -7,7 +7,7 @@ Mlp::Mlp(const ModelConfig& given)
       in_(config().features, config().d_model),
       stack_(config(), StackKind::encoder_only),
       out_(config().d_model, config().classes, Role::head) {
-  initialise(1);
+  draw(1);
 }
 
 Var Mlp::operator()(const Var& x, const Pass& pass, StreamObserver* observer) const {

@@ -1,5 +1,8 @@
 #include "addnorm/model/model.h"
 
+#include <algorithm>
+#include <map>
+
 #include "addnorm/model/classifier.h"
 #include "addnorm/model/encoder.h"
 #include "addnorm/model/encoder_decoder.h"
@@ -14,6 +17,20 @@ Model::Model(const ModelConfig& config, ModelKind kind) : config_(completed(conf
 }
 
 void Model::initialise(std::uint64_t seed) {
+  const std::unique_ptr<Model> fresh = make_model(config_);
+  std::map<std::string, Tensor> starts;
+  for_each_parameter(*fresh, [&](Parameter& p) { starts[p.path] = p.value.value(); });
+  for_each_buffer(*fresh, [&](const std::string& path, Tensor& value) { starts[path] = value; });
+  const auto take = [&](const std::string& path, Tensor& value) {
+    const auto from = starts.at(path).values<float>();
+    std::ranges::copy(from, value.values<float>().begin());
+  };
+  for_each_parameter(*this, [&](Parameter& p) { take(p.path, p.value.value()); });
+  for_each_buffer(*this, take);
+  draw(seed);
+}
+
+void Model::draw(std::uint64_t seed) {
   addnorm::initialise(
       *this, [this](const Parameter& parameter, const Part& part) { return init(parameter, part); }, seed);
 }

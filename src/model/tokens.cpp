@@ -3,8 +3,9 @@
 namespace addnorm {
 
 void check(const Tokens& tokens, std::size_t most, const char* where) {
-  require(tokens.batch > 0 && !tokens.ids.empty() && tokens.ids.size() % tokens.batch == 0, where, ": ", tokens.ids.size(),
-          " token ids do not make ", tokens.batch, " sequences of one length; pad the short ones");
+  require(!tokens.ids.empty(), where, ": no token ids were given; a sequence has at least one token");
+  require(tokens.batch > 0 && tokens.ids.size() % tokens.batch == 0, where, ": ", tokens.ids.size(), " token ids do not make ",
+          tokens.batch, " sequences of one length; pad the short ones");
   require(tokens.tokens() <= most, where, ": sequences of ", tokens.tokens(), " tokens, but seq_len is ", most,
           "; cut them, or make the model with a larger seq_len");
   require(tokens.lengths.empty() || tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ",
@@ -13,6 +14,17 @@ void check(const Tokens& tokens, std::size_t most, const char* where) {
     require(tokens.lengths[b] >= 1 && tokens.lengths[b] <= tokens.tokens(), where, ": length of sequence ", b, " is ",
             tokens.lengths[b], "; it must be 1 ... ", tokens.tokens());
 }
+
+namespace {
+
+void check_ids(const Tokens& tokens, std::size_t vocab, const char* where) {
+  for (std::size_t i = 0; i < tokens.ids.size(); ++i)
+    require(tokens.ids[i] >= 0 && static_cast<std::size_t>(tokens.ids[i]) < vocab, where, ": token ", i % tokens.tokens(),
+            " of sequence ", i / tokens.tokens(), " is ", tokens.ids[i], "; the vocab is ", vocab, ", so ids are 0 ... ",
+            vocab - 1);
+}
+
+}  // namespace
 
 std::vector<unsigned char> padding_of(const Tokens& tokens) {
   std::vector<unsigned char> padding;
@@ -41,6 +53,7 @@ Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const P
   require(first + tokens.tokens() <= seq_len_, name_, ": ", tokens.tokens(), " tokens behind ", first, ", but seq_len is ",
           seq_len_, "; cut the text, or make the model with a larger seq_len");
   check(tokens, seq_len_, name_);
+  check_ids(tokens, table.vocabulary(), name_);
   const Var x = positions_(table(tokens.ids, tokens.batch), first + offset_);
   if (!pass.train || dropout_ == 0) return x;
   return dropout(x, dropout_, pass.key(name_), pass.first_row);

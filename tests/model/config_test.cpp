@@ -1,6 +1,8 @@
 // ModelConfig: what is written is read back, and what makes no model is refused by the name of its field.
 #include "addnorm/model/config.h"
 
+#include <cmath>
+
 #include "addnorm/model/model.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
@@ -50,7 +52,6 @@ TEST(ModelConfigJson, ReadsBackWhatItWrote) {
                      .scale_embedding = true,
                      .tied = false,
                      .head_bias = true,
-                     .head = false,
                      .shared_vocab = true,
                      .pooling = Pooling::first};
   const std::string text = to_json(config);
@@ -61,7 +62,7 @@ TEST(ModelConfigJson, ReadsBackWhatItWrote) {
         "kv_heads", "d_head",     "d_ff",         "seq_len",        "arrangement",     "choices",      "norm",
         "norm_eps", "norm_bias",  "final_norm",   "embedding_norm", "qk_norm",         "qk_norm_span", "dropout",
         "layer",    "activation", "bias",         "positions",      "position_offset", "rope_base",    "scale_embedding",
-        "tied",     "head_bias",  "head",         "shared_vocab",   "pooling"})
+        "tied",     "head_bias",  "shared_vocab", "pooling"})
     EXPECT_NE(text.find(concat("\"", name, "\":")), std::string::npos) << name;
   EXPECT_EQ(back.kv_heads, 2u);
   EXPECT_EQ(back.choices.skip_factor, 1.5);
@@ -94,6 +95,8 @@ TEST(ModelConfigJson, KnowsTheWordsOfHuggingFace) {
   EXPECT_EQ(config.kv_heads, 2u);
   EXPECT_EQ(config.seq_len, 128u);
   EXPECT_EQ(config.norm_eps, 1e-12);
+  EXPECT_EQ(model_config_from_json(R"({"positions": "rope", "activation": "gelu_new"})", "x").positions, PositionKind::rotary);
+  EXPECT_EQ(model_config_from_json(R"({"head": false})", "x").head, false);
 }
 
 TEST(ModelConfigJson, NamesTheFieldThatIsWrong) {
@@ -105,6 +108,7 @@ TEST(ModelConfigJson, NamesTheFieldThatIsWrong) {
   EXPECT_TRUE(refused(R"({"layers": 2.5})", {"layers is 2.5"}));
   EXPECT_TRUE(refused(R"({"model": "lmm"})", {"model is \"lmm\"", "lm, encoder, seq2seq", "did you mean lm"}));
   EXPECT_TRUE(refused(R"({"positions": "learnt"})", {"positions", "learned"}));
+  EXPECT_TRUE(refused(R"({"rms_norm_eps": 1e-6})", {"rms_norm_eps"}));
   EXPECT_TRUE(refused(R"({"choices": {"skip_faktor": 2}})", {"choices.skip_faktor", "did you mean choices.skip_factor"}));
   EXPECT_TRUE(refused(R"({"layers": 2, "n_layer": 3})", {"n_layer", "layers"}));
   EXPECT_TRUE(refused(R"({"layers": 2, "layers": 3})", {"layers", "twice"}));
@@ -131,9 +135,19 @@ TEST(ModelConfig, FillsInWhatFollowsFromOtherSizes) {
 
 TEST(ModelConfig, NamesTheFieldTheValueAndWhatIsAllowed) {
   expect_refused([](auto& c) { c.heads = 5; }, {"heads is 5", "divide d_model (12)"});
-  expect_refused([](auto& c) { c.heads = 0; }, {"heads is 0", "at least 1"});
+  expect_refused([](auto& c) { c.heads = 0; }, {"heads is 0", "1 ..."});
   expect_refused([](auto& c) { c.kv_heads = 3; }, {"kv_heads is 3", "divide heads (2)"});
-  expect_refused([](auto& c) { c.layers = 0; }, {"layers is 0", "at least 1"});
+  expect_refused([](auto& c) { c.layers = 0; }, {"layers is 0", "1 ... 1000000"});
+  expect_refused([](auto& c) { c.layers = std::size_t{0} - 1; }, {"layers is 18446744073709551615", "1 ... 1000000"});
+  expect_refused([](auto& c) { c.d_model = std::size_t{1} << 62, c.d_ff = 0; }, {"d_model is 4611686018427387904"});
+  expect_refused([](auto& c) { c.position_offset = std::size_t{0} - 1; }, {"position_offset is 18446744073709551615"});
+  expect_refused([](auto& c) { c.d_head = std::size_t{1} << 60; }, {"d_head is"});
+  expect_refused([](auto& c) { c.dropout = 0.99999999; }, {"model config: dropout"});
+  expect_refused([](auto& c) { c.dropout = std::nan(""); }, {"dropout is nan"});
+  expect_refused([](auto& c) { c.rope_base = -5; }, {"rope_base is -5"});
+  expect_refused([](auto& c) { c.head = false; }, {"head is false", "lm"});
+  expect_refused([](auto& c) { c.classes = 2; }, {"classes is 2", "left out", "lm"});
+  expect_refused([](auto& c) { c.decoder_layers = 2; }, {"decoder_layers is 2", "left out"});
   expect_refused([](auto& c) { c.vocab = 0; }, {"vocab is 0"});
   expect_refused([](auto& c) { c.d_model = 0; }, {"d_model is 0"});
   expect_refused([](auto& c) { c.seq_len = 0; }, {"seq_len is 0"});

@@ -112,7 +112,7 @@ TEST(LanguageModelInput, IsRefusedWithWhatWasGivenAndAllowed) {
   const LanguageModel lm(small(ModelKind::lm));
   const std::vector<std::int32_t> nine = ids(9, 11, 1), out{3, 11}, three{1, 2, 3};
   EXPECT_TRUE(throws_saying<UsageError>([&] { lm({.ids = nine}); }, {"9 tokens", "seq_len is 8"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { lm({.ids = out}); }, {"id 1 is 11", "rows 0 to 10"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { lm({.ids = out}); }, {"token 1 of sequence 0 is 11", "vocab is 11", "0 ... 10"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { lm({.ids = three, .batch = 2}); }, {"3 token ids", "2 sequences"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { lm({.ids = three, .lengths = {4}}); }, {"length of sequence 0 is 4", "1 ... 3"}));
   const auto decoding = lm.decoding(1);

@@ -140,6 +140,21 @@ TEST(Models, StartTheSameForTheSameSeedAndDifferForAnother) {
   }
 }
 
+TEST(Models, StartAnewWhenInitialisedAgain) {
+  for (const char* arrangement : {"pre-ln", "rezero", "admin", "dlcl-pre"}) {
+    ModelConfig config = small(ModelKind::lm, arrangement);
+    if (arrangement != std::string("rezero")) config.norm = "batchnorm";
+    AnyModel used(config), fresh(config);
+    used({.train = true});
+    for_each_parameter(*used.model, [](Parameter& p) {
+      for (float& v : p.value.value().values<float>()) v += 0.5f;
+    });
+    used.model->initialise(7);
+    fresh.model->initialise(7);
+    EXPECT_SAME_BITS(used().value().values<float>(), fresh().value().values<float>()) << arrangement;
+  }
+}
+
 TEST(Models, DrawEncoderAndDecoderDifferently) {
   EncoderDecoder model(small(ModelKind::seq2seq));
   Tensor encoder, decoder;

@@ -14,17 +14,12 @@
 namespace addnorm::test {
 
 inline ModelConfig small(ModelKind kind, const std::string& arrangement = "pre-ln") {
-  return {.model = kind,
-          .vocab = 11,
-          .target_vocab = kind == ModelKind::seq2seq ? std::size_t{7} : 0,
-          .features = 5,
-          .classes = 3,
-          .layers = 2,
-          .d_model = 12,
-          .heads = 2,
-          .d_ff = 20,
-          .seq_len = 8,
-          .arrangement = arrangement};
+  ModelConfig config{
+      .model = kind, .vocab = 11, .layers = 2, .d_model = 12, .heads = 2, .d_ff = 20, .seq_len = 8, .arrangement = arrangement};
+  if (kind == ModelKind::seq2seq) config.target_vocab = 7;
+  if (kind == ModelKind::mlp) config.features = 5;
+  if (kind == ModelKind::mlp || kind == ModelKind::classifier) config.classes = 3;
+  return config;
 }
 
 inline std::vector<std::int32_t> ids(std::size_t count, std::size_t below, std::uint64_t seed) {

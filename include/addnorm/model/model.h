@@ -8,16 +8,21 @@
 
 namespace addnorm {
 
+/// Neither copied nor moved: decodings and graphs with recompute refer to it.
 class Model : public Module {
  public:
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
   const ModelConfig& config() const { return config_; }
-  /// Draws every parameter anew, by the arrangement's rule. Made models are initialised with seed 1.
+  /// Starts anew: matrices are drawn by the arrangement's rule, all else (gains, biases, coefficients, running statistics) is
+  /// what it is in a model just made, which is initialised with seed 1. Gradients stay as they are. Float32 models only.
   void initialise(std::uint64_t seed);
   /// From what a parameter is drawn; nothing: it keeps what its module started it with.
   virtual std::optional<Distribution> init(const Parameter& parameter, const Part& part) const = 0;
 
  protected:
-  explicit Model(const ModelConfig& config, ModelKind kind);
+  Model(const ModelConfig& config, ModelKind kind);
+  void draw(std::uint64_t seed);  ///< only what the rule draws: for constructors
 
  private:
   ModelConfig config_;
