@@ -8,6 +8,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "addnorm/residual/arrangement.h"
 
 namespace addnorm {
 namespace {
@@ -82,8 +83,9 @@ std::string recursive_text(std::size_t times, bool shared) {
 }
 
 std::string two_streams_text(double share, double scale) {
-  const std::string s = scale == 1 ? "" : text_of(scale) + " ", a = share == 1 ? "" : text_of(share) + " ";
-  return concat("x' = N(x + F(x)), r' = r + ", s, "F(x), r_0 = ", s, "x_0; out = ", a, "x + N(r)");
+  const std::string s = scale == 1 ? "" : text_of(scale) + "·";
+  const std::string x = share == 0 ? "" : share == 1 ? "x + " : text_of(share) + "·x + ";
+  return concat("x' = N(x + F(x)), r' = r + ", s, "F(x)", scale == 1 ? "" : ", r₀ = " + s + "x₀", "; out = ", x, "N(r)");
 }
 
 struct Choice {
@@ -244,6 +246,12 @@ void set_choice(ArrangementChoices& choices, std::string_view name, std::string_
 
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices) {
   Arrangement chosen = row;
+  each_choice(choices, [&](std::string_view name, const auto& value) {
+    each_choice(chosen.choices, [&](std::string_view mine, auto& member) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::remove_cvref_t<decltype(member)>>)
+        if (mine == name && value) member = value;
+    });
+  });
   const auto given = given_choices(choices);
   for (const Choice& choice : table()) {
     const auto found = std::ranges::find(given, choice.name, [](const auto& pair) { return pair.first; });
@@ -252,7 +260,7 @@ Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choic
             choice.name, " (", choice.meaning, "), but ", found->second, " is given; it is for ", listed(choice.taken_by));
     require(choice.is_allowed(choices), "arrangement '", row.name, "': ", choice.name, " (", choice.meaning, ") is ",
             found->second, "; it must be ", choice.allowed);
-    choice.apply(chosen, choices);
+    choice.apply(chosen, chosen.choices);
   }
   return chosen;
 }

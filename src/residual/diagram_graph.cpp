@@ -41,8 +41,9 @@ class Grapher {
           kept_.push_back(from);
         if (kept_.empty()) kept_.push_back(from);
         return from;
-      case Kind::side_norm: {
-        const std::string id = node("norm", step.text);
+      case Kind::side_norm:
+      case Kind::side_factor: {
+        const std::string id = node(step.kind == Kind::side_norm ? "norm" : "factor", step.text);
         edge(side, id, "side");
         side = id;
         return from;

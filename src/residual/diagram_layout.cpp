@@ -58,8 +58,9 @@ class Placer {
         out_.rungs.push_back({row, side_, lane, Rung::Kind::returns});
         break;
       case Kind::side_norm:
+      case Kind::side_factor:
         line(lane, row, row, false);
-        out_.boxes.push_back({row, side_, Kind::norm, step.text});
+        out_.boxes.push_back({row, side_, step.kind == Kind::side_norm ? Kind::norm : Kind::factor, step.text});
         return row + 1;
       case Kind::norm:
       case Kind::factor:

@@ -15,8 +15,8 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
         norms(options.norm, shape),
         entry(norm_if(row.entry)),
         exit(norm_if(true)),
-        alpha(options.choices.stream_share.value_or(1)),
-        s(options.choices.second_stream_scale.value_or(1)) {
+        alpha(row.choices.stream_share.value_or(1)),
+        s(row.choices.second_stream_scale.value_or(1)) {
     require(options.final_norm.value_or(true), "arrangement 'resi-dual': it ends in x + N(r); final_norm cannot be off");
   }
   void visit(Visitor& visitor) override {

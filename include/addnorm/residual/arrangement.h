@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/residual/choices.h"
 #include "addnorm/residual/stack.h"
 
 namespace addnorm {
@@ -111,7 +112,8 @@ struct Arrangement {
   ResidualFactory make = nullptr;  ///< nothing for those of the catalogue: src/residual/classes.cpp knows theirs
   std::string text{};
   std::size_t streams = 1;
-  std::string between_units{};  ///< what passes from unit to unit besides the stream: why one unit cannot stand alone
+  std::string between_units{};   ///< what passes from unit to unit besides the stream: why one unit cannot stand alone
+  ArrangementChoices choices{};  ///< those that with_choices applied: slots show them already, classes and their texts read them
 
   bool is_row() const { return text.empty() && !make; }
   const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;
