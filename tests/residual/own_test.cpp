@@ -34,6 +34,9 @@ std::string text_of_file(const std::string& path) {
   return text.str();
 }
 
+// The catalogue must be whole before main begins: this one is registered while globals are made.
+const Arrangement& kEarly = register_arrangement({.name = "registered-early"});
+
 class Units : public testing::Test {
  protected:
   static Var N(const Var& v) { return layer_norm(v, Var(Tensor::full({kWidth}, 1)), Var(Tensor::zeros({kWidth}))); }
@@ -250,6 +253,12 @@ TEST(Registered, RowsAreFoundByNameAndAlias) {
   const Arrangement& row = register_arrangement(read_arrangement(std::string(ADDNORM_SOURCE_DIR) + "/examples/halved.json"));
   EXPECT_EQ(&arrangement_named("Half_Sandwich"), &row);
   EXPECT_NE(make_residual("halved-sandwich", {.width = kWidth, .layers = 2}), nullptr);
+}
+
+TEST(Registered, OnesFromGlobalsFindTheWholeCatalogue) {
+  EXPECT_EQ(&arrangement_named("registered-early"), &kEarly);
+  for (const Arrangement& row : arrangements())
+    for (const InitGain& gain : row.init.gains) EXPECT_FALSE(gain.roles.empty()) << row.name;
 }
 
 TEST(Registered, OnesFromManyThreadsAreAllThere) {
