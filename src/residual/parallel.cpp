@@ -22,7 +22,8 @@ class Parallel final : public ResidualOf<Parallel, ParallelStream> {
   /// The norm through which this unit reads.
   const Norm& norm(const Unit& unit) const {
     if (!shared) return norms(unit);
-    return norms({.layer = unit.layer, .index = unit.layer});
+    check(shape(), unit);
+    return norms({.layer = unit.layer, .sub_layer = shape().sub_layers[0], .index = unit.layer});
   }
   void visit(Visitor& visitor) override {
     visitor.child("entry", entry);

@@ -221,6 +221,8 @@ TEST(RowsInFiles, SayWhatIsWrongAndWhere) {
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["w_o"]}]}})", {"init.gains[0].roles[0]", "attention_out"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "normed"}})", {"unit.skip", "normed", "in: true"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"kind": "learned_scalar", "profiled": true}}})", {"unit", "profiled"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"a": {"kind": "learned_vector", "profiled": true}, "in": true, "skip": "normed"}})",
+                      {"unit.a is profiled", "skip: \"stream\""}));
   EXPECT_TRUE(refused(R"({"name": "x", "year": "2017"})", {"year is \"2017\"", "2017"}));
   EXPECT_TRUE(refused(R"({"exit": true})", {"my.json: name is missing"}));
   EXPECT_TRUE(refused(R"({"name": "x", "exit": true, "exit": false})", {"\"exit\" is given twice"}));
@@ -229,6 +231,37 @@ TEST(RowsInFiles, SayWhatIsWrongAndWhere) {
   EXPECT_TRUE(refused("", {"my.json: not JSON"}));
   EXPECT_TRUE(throws_saying<DataError>([] { read_arrangement("no/such/row.json"); }, {"no/such/row.json"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { to_json(arrangement_named("b2t")); }, {"b2t", "class"}));
+}
+
+TEST(RowsInFiles, HaveNoFieldWithoutEffect) {
+  const auto refused = [](const char* text, std::initializer_list<std::string> parts) {
+    return throws_saying<DataError>([&] { arrangement_from_json(text, "my.json"); }, parts);
+  };
+  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "none", "a": {"kind": "learned_scalar"}}})", {"unit.a", "\"none\""}));
+  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "none", "a": 0.5}})", {"unit.a", "leave a out"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"in_scale": 0.5}})", {"unit.in_scale", "in: true"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "overrides": [{"unit": {"in_scale": 0.5}}]})", {"overrides[0].unit.in_scale"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "overrides": [{"sub_layer": "ffn", "unit": {"head_gain": "after_out"}}]})",
+                      {"overrides[0].unit.head_gain", "attention"}));
+  for (const char* role : {"bias", "norm_gain", "norm_bias", "coefficient"})
+    EXPECT_TRUE(refused(concat(R"({"name": "x", "init": {"gains": [{"roles": ["v", ")", role, R"("], "gain": 2}]}})").c_str(),
+                        {"init.gains[0].roles names ", role, "matrices"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"gain": 2}]}})", {"init.gains[0].roles is empty"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"deviation": 0.1}})", {"init.deviation", "\"normal\""}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"base": "normal", "deviation": -1}})", {"init.deviation is -1"}));
+  EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"name is", "control characters"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "aliases": ["y", "\u0007"]})", {"aliases[1]", "control characters"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"start": 2, "symbol": "\t"}}})", {"unit.b.symbol", "control characters"}));
+}
+
+TEST(Rows, InCodeAreHeldToTheSameRules) {
+  const auto refused = [](const Arrangement& row, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { make_residual(row, {.width = kWidth, .layers = 2}); }, parts);
+  };
+  EXPECT_TRUE(refused({.name = "mine", .unit = {.in_scale = {.constant = 0.5}}}, {"'mine'", "unit.in_scale", "in: true"}));
+  EXPECT_TRUE(refused({.name = "mine", .unit = {.skip = Skip::none, .a = fixed(0.5)}}, {"unit.a", "leave a out"}));
+  for (const double share : {-1.0, 1.5, std::nan("")})
+    EXPECT_TRUE(refused({.name = "mine", .overrides = {{.first_share = share}}}, {"overrides[0].first_share", "from 0 to 1"}));
 }
 
 // Arrangements under a name of one's own.

@@ -1,6 +1,7 @@
 // Arrangements that are rows: the formula of each by hand with F(x) = w * x, what they are when F = 0, and that fusion, probes
 // and recompute change no bit.
 #include <cmath>
+#include <set>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/residual/catalogue.h"
@@ -248,6 +249,39 @@ TEST_P(EveryRow, MeetsTheGradientsOfSkipAndBranchInOneAddition) {
     EXPECT_SAME_BITS(all.at_parting.values<float>(), met.values<float>());
     EXPECT_FALSE(test::same_bits(all.at_parting.values<float>(), skip.at_parting.values<float>()));
   }
+}
+
+TEST_P(EveryRow, RefusesUnitsOfOtherStacks) {
+  const auto residual = make_residual(GetParam(), shape_of(2));
+  const auto stream = residual->open(Var(normal_tensor({2, 3, kWidth}, 1)), {});
+  const Var f(normal_tensor({2, 3, kWidth}, 2));
+  stream->enter(0);
+  stream->read(shape_of(2).unit(0));
+  for (const Unit& unit : {Unit{.layer = 1}, Unit{.sub_layer = SubLayer::ffn}, shape_of(3).unit(5), Unit{.layer = 3, .index = 6}})
+    EXPECT_TRUE(throws_saying<UsageError>(
+        [&] {
+          stream->read(unit);
+          stream->write(unit, f);
+        },
+        {"stack 'stack'", "2 layers of 2 units", "StackShape::unit"}));
+}
+
+TEST(NormSkip, RefusesToWriteWhatWasNotRead) {
+  const auto residual = make_residual("norm-skip", shape_of(2));
+  const auto stream = residual->open(Var(normal_tensor({2, 3, kWidth}, 1)), {});
+  const Var f(normal_tensor({2, 3, kWidth}, 2));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { stream->write(shape_of(2).unit(0), f); }, {"unit 0", "call read(unit) before"}));
+}
+
+TEST_P(EveryRow, CountsSubLayersThatALayerHasTwice) {
+  const StackShape twice{.width = kWidth, .layers = 2, .sub_layers = {SubLayer::ffn, SubLayer::self, SubLayer::ffn}};
+  const auto residual = make_residual(GetParam(), twice, {.dropout = 0.5f});
+  std::set<std::string> paths;
+  for_each_parameter(*residual, [&](Parameter& p) { EXPECT_TRUE(paths.insert(p.path).second) << p.path << " twice"; });
+  const Pass pass{.train = true};
+  EXPECT_NE(residual->dropout(twice.unit(0, 0), pass).key, residual->dropout(twice.unit(0, 2), pass).key);
+  EXPECT_EQ(residual->dropout(twice.unit(0, 0), pass).key,
+            make_residual(GetParam(), shape_of(2), {.dropout = 0.5f})->dropout(shape_of(2).unit(0, 1), pass).key);
 }
 
 TEST_P(EveryRow, IsFoundByItsNameAndAliases) {

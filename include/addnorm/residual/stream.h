@@ -30,8 +30,8 @@ class StreamObserver {
 };
 
 /// Holds only Vars, and lives for one pass. Where it stands it learns from the units that are handed to it, so that a model need
-/// not run every layer once: one that is left out (no enter, no leave) is the identity; one that runs again goes on from where the
-/// stream is, and its output takes the place of the first where outputs are kept (denseformer, dlcl).
+/// not run every layer once: one that is left out (no enter, no leave) is the identity; one that runs again goes on from where
+/// the stream is, and its output takes the place of the first where outputs are kept (denseformer, dlcl).
 class Stream {
  public:
   /// What recompute keeps of it: the stream, and a branch that is written but not added yet.
