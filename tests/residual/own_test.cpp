@@ -221,8 +221,9 @@ TEST(RowsInFiles, SayWhatIsWrongAndWhere) {
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["w_o"]}]}})", {"init.gains[0].roles[0]", "attention_out"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "normed"}})", {"unit.skip", "normed", "in: true"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"kind": "learned_scalar", "profiled": true}}})", {"unit", "profiled"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"a": {"kind": "learned_vector", "profiled": true}, "in": true, "skip": "normed"}})",
-                      {"unit.a is profiled", "skip: \"stream\""}));
+  EXPECT_TRUE(
+      refused(R"({"name": "x", "unit": {"a": {"kind": "learned_vector", "profiled": true}, "in": true, "skip": "normed"}})",
+              {"unit.a is profiled", "skip: \"stream\""}));
   EXPECT_TRUE(refused(R"({"name": "x", "year": "2017"})", {"year is \"2017\"", "2017"}));
   EXPECT_TRUE(refused(R"({"exit": true})", {"my.json: name is missing"}));
   EXPECT_TRUE(refused(R"({"name": "x", "exit": true, "exit": false})", {"\"exit\" is given twice"}));
