@@ -123,6 +123,10 @@ TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
   }
 }
 
+TEST(ArrangementsCommand, TellsOfEachArrangementOnce) {
+  EXPECT_EQ(Json::parse(run({"pre-ln", "post-ln", "PreLN", "pre-ln", "--json"}).out).size(), 2u);
+}
+
 TEST(ArrangementsCommand, AnswersAnUnknownNameWithTheNearestAndTheList) {
   const Outcome o = run({"prelm"});
   EXPECT_EQ(o.code, 2);

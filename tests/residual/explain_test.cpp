@@ -127,6 +127,17 @@ TEST(Diagrams, ShowTheSkipBesideTheBranch) {
             "      y\n");
 }
 
+TEST(Diagrams, AreWholeWhateverNamesAndSymbolsSay) {
+  const Arrangement row{.name = "a\"b<c>&#",
+                        .unit = {.b = {.start = {.constant = 2}, .symbol = "q\"]"}},
+                        .overrides = {{.first_share = 0.5, .slots = {.post = true}}}};
+  const std::vector<Diagram> two(2, diagram_of(row, language_model(4)));
+  const std::string svg = svg_diagram(two), mermaid = mermaid_diagram(two);
+  EXPECT_TRUE(has(svg, "aria-label=\"a&quot;b&lt;c&gt;&amp;#\"")) << svg;
+  EXPECT_TRUE(has(svg, ">q&quot;]·<")) << svg;
+  EXPECT_TRUE(has(mermaid, "(\"q#quot;]·\")") && has(mermaid, "[\"a#quot;b#lt;c#gt;&#35;\"]")) << mermaid;
+}
+
 TEST(Diagrams, StandSideBySide) {
   const StackShape shape = language_model(12);
   const std::vector<Diagram> two{diagram_of(arrangement_named("post-ln"), shape),

@@ -115,7 +115,26 @@ TEST_F(Units, AreEveryArrangementWhoseUnitsShareOnlyTheStream) {
   }
 }
 
+TEST_F(Units, OfClassesStandByThemselves) {
+  const Arrangement fading{
+      .name = "fading in a unit",
+      .make = [](const Arrangement& row, const StackShape& shape, const ResidualOptions& options) -> std::unique_ptr<Residual> {
+        return std::make_unique<example::Fading>(row, shape, options);
+      },
+      .text = "x' = x/l + F(x)"};
+  const StackShape one{.width = kWidth, .layers = 1, .sub_layers = {SubLayer::ffn}}, four{.width = kWidth, .layers = 4};
+  expect_same(ResidualUnit(fading, one, one.unit(0))(x, f), add(x, F(x)));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { ResidualUnit(fading, four, four.unit(3, 0)); },
+                                        {"'fading in a unit' is a class", "8 units", "make_residual"}));
+  expect_same(ResidualUnit(arrangement_named("rskip"), four, four.unit(3, 0))(x, f), N(add(x, N(add(x, F(x))))));
+}
+
+TEST_F(Units, OfAdminStartAsTheFirstOfAStack) { expect_same(ResidualUnit("admin", kWidth)(x, f), N(add(x, F(x)))); }
+
 TEST_F(Units, RefuseWhatCannotBe) {
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] { ResidualUnit(arrangement_named("lns"), {.width = kWidth, .layers = 2}, {.layer = 3, .index = 6}); },
+      {"layer 3", "2 layers"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("post-lm", kWidth); }, {"post-lm", "did you mean post-ln"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("post-ln", 0); }, {"width is 0"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("pre-ln", kWidth, {.final_norm = true}); }, {"final_norm", "stack"}));

@@ -72,8 +72,11 @@ struct UnitSlots {
 /// Other slots for some units; the first that fits holds.
 struct Override {
   std::optional<SubLayer> sub_layer{};  ///< only these
-  std::optional<double> first_share{};  ///< only the first floor(share * layers) layers
+  std::optional<double> first_share{};  ///< only this share of the layers, from the bottom: 0 to 1
   UnitSlots slots{};
+
+  /// How many layers of these it is for: the first floor(share * layers), or all.
+  std::size_t layers_of(const StackShape& shape) const;
 };
 
 /// Gains on top of a base distribution, by role.
