@@ -201,19 +201,59 @@ TEST_P(EveryFormula, HasSomethingToSayOfEverything) {
 }
 
 TEST(Formulas, AreWrittenAsPapersWriteThem) {
-  const auto text = [](const char* name) { return units_text(formula_of(arrangement_named(name), language_model(12))); };
-  EXPECT_EQ(text("post-ln"), "x' = LN(x + F(x))");
-  EXPECT_EQ(text("pre-ln"), "x' = x + F(LN(x))");
-  EXPECT_EQ(text("norm-skip"), "u = LN(x); x' = u + F(u)");
-  EXPECT_EQ(text("deepnorm"), "x' = LN(α·x + F(x))");
-  EXPECT_EQ(text("lns"), "x' = x + F(LN(x)/√l)");
-  EXPECT_EQ(text("layerscale"), "x' = x + λ⊙F(LN(x))");
-  EXPECT_EQ(text("scaled-res"), "x' = x + F(LN(x))/√n");
-  EXPECT_EQ(text("plain"), "x' = F(x)");
-  EXPECT_EQ(text("normformer"), "attention: x' = x + LN(Wₒ·h⊙heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))");
-  EXPECT_EQ(text("mix-ln"), "first ¼ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))");
+  const struct {
+    const char *name, *unit;
+    const char *entry = "x₀ = e", *exit = "y = x";
+  } rows[] = {
+      {"plain", "x' = F(x)"},
+      {"plain-ln", "x' = LN(F(x))"},
+      {"residual", "x' = x + F(x)"},
+      {"xskip", "x' = λ·x + F(x)"},
+      {"xskip-ln", "x' = LN(λ·x + F(x))"},
+      {"post-ln", "x' = LN(x + F(x))"},
+      {"pre-ln", "x' = x + F(LN(x))", "x₀ = e", "y = LN(x)"},
+      {"pre-ln-nofinal", "x' = x + F(LN(x))"},
+      {"norm-skip", "u = LN(x); x' = u + F(u)", "x₀ = e", "y = LN(x)"},
+      {"sandwich", "x' = x + LN(F(LN(x)))", "x₀ = e", "y = LN(x)"},
+      {"peri-ln", "x' = x + LN(F(LN(x)))", "x₀ = LN(e)", "y = LN(x)"},
+      {"res-post", "x' = x + LN(F(x))", "x₀ = e", "y = LN(x)"},
+      {"normformer", "attention: x' = x + LN(Wₒ·h⊙heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))", "x₀ = e",
+       "y = LN(x)"},
+      {"sub-ln", "attention: x' = x + Wₒ·LN(heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))", "x₀ = e", "y = LN(x)"},
+      {"deepnorm", "x' = LN(α·x + F(x))"},
+      {"admin", "x' = LN(ω⊙x + F(x))"},
+      {"admin-const", "x' = LN(ω⊙x + F(x))"},
+      {"keel", "x' = LN(α·x + F(LN(x)))"},
+      {"rezero", "x' = x + α·F(x)"},
+      {"skipinit", "x' = x + α·F(x)"},
+      {"layerscale", "x' = x + λ⊙F(LN(x))", "x₀ = e", "y = LN(x)"},
+      {"lns", "x' = x + F(LN(x)/√l)", "x₀ = e", "y = LN(x)"},
+      {"t-fixup", "x' = x + F(x)"},
+      {"ds-init", "x' = LN(x + F(x))"},
+      {"scaled-res", "x' = x + F(LN(x))/√n", "x₀ = e", "y = LN(x)"},
+      {"mix-ln", "first ¼ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))", "x₀ = e", "y = LN(x)"}};
+  for (const auto& row : rows) {
+    const Formula formula = formula_of(arrangement_named(row.name), language_model(12));
+    EXPECT_EQ(units_text(formula), row.unit) << row.name;
+    EXPECT_EQ(formula.entry, row.entry) << row.name;
+    EXPECT_EQ(formula.exit, row.exit) << row.name;
+  }
+  const auto catalogue = arrangements();
+  EXPECT_EQ(std::ranges::count_if(catalogue, [](const Arrangement& row) { return row.is_row(); }), std::ssize(rows));
+}
+
+TEST(Formulas, LeaveOutNormsThatAreNone) {
   EXPECT_EQ(units_text(formula_of(arrangement_named("pre-ln"), language_model(2), norm_named("none"))), "x' = x + F(x)");
-  EXPECT_EQ(formula_of(arrangement_named("deepnorm"), language_model(12)).symbols[0], "α = (2L)^¼ = 2.213");
+}
+
+TEST(Formulas, DefineTheirSymbolsWithNumbers) {
+  const auto symbol = [](const char* name) { return formula_of(arrangement_named(name), language_model(12)).symbols.at(0); };
+  EXPECT_EQ(symbol("deepnorm"), "α = (2L)^¼ = 2.213");
+  EXPECT_EQ(symbol("xskip"), "λ = 2");
+  EXPECT_EQ(symbol("keel"), "α = n = 24");
+  EXPECT_EQ(symbol("rezero"), "α: learned, one per layer, starts at 0");
+  EXPECT_EQ(symbol("skipinit"), "α: learned, one per unit, starts at 0");
+  EXPECT_EQ(symbol("layerscale"), "λ: learned, one per feature of each unit, starts at ε = 0.1");
 }
 
 TEST(ExtraParameters, AreToldInLettersAndByKindOfUnit) {

@@ -7,8 +7,7 @@
 //   y  = a s + b g
 //   x' = N_post(y)
 //
-// Formula, diagram, parameters and predicted skip gain are derived from these fields, so that no label can drift from what is
-// computed.
+// What is told of it (formula, diagram, parameters, predicted skip gain) is made from the same fields that are computed with.
 #pragma once
 
 #include <memory>
