@@ -7,6 +7,7 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "residual/choice_names.h"
 #include "residual/row_check.h"
 
 namespace addnorm {
@@ -78,10 +79,6 @@ static const Names& names(CoefficientRule::Kind) {
 }
 static const Names& names(Skip) {
   static const Names all{"none", "stream", "normed"};
-  return all;
-}
-static const Names& names(HeadGain) {
-  static const Names all{"none", "before_out", "after_out"};
   return all;
 }
 static const Names& names(InitSpec::Base) {

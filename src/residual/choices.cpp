@@ -9,36 +9,12 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/arrangement.h"
+#include "residual/choice_names.h"
 
 namespace addnorm {
 namespace {
 
 using Kind = CoefficientRule::Kind;
-
-/// The one list of choices and their members.
-template <class C, class Io>
-void each_choice(C& c, Io&& io) {
-  io("skip_factor", c.skip_factor);
-  io("learned_skip", c.learned_skip);
-  io("output_change", c.output_change);
-  io("recursions", c.recursions);
-  io("shared_norms", c.shared_norms);
-  io("post_share", c.post_share);
-  io("branch_start", c.branch_start);
-  io("depth_power", c.depth_power);
-  io("scale_ffn_skip", c.scale_ffn_skip);
-  io("head_gain", c.head_gain);
-  io("norm_place", c.norm_place);
-  io("stream_share", c.stream_share);
-  io("second_stream_scale", c.second_stream_scale);
-}
-
-constexpr std::array kHeadGains{"none", "before_out", "after_out"};
-constexpr std::array kNormPlaces{"pre", "post"};
-constexpr std::array kOutputChanges{"log_n", "one", "n"};
-constexpr auto& names(HeadGain) { return kHeadGains; }
-constexpr auto& names(NormPlace) { return kNormPlaces; }
-constexpr auto& names(OutputChange) { return kOutputChanges; }
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::size_t value) { return concat(value); }
@@ -59,7 +35,7 @@ bool read(std::string_view text, T& value) {
     return text == "true" || text == "false";
   } else if constexpr (std::is_enum_v<T>) {
     const auto& known = names(value);
-    const auto found = std::ranges::find(known, text, [](const char* name) { return std::string_view(name); });
+    const auto found = std::ranges::find(known, text);
     if (found == known.end()) return false;
     value = static_cast<T>(found - known.begin());
     return true;
