@@ -179,12 +179,6 @@ const std::vector<Choice>& table() {
   return choices;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
 const Choice& choice_named(std::string_view name) {
   std::vector<std::string> known;
   for (const Choice& choice : table()) {
