@@ -30,8 +30,9 @@ class StreamObserver {
 };
 
 /// Holds only Vars, and lives for one pass. Where it stands it learns from the units that are handed to it, so that a model need
-/// not run every layer once: one that is left out (no enter, no leave) is the identity; one that runs again goes on from where
-/// the stream is, and its output takes the place of the first where outputs are kept (denseformer, dlcl).
+/// not run every layer once. One that is left out (no enter, no leave) is the identity. One that runs again goes on from where
+/// the stream is; where outputs of layers are kept (denseformer, dlcl), the new one takes the place of the first, and a layer of
+/// dlcl reads the same as before: it sees only those below.
 class Stream {
  public:
   /// What recompute keeps of it: the stream, and a branch that is written but not added yet.
