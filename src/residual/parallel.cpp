@@ -57,6 +57,7 @@ class ParallelStream final : public Stream {
     return normed_;
   }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
     sum_ = add(sum_, added);

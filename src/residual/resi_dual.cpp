@@ -45,8 +45,12 @@ class ResiDualStream final : public Stream {
     r_ = times(x_, {.constant = residual_.s});
     announce_stream(nullptr, x_);
   }
-  Var do_read(const Unit&) override { return x_; }
+  Var do_read(const Unit& unit) override {
+    check(residual_.shape(), unit);
+    return x_;
+  }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
     r_ = add(r_, times(added, {.constant = residual_.s}));

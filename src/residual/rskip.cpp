@@ -40,8 +40,12 @@ class RskipStream final : public Stream {
     x_ = residual_.entry(x0, pass_);
     announce_stream(nullptr, x_);
   }
-  Var do_read(const Unit&) override { return x_; }
+  Var do_read(const Unit& unit) override {
+    check(residual_.shape(), unit);
+    return x_;
+  }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     Var y = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, y);
     for (std::size_t k = 0; k < residual_.recursions; ++k)

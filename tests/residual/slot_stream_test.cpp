@@ -182,12 +182,15 @@ TEST_P(EveryRow, RefusesUnitsOfOtherStacks) {
   stream->enter(0);
   stream->read(shape_of(2).unit(0));
   for (const Unit& unit : {Unit{.layer = 1}, Unit{.sub_layer = SubLayer::ffn}, shape_of(3).unit(5), Unit{.layer = 3, .index = 6}})
-    EXPECT_TRUE(throws_saying<UsageError>(
-        [&] {
-          stream->read(unit);
-          stream->write(unit, f);
-        },
-        {"stack 'stack'", "2 layers of 2 units", "StackShape::unit"}));
+    for (const bool read : {true, false})
+      EXPECT_TRUE(throws_saying<UsageError>(
+          [&] {
+            if (read)
+              stream->read(unit);
+            else
+              stream->write(unit, f);
+          },
+          {"stack 'stack'", "2 layers of 2 units", "StackShape::unit"}));
 }
 
 TEST(NormSkip, RefusesToWriteWhatWasNotRead) {
