@@ -1,4 +1,5 @@
 // addnorm arrangements: the catalogue, or all about the arrangements that are named.
+#include <algorithm>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -26,7 +27,7 @@ Rows rows_of(const std::vector<std::string>& names, const std::optional<Arrangem
   for (const std::string& name : names) {
     const Arrangement& row = arrangement_named(name);
     if (row.name != name) std::cerr << "addnorm arrangements: " << name << " is " << row.name << '\n';
-    rows.push_back(&row);
+    if (std::ranges::find(rows, &row) == rows.end()) rows.push_back(&row);
   }
   if (own) rows.push_back(&*own);
   if (rows.empty())

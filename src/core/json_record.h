@@ -28,12 +28,6 @@ concept HasFields = requires(T& value, void (*io)(const char*, ...)) {
   fields(io, value);
 };
 
-inline std::string listed(const Names& known) {
-  std::string all;
-  for (const std::string& name : known) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
 // Reading. A place is the file and the path of the field: "my.json: unit.a.kind".
 
 struct JsonAt {

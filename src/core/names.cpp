@@ -52,8 +52,14 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
   std::string message = "unknown " + std::string(what) + " '" + std::string(name) + "'";
   if (const std::string nearest = nearest_name(name, known); !nearest.empty()) message += "; did you mean " + nearest + "?";
   message += message.back() == '?' ? " known: " : "; known: ";
-  for (std::size_t i = 0; i < known.size(); ++i) message += (i == 0 ? "" : ", ") + known[i];
+  message += listed(known);
   return message;
+}
+
+std::string listed(std::span<const std::string> names) {
+  std::string all;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  return all;
 }
 
 }  // namespace addnorm

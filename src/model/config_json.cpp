@@ -5,6 +5,7 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "residual/choice_names.h"
 
 namespace addnorm {
 
@@ -12,19 +13,7 @@ namespace addnorm {
 
 template <class Io>
 static void fields(Io& io, ArrangementChoices& choices) {
-  io("skip_factor", choices.skip_factor);
-  io("learned_skip", choices.learned_skip);
-  io("output_change", choices.output_change);
-  io("recursions", choices.recursions);
-  io("shared_norms", choices.shared_norms);
-  io("post_share", choices.post_share);
-  io("branch_start", choices.branch_start);
-  io("depth_power", choices.depth_power);
-  io("scale_ffn_skip", choices.scale_ffn_skip);
-  io("head_gain", choices.head_gain);
-  io("norm_place", choices.norm_place);
-  io("stream_share", choices.stream_share);
-  io("second_stream_scale", choices.second_stream_scale);
+  each_choice(choices, io);
 }
 
 template <class Io>
@@ -83,18 +72,6 @@ static const Names& names(Pooling) {
 }
 static const Names& names(QkNormSpan) {
   static const Names all{"head", "projection"};
-  return all;
-}
-static const Names& names(OutputChange) {
-  static const Names all{"log_n", "one", "n"};
-  return all;
-}
-static const Names& names(HeadGain) {
-  static const Names all{"none", "before_out", "after_out"};
-  return all;
-}
-static const Names& names(NormPlace) {
-  static const Names all{"pre", "post"};
   return all;
 }
 static const Names& names(PositionKind) {

@@ -1,5 +1,6 @@
 // Admin's profiling pass (Liu L. et al. 2020): the skip's coefficients from the variances of one forward pass.
 #include <cmath>
+#include <optional>
 
 #include "residual/slot_residual.h"
 
@@ -35,16 +36,16 @@ class Profile final : public StreamObserver {
     if (!unit) omega_ = 1;
   }
   void on_branch(const Unit& unit, const Var& f) override {
-    if (omegas_[unit.index].defined()) {
-      fill(omegas_[unit.index].value(), omega_);
-      omega_ = std::sqrt(omega_ * omega_ * variance(x_) + variance(f.value()));
-      if (!std::isfinite(omega_))
-        throw NumericsError(concat("calibrate: the variances at unit ", unit.index, " of stack '", residual_.shape().name,
-                                   "' are not finite; the batch or the initial weights hold NaN or are far too large"));
-    }
     seen_[unit.index] = true;
+    if (!omegas_[unit.index].defined() || not_finite_at_) return;
+    fill(omegas_[unit.index].value(), omega_);
+    omega_ = std::sqrt(omega_ * omega_ * variance(x_) + variance(f.value()));
+    if (!std::isfinite(omega_)) not_finite_at_ = unit.index;  // told when the pass is over: this is inside somebody's forward
   }
-  void require_all_seen() const {
+  void require_measured() const {
+    if (not_finite_at_)
+      throw NumericsError(concat("calibrate: the variances at unit ", *not_finite_at_, " of stack '", residual_.shape().name,
+                                 "' are not finite; the batch or the initial weights hold NaN or are far too large"));
     for (std::size_t i = 0; i < seen_.size(); ++i)
       require(seen_[i], "calibrate: unit ", i, " of stack '", residual_.shape().name,
               "' did not run; one forward pass must go through all ", seen_.size(), " units with the observer given to open()");
@@ -55,7 +56,8 @@ class Profile final : public StreamObserver {
   std::vector<Var> omegas_;  // of each unit; undefined where it is not profiled
   std::vector<bool> seen_;
   Tensor x_;          // what the next unit reads
-  double omega_ = 1;  // of the next unit
+  double omega_ = 1;  // of the next profiled unit
+  std::optional<std::size_t> not_finite_at_;
 };
 
 }  // namespace
@@ -77,7 +79,7 @@ void SlotResidual::calibrate(const std::function<void(StreamObserver*)>& run) {
   Profile profile(*this, omegas);
   try {
     run(&profile);
-    profile.require_all_seen();
+    profile.require_measured();
   } catch (...) {
     for (std::size_t i = 0; i < omegas.size(); ++i)
       if (omegas[i].defined()) omegas[i].value() = before[i];

@@ -7,6 +7,8 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "residual/choice_names.h"
+#include "residual/row_check.h"
 
 namespace addnorm {
 
@@ -79,10 +81,6 @@ static const Names& names(Skip) {
   static const Names all{"none", "stream", "normed"};
   return all;
 }
-static const Names& names(HeadGain) {
-  static const Names all{"none", "before_out", "after_out"};
-  return all;
-}
 static const Names& names(InitSpec::Base) {
   static const Names all{"xavier_uniform", "xavier_normal", "normal"};
   return all;
@@ -141,26 +139,24 @@ static Json written(const DepthRule& rule) { return rule.name ? Json(rule.name) 
 
 namespace {
 
-void check_slots(const UnitSlots& slots, const JsonAt& at) {
-  if (slots.skip == Skip::normed && !slots.in)
-    at.fail(at.path, ".skip is \"normed\", the norm before the branch; it needs in: true");
-  const bool learned =
-      slots.a.kind == CoefficientRule::Kind::learned_scalar || slots.a.kind == CoefficientRule::Kind::learned_vector;
-  if (slots.b.profiled || (slots.a.profiled && !learned))
-    at.fail(at.path, ": profiled is for a of kind learned_scalar or learned_vector only");
+/// Names and symbols stand in lines of text, in pictures and in files of their own.
+bool has_control(std::string_view text) {
+  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
 
-void check_row(const Arrangement& row, std::string_view where) {
-  const JsonAt at{where, ""};
+void check_texts(const Arrangement& row, const JsonAt& at) {
   if (row.name.empty()) at.fail("name is missing or empty; an arrangement needs one");
-  check_slots(row.unit, at.inside("unit"));
-  for (std::size_t i = 0; i < row.overrides.size(); ++i) {
-    const JsonAt here = at.inside("overrides").item(i);
-    check_slots(row.overrides[i].slots, here.inside("unit"));
-    const double share = row.overrides[i].first_share.value_or(0);
-    if (!(share >= 0 && share <= 1)) here.inside("first_share").wrong(share, "a number from 0 to 1");
-  }
-  if (!(row.init.deviation >= 0)) at.inside("init.deviation").wrong(row.init.deviation, "0 or more");
+  constexpr const char* kPlain = "text without control characters (line breaks, tabs)";
+  if (has_control(row.name)) at.inside("name").wrong(row.name, kPlain);
+  for (std::size_t i = 0; i < row.aliases.size(); ++i)
+    if (has_control(row.aliases[i])) at.inside("aliases").item(i).wrong(row.aliases[i], kPlain);
+  const auto check_symbols = [&](const UnitSlots& slots, const JsonAt& here) {
+    if (has_control(slots.a.symbol)) here.inside("a.symbol").wrong(slots.a.symbol, kPlain);
+    if (has_control(slots.b.symbol)) here.inside("b.symbol").wrong(slots.b.symbol, kPlain);
+  };
+  check_symbols(row.unit, at.inside("unit"));
+  for (std::size_t i = 0; i < row.overrides.size(); ++i)
+    check_symbols(row.overrides[i].slots, at.inside("overrides").item(i).inside("unit"));
 }
 
 }  // namespace
@@ -171,7 +167,8 @@ Arrangement arrangement_from_json(std::string_view text, std::string_view where)
   const JsonAt at{where, ""};
   if (!json.is_object()) at.fail("the file holds ", json.type_name(), "; an object with name, unit, ... is needed");
   read(json, row, at);
-  check_row(row, where);
+  check_texts(row, at);
+  if (const auto problem = problem_of(row)) at.fail(problem->field, " ", problem->text);
   return row;
 }
 

@@ -35,8 +35,12 @@ class B2tStream final : public Stream {
     announce_stream(nullptr, x_);
   }
   void do_enter(std::size_t) override { bottom_ = x_; }
-  Var do_read(const Unit&) override { return x_; }
+  Var do_read(const Unit& unit) override {
+    check(residual_.shape(), unit);
+    return x_;
+  }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
     const Var skip = unit.last_in_layer ? add(bottom_, x_) : x_;

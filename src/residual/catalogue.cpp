@@ -1,29 +1,29 @@
 // The table of arrangements. Adding one that fits the slots is adding a row.
-#include "addnorm/residual/catalogue.h"
-
-#include <cctype>
-#include <deque>
-#include <mutex>
-
-#include "addnorm/core/error.h"
-#include "addnorm/core/names.h"
+#include "residual/catalogue_rows.h"
 
 namespace addnorm {
 namespace {
 
 using Kind = CoefficientRule::Kind;
-const std::vector<Role> kValueAndOut{Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
-const std::vector<Role> kOut{Role::attention_out, Role::ffn_out};
-const std::vector<Role> kAll{Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
-const std::vector<Role> kEmbeddings{Role::token_embedding, Role::position_embedding};
+
+// Functions, not globals: a program's own globals may register an arrangement before those of this file would be there.
+std::vector<Role> value_and_out() { return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out}; }
+std::vector<Role> every_matrix() {
+  return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+}
+std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
 
 InitSpec xavier() { return {}; }
 InitSpec xavier_normal_with(const char* gain) {
-  return {.base = InitSpec::Base::xavier_normal, .gains = {{kValueAndOut, {.name = gain}}}};
+  return {.base = InitSpec::Base::xavier_normal, .gains = {{value_and_out(), {.name = gain}}}};
 }
-InitSpec gpt2() { return {.base = InitSpec::Base::normal, .gains = {{kOut, {.name = "inv-sqrt-2-layers"}}}}; }
+InitSpec gpt2() {
+  return {.base = InitSpec::Base::normal, .gains = {{{Role::attention_out, Role::ffn_out}, {.name = "inv-sqrt-2-layers"}}}};
+}
 
-const std::vector<Arrangement>& table() {
+}  // namespace
+
+const std::vector<Arrangement>& catalogue_rows() {
   static const std::vector<Arrangement> rows{
       {.name = "plain",
        .unit = {.skip = Skip::none, .a = fixed(0)},
@@ -107,7 +107,7 @@ const std::vector<Arrangement>& table() {
        .source = "Kim et al., arXiv 2502.02732",
        .year = 2025,
        .used_by = "Gemma 2 and 3 in kind",
-       .failure = "as sandwich; the gain of the output norm must stay learnable",
+       .failure = "as sandwich; with the output norm's gain held fixed it trains worse",
        .aliases = {"peri-norm", "pre_post"}},
       {.name = "res-post",
        .unit = {.out = true},
@@ -132,7 +132,7 @@ const std::vector<Arrangement>& table() {
        .unit = {.in = true, .mid = true},
        .overrides = {{.sub_layer = SubLayer::cross, .slots = {.in = true}}},
        .exit = true,
-       .init = {.base = InitSpec::Base::xavier_normal, .gains = {{kValueAndOut, {.name = "sub-ln-gamma"}, false}}},
+       .init = {.base = InitSpec::Base::xavier_normal, .gains = {{value_and_out(), {.name = "sub-ln-gamma"}, false}}},
        .source = "Magneto, Wang et al., arXiv 2210.06423",
        .year = 2022,
        .used_by = "torchscale, BEiT-3",
@@ -166,7 +166,7 @@ const std::vector<Arrangement>& table() {
        .source = "Chen and Wei, arXiv 2601.19895",
        .year = 2026,
        .used_by = "its authors",
-       .failure = "starts almost as the identity: every branch has a share of 1/n"},
+       .failure = "a branch begins with one part in n of the sum, so that a deep stack first has to make itself heard"},
       {.name = "rezero",
        .unit = {.b = learned(Kind::learned_per_layer, {.constant = 0}, "α")},
        .source = "Bachlechner et al., arXiv 2003.04887",
@@ -187,7 +187,7 @@ const std::vector<Arrangement>& table() {
        .source = "CaiT, Touvron et al., arXiv 2103.17239",
        .year = 2021,
        .used_by = "CaiT, DINOv2, ConvNeXt",
-       .failure = "branches wake slowly when λ is decayed",
+       .failure = "weight decay on λ keeps the branches quiet for long",
        .aliases = {"layer-scale", "use_layerscale", "init_values"}},
       {.name = "lns",
        .unit = {.in = true, .in_scale = {.name = "inv-sqrt-layer"}},
@@ -198,15 +198,15 @@ const std::vector<Arrangement>& table() {
        .failure = "its gain disappears together with an output initialisation of 1/√(2L)",
        .aliases = {"layernorm-scaling", "depth-scaled"}},
       {.name = "t-fixup",
-       .init = {.gains = {{kValueAndOut, {.name = "t-fixup"}}, {kEmbeddings, {.name = "t-fixup-embedding"}}}},
+       .init = {.gains = {{value_and_out(), {.name = "t-fixup"}}, {embeddings(), {.name = "t-fixup-embedding"}}}},
        .source = "Huang et al., ICML",
        .year = 2020,
        .used_by = "its authors",
-       .failure = "leans on Adam's first steps and a moderate learning rate",
+       .failure = "its scale is worked out for the first updates of Adam; high learning rates upset it",
        .aliases = {"tfixup"}},
       {.name = "ds-init",
        .unit = {.post = true},
-       .init = {.gains = {{kAll, {.name = "inv-sqrt-layer"}}}},
+       .init = {.gains = {{every_matrix(), {.name = "inv-sqrt-layer"}}}},
        .source = "Zhang, Titov and Sennrich, arXiv 1908.11365",
        .year = 2019,
        .used_by = "bzhangGo/zero",
@@ -229,7 +229,7 @@ const std::vector<Arrangement>& table() {
        .used_by = "its authors",
        .failure = "the share of post-ln layers is one more number to choose"},
       {.name = "b2t",
-       .init = {.gains = {{kAll, {.name = "inv-sqrt-layers"}}}},
+       .init = {.gains = {{every_matrix(), {.name = "inv-sqrt-layers"}}}},
        .source = "Takase et al., arXiv 2206.00330",
        .year = 2022,
        .used_by = "its authors",
@@ -300,82 +300,6 @@ const std::vector<Arrangement>& table() {
        .between_units = "the outputs of all layers are kept and mixed"},
   };
   return rows;
-}
-
-}  // namespace
-
-namespace {
-
-/// Arrangements that the program added. A deque: references to earlier ones stay good.
-struct Registered {
-  std::mutex guard;
-  std::deque<Arrangement> rows;
-};
-Registered& registered() {
-  static Registered all;
-  return all;
-}
-
-std::string as_written(std::string_view name) { return std::string(name); }
-std::string dashed(std::string_view name) {
-  std::string all(name);
-  for (char& c : all) c = c == '_' || c == ' ' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  return all;
-}
-std::string plain(std::string_view name) {
-  std::string all = folded(name);
-  std::erase(all, ' ');
-  return all;
-}
-
-/// The row of which some name, written by `same`, equals `wanted`; null if there is none.
-const Arrangement* find(const std::string& wanted, std::string (*same)(std::string_view)) {
-  for (const Arrangement& row : arrangements()) {
-    if (same(row.name) == wanted) return &row;
-    for (const std::string& alias : row.aliases)
-      if (same(alias) == wanted) return &row;
-  }
-  return nullptr;
-}
-
-void require_new(const Arrangement& row, const std::string& name) {
-  const Arrangement* other = find(plain(name), plain);
-  require(!other, "register_arrangement: '", name, "'", name == row.name ? "" : concat(", an alias of '", row.name, "',"),
-          " already names ", other ? other->name : "", "; choose another name");
-}
-
-}  // namespace
-
-std::vector<std::reference_wrapper<const Arrangement>> arrangements() {
-  std::vector<std::reference_wrapper<const Arrangement>> all(table().begin(), table().end());
-  const std::scoped_lock lock(registered().guard);
-  all.insert(all.end(), registered().rows.begin(), registered().rows.end());
-  return all;
-}
-
-std::vector<std::string> arrangement_names() {
-  std::vector<std::string> names;
-  for (const Arrangement& row : arrangements()) names.push_back(row.name);
-  return names;
-}
-
-// From the strictest reading to the loosest: without its dash and its capital, ResiDual would be residual.
-const Arrangement& arrangement_named(std::string_view name) {
-  for (const auto same : {as_written, dashed, plain})
-    if (const Arrangement* row = find(same(name), same)) return *row;
-  throw UsageError(unknown_name("arrangement", name, arrangement_names()));
-}
-
-const Arrangement& register_arrangement(Arrangement arrangement) {
-  static std::mutex one_at_a_time;  // between looking and adding nobody else adds
-  const std::scoped_lock lock(one_at_a_time);
-  require(!plain(arrangement.name).empty(), "register_arrangement: the arrangement has no name");
-  require(!arrangement.make || !arrangement.text.empty(), "register_arrangement: '", arrangement.name,
-          "' is a class without text; say its formula there");
-  require_new(arrangement, arrangement.name);
-  for (const std::string& alias : arrangement.aliases) require_new(arrangement, alias);
-  const std::scoped_lock adding(registered().guard);
-  return registered().rows.emplace_back(std::move(arrangement));
 }
 
 }  // namespace addnorm

@@ -8,36 +8,13 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "addnorm/residual/arrangement.h"
+#include "residual/choice_names.h"
 
 namespace addnorm {
 namespace {
 
 using Kind = CoefficientRule::Kind;
-
-/// The one list of choices and their members.
-template <class C, class Io>
-void each_choice(C& c, Io&& io) {
-  io("skip_factor", c.skip_factor);
-  io("learned_skip", c.learned_skip);
-  io("output_change", c.output_change);
-  io("recursions", c.recursions);
-  io("shared_norms", c.shared_norms);
-  io("post_share", c.post_share);
-  io("branch_start", c.branch_start);
-  io("depth_power", c.depth_power);
-  io("scale_ffn_skip", c.scale_ffn_skip);
-  io("head_gain", c.head_gain);
-  io("norm_place", c.norm_place);
-  io("stream_share", c.stream_share);
-  io("second_stream_scale", c.second_stream_scale);
-}
-
-constexpr std::array kHeadGains{"none", "before_out", "after_out"};
-constexpr std::array kNormPlaces{"pre", "post"};
-constexpr std::array kOutputChanges{"log_n", "one", "n"};
-constexpr auto& names(HeadGain) { return kHeadGains; }
-constexpr auto& names(NormPlace) { return kNormPlaces; }
-constexpr auto& names(OutputChange) { return kOutputChanges; }
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::size_t value) { return concat(value); }
@@ -58,7 +35,7 @@ bool read(std::string_view text, T& value) {
     return text == "true" || text == "false";
   } else if constexpr (std::is_enum_v<T>) {
     const auto& known = names(value);
-    const auto found = std::ranges::find(known, text, [](const char* name) { return std::string_view(name); });
+    const auto found = std::ranges::find(known, text);
     if (found == known.end()) return false;
     value = static_cast<T>(found - known.begin());
     return true;
@@ -82,8 +59,9 @@ std::string recursive_text(std::size_t times, bool shared) {
 }
 
 std::string two_streams_text(double share, double scale) {
-  const std::string s = scale == 1 ? "" : text_of(scale) + " ", a = share == 1 ? "" : text_of(share) + " ";
-  return concat("x' = N(x + F(x)), r' = r + ", s, "F(x), r_0 = ", s, "x_0; out = ", a, "x + N(r)");
+  const std::string s = scale == 1 ? "" : text_of(scale) + "·";
+  const std::string x = share == 0 ? "" : share == 1 ? "x + " : text_of(share) + "·x + ";
+  return concat("x' = N(x + F(x)), r' = r + ", s, "F(x)", scale == 1 ? "" : ", r₀ = " + s + "x₀", "; out = ", x, "N(r)");
 }
 
 struct Choice {
@@ -201,12 +179,6 @@ const std::vector<Choice>& table() {
   return choices;
 }
 
-std::string listed(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
-  return all;
-}
-
 const Choice& choice_named(std::string_view name) {
   std::vector<std::string> known;
   for (const Choice& choice : table()) {
@@ -244,6 +216,12 @@ void set_choice(ArrangementChoices& choices, std::string_view name, std::string_
 
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices) {
   Arrangement chosen = row;
+  each_choice(choices, [&](std::string_view name, const auto& value) {
+    each_choice(chosen.choices, [&](std::string_view mine, auto& member) {
+      if constexpr (std::is_same_v<std::remove_cvref_t<decltype(value)>, std::remove_cvref_t<decltype(member)>>)
+        if (mine == name && value) member = value;
+    });
+  });
   const auto given = given_choices(choices);
   for (const Choice& choice : table()) {
     const auto found = std::ranges::find(given, choice.name, [](const auto& pair) { return pair.first; });
@@ -252,7 +230,7 @@ Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choic
             choice.name, " (", choice.meaning, "), but ", found->second, " is given; it is for ", listed(choice.taken_by));
     require(choice.is_allowed(choices), "arrangement '", row.name, "': ", choice.name, " (", choice.meaning, ") is ",
             found->second, "; it must be ", choice.allowed);
-    choice.apply(chosen, choices);
+    choice.apply(chosen, chosen.choices);
   }
   return chosen;
 }

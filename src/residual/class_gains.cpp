@@ -63,18 +63,24 @@ Sum b2t(const StackShape& shape, const Branches& s) {
 }
 
 Sum resi_dual(const StackShape& shape, const Branches& s) {
+  const ArrangementChoices& choices = s.row.choices;
   Sum x = Sum::input(), r = x;
   for (std::size_t i = 0; i < shape.units(); ++i) {
     const double deviation = s(shape.unit(i));
     r = r.with(i + 1, deviation);
     x = x.with(i + 1, deviation).normed();
   }
-  return x + r.normed();
+  return x.times(choices.stream_share.value_or(1)) + r.normed();  // the scale of r goes in its norm
 }
 
 Sum rskip(const StackShape& shape, const Branches& s) {
   Sum x = Sum::input();
-  for (std::size_t i = 0; i < shape.units(); ++i) x = (x + x.with(i + 1, s(shape.unit(i))).normed()).normed();
+  const std::size_t recursions = s.row.choices.recursions.value_or(kPublishedRecursions);
+  for (std::size_t i = 0; i < shape.units(); ++i) {
+    Sum y = x.with(i + 1, s(shape.unit(i))).normed();
+    for (std::size_t k = 1; k < recursions; ++k) y = (x + y).normed();
+    x = y;
+  }
   return x;
 }
 

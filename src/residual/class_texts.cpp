@@ -4,23 +4,27 @@
 #include <cctype>
 
 #include "addnorm/core/error.h"
+#include "residual/unit_groups.h"
 
 namespace addnorm {
 namespace {
 
 constexpr std::array kTexts{
-    ClassText{"b2t", "", "x_l: the input of the layer", "", 1},
-    ClassText{"resi-dual", "y = x + N(r)", "r: a second stream that starts as x₀", "", 1},
-    ClassText{"rskip", "", "", "", 2},
-    ClassText{"parallel", "", "", "2d per layer", 0},
-    ClassText{"parallel-2ln", "", "", "", 1},
-    ClassText{"denseformer", "", "w_lk: learned, start at 1 for k = l and 0 for the others: as pre-ln; y_0 = x₀",
-              "l + 1 for layer l", 1},
-    ClassText{"dlcl-pre", "y = Σ_{k≤L} w_k N_k(y_k)", "w_lk: learned, start at 1/l; y_0 = x₀, without a norm",
-              "2d + l for layer l, L + 1 for the exit", 1},
-    ClassText{"dlcl-post", "y = N_L(Σ_{k≤L} w_k y_k)", "w_lk: learned, start at 1/l; y_0 = x₀; no norm before layer 1",
-              "2d + l for layer l, L + 1 for the exit", 1},
+    ClassText{"b2t", "", "x_l: the input of the layer", "", 1, 0, "", ""},
+    ClassText{"resi-dual", "y = x + N(r)", "r: a second stream that starts as x₀", "", 1, 0, "", ""},
+    ClassText{"rskip", "", "", "", 2, 0, "", ""},
+    ClassText{"parallel", "", "", "", 0, 1, "", ""},
+    ClassText{"parallel-2ln", "", "", "", 1, 0, "", ""},
+    ClassText{"denseformer", "", "w_lk: learned, start at 1 for k = l and 0 for the others: as pre-ln; y_0 = x₀", "", 1, 0,
+              "l + 1", ""},
+    ClassText{"dlcl-pre", "y = Σ_{k≤L} w_k N_k(y_k)", "w_lk: learned, start at 1/l; y_0 = x₀", ", without a norm", 1, 1, "l",
+              "L + 1"},
+    ClassText{"dlcl-post", "y = N_L(Σ_{k≤L} w_k y_k)", "w_lk: learned, start at 1/l; y_0 = x₀", "; no norm before layer 1", 1, 1,
+              "l", "L + 1"},
 };
+
+/// Of a published text that stands for the factor 1: with the factor that was chosen.
+std::string scaled(double factor, const std::string& x) { return factor == 1 ? x : concat(short_number(factor), "·", x); }
 
 }  // namespace
 
@@ -34,6 +38,23 @@ const ClassText& class_text(const std::string& name) {
   const ClassText* text = find_class_text(name);
   require(text != nullptr, "arrangement '", name, "' is a class of your own: its text is all that can be told of it");
   return *text;
+}
+
+std::string exit_text(const ClassText& text, const Arrangement& row) {
+  const double share = row.choices.stream_share.value_or(1);
+  if (share == 1) return text.exit;
+  return share == 0 ? "y = N(r)" : concat("y = ", scaled(share, "x"), " + N(r)");
+}
+
+std::string symbols_text(const ClassText& text, const Arrangement& row, const NormKindOptions& norm) {
+  if (const auto scale = row.choices.second_stream_scale)
+    return concat("r: a second stream that starts as ", scaled(*scale, "x₀"));
+  return concat(text.symbols, symbol_of(norm).empty() ? "" : text.norm_note);
+}
+
+std::size_t norms_per_unit(const ClassText& text, const Arrangement& row) {
+  if (row.choices.shared_norms.value_or(false)) return 1;
+  return row.choices.recursions.value_or(text.norms);
 }
 
 std::string with_norm(const std::string& text, const NormKindOptions& norm) {

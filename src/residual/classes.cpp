@@ -12,8 +12,7 @@ void UnitNorms::visit(Visitor& visitor) {
   for (std::size_t i = 0; i < norms_.size(); ++i) {
     const Unit unit = shape_.unit(i / each_);
     const std::string name = each_ == 1 ? "norm" : concat("norm.", i % each_);
-    visitor.child(concat("layers.", unit.layer, ".", unit.sub_layer, ".", name), norms_[i],
-                  {.layer = unit.layer, .sub_layer = unit.sub_layer});
+    visitor.child(concat(path_of(shape_, unit), ".", name), norms_[i], {.layer = unit.layer, .sub_layer = unit.sub_layer});
   }
 }
 

@@ -24,7 +24,10 @@ class ResidualOf : public Residual {
 class UnitNorms : public Module {
  public:
   UnitNorms(const NormKindOptions& norm, const StackShape& shape, std::size_t each = 1);
-  const Norm& operator()(const Unit& unit, std::size_t which = 0) const { return norms_[unit.index * each_ + which]; }
+  const Norm& operator()(const Unit& unit, std::size_t which = 0) const {
+    check(shape_, unit);
+    return norms_[unit.index * each_ + which];
+  }
   void visit(Visitor& visitor) override;
 
  private:

@@ -2,6 +2,11 @@
 // layers so far.
 //
 //   after layer l:  x <- sum over k <= l of w_lk y_k,   y_0 the input, y_k the output of layer k;   w starts one-hot: pre-ln
+//
+// A layer that is left out is the identity, and its mix is left out with it: y_k is the stream as it was. One that runs again
+// reads what its mix made of the first run, and its output replaces the first.
+#include <algorithm>
+
 #include "addnorm/residual/catalogue.h"
 #include "residual/classes.h"
 #include "residual/slot_stream.h"
@@ -49,6 +54,11 @@ class DenseFormerStream final : public Stream {
   void do_begin(const Var& x0) override {
     inner_.begin(x0);
     outputs_ = {inner_.settled()};
+  }
+  /// Layers below that did not run gave what they read, the stream; what stands from this one on is of an earlier run, and goes.
+  void do_enter(std::size_t layer) override {
+    outputs_.resize(std::min(outputs_.size(), layer + 1));
+    while (outputs_.size() <= layer) outputs_.push_back(inner_.settled());
   }
   Var do_read(const Unit& unit) override { return inner_.read(unit); }
   void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }

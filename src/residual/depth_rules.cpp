@@ -131,13 +131,17 @@ CoefficientRule learned(CoefficientRule::Kind kind, DepthRule start, const char*
   return {.kind = kind, .start = start, .symbol = symbol};
 }
 
+std::size_t Override::layers_of(const StackShape& shape) const {
+  if (!first_share || *first_share >= 1) return shape.layers;
+  if (!(*first_share > 0)) return 0;
+  // 0.29 * 100 is 28.999999999999996 in double, and means 29.
+  return static_cast<std::size_t>(std::floor(*first_share * static_cast<double>(shape.layers) + 1e-9));
+}
+
 const UnitSlots& Arrangement::slots(const StackShape& shape, const Unit& at) const {
   for (const Override& other : overrides) {
-    if (other.sub_layer && *other.sub_layer != at.sub_layer) continue;
-    // 0.29 * 100 is 28.999999999999996 in double, and means 29.
-    const auto first = [&] { return std::floor(*other.first_share * static_cast<double>(shape.layers) + 1e-9); };
-    if (other.first_share && static_cast<double>(at.layer) >= first()) continue;
-    return other.slots;
+    const bool fits = (!other.sub_layer || *other.sub_layer == at.sub_layer) && at.layer < other.layers_of(shape);
+    if (fits) return other.slots;
   }
   return unit;
 }

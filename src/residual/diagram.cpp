@@ -2,6 +2,7 @@
 #include "addnorm/residual/diagram.h"
 
 #include <array>
+#include <functional>
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
@@ -20,7 +21,7 @@ class Drawer {
  public:
   Drawer(const StackShape& shape, const NormKindOptions& norm) : shape_(shape), norm_(symbol_of(norm)) {}
 
-  Steps norm(bool there = true, const char* index = "") const {
+  Steps norm(bool there = true, const std::string& index = "") const {
     if (!there || norm_.empty()) return {};
     return {{.kind = Kind::norm, .text = norm_ + index}};
   }
@@ -78,7 +79,7 @@ std::vector<Unit> units_of_layer(const StackShape& shape) {
 
 constexpr const char* kEachLayer = "each of L layers";
 
-Diagram of_units(const Drawer& draw, Steps (*unit)(const Drawer&, const Unit&)) {
+Diagram of_units(const Drawer& draw, const std::function<Steps(const Drawer&, const Unit&)>& unit) {
   Steps steps;
   for (const Unit& one : units_of_layer(draw.shape())) append(steps, unit(draw, one));
   return {.name = "", .layers = {{kEachLayer, steps}}};
@@ -87,20 +88,31 @@ Diagram of_units(const Drawer& draw, Steps (*unit)(const Drawer&, const Unit&)) 
 Steps pre_unit(const Drawer& draw, const Unit& unit) { return draw.unit({.in = true}, unit); }
 Steps post_unit(const Drawer& draw, const Unit& unit) { return draw.unit({.post = true}, unit); }
 
-const DiagramStep kKeep{.kind = Kind::keep};
-const DiagramStep kMix{.kind = Kind::mix, .text = "Σ w·y"};
+// Functions: a program's own globals may draw before this file's would be there.
+DiagramStep keep() { return {.kind = Kind::keep}; }
+DiagramStep mix() { return {.kind = Kind::mix, .text = "Σ w·y"}; }
 
-Diagram rskip(const Drawer& draw) {
-  return of_units(draw, [](const Drawer& d, const Unit& unit) {
-    Steps once = Drawer::sum({{}, d.branch(unit)});
-    append(once, d.norm(true, "₁"));
-    Steps twice = Drawer::sum({{}, once});
-    append(twice, d.norm(true, "₂"));
-    return twice;
+std::string subscript(std::size_t number) {
+  constexpr std::array kDigits{"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string all;
+  for (const char digit : std::to_string(number)) all += kDigits.at(static_cast<std::size_t>(digit - '0'));
+  return all;
+}
+
+Diagram rskip(const Drawer& draw, const ArrangementChoices& choices) {
+  const std::size_t recursions = choices.recursions.value_or(kPublishedRecursions);
+  const bool one_norm = choices.shared_norms.value_or(false) || recursions == 1;
+  return of_units(draw, [&](const Drawer& d, const Unit& unit) {
+    Steps y = d.branch(unit);
+    for (std::size_t k = 1; k <= recursions; ++k) {
+      y = Drawer::sum({{}, y});
+      append(y, d.norm(true, one_norm ? "" : subscript(k)));
+    }
+    return y;
   });
 }
 
-Diagram b2t(const Drawer& draw) {
+Diagram b2t(const Drawer& draw, const ArrangementChoices&) {
   Steps inner;
   for (const Unit& unit : units_of_layer(draw.shape())) {
     append(inner, Drawer::sum({{}, draw.branch(unit)}));
@@ -111,24 +123,28 @@ Diagram b2t(const Drawer& draw) {
   return {.name = "", .layers = {{kEachLayer, all}}};
 }
 
-Diagram resi_dual(const Drawer& draw) {
+Diagram resi_dual(const Drawer& draw, const ArrangementChoices& choices) {
   Diagram all = of_units(draw, [](const Drawer& d, const Unit& unit) {
     Steps steps = Drawer::sum({{}, d.branch(unit)});
     steps.back().to_side = true;
     append(steps, d.norm());
     return steps;
   });
-  all.entry = {kKeep};
+  all.entry = {keep()};
   all.side = "r";
+  const double scale = choices.second_stream_scale.value_or(1), share = choices.stream_share.value_or(1);
+  // Of all that was collected at once: the same as of each.
+  if (scale != 1) all.exit.push_back({.kind = Kind::side_factor, .text = short_number(scale) + "·"});
   for (DiagramStep step : draw.named_norm(true, "final")) {
     step.kind = Kind::side_norm;
     all.exit.push_back(step);
   }
+  if (share != 1) all.exit.push_back({.kind = Kind::factor, .text = short_number(share) + "·"});
   all.exit.push_back({.kind = Kind::side_sum, .text = "+"});
   return all;
 }
 
-Diagram parallel(const Drawer& draw) {
+Diagram parallel(const Drawer& draw, const ArrangementChoices&) {
   std::vector<Steps> ways;
   for (const Unit& unit : units_of_layer(draw.shape())) ways.push_back(draw.branch(unit));
   Steps inner = draw.norm();
@@ -136,7 +152,7 @@ Diagram parallel(const Drawer& draw) {
   return {.name = "", .layers = {{kEachLayer, Drawer::sum({{}, inner})}}};
 }
 
-Diagram parallel_2ln(const Drawer& draw) {
+Diagram parallel_2ln(const Drawer& draw, const ArrangementChoices&) {
   constexpr std::array kIndex{"₁", "₂", "₃"};
   std::vector<Steps> ways{{}};
   for (const Unit& unit : units_of_layer(draw.shape())) {
@@ -147,11 +163,11 @@ Diagram parallel_2ln(const Drawer& draw) {
   return {.name = "", .layers = {{kEachLayer, Drawer::sum(ways)}}};
 }
 
-Diagram denseformer(const Drawer& draw) {
+Diagram denseformer(const Drawer& draw, const ArrangementChoices&) {
   Diagram all = of_units(draw, pre_unit);
-  all.entry = {kKeep};
-  all.layers[0].steps.push_back(kKeep);
-  all.layers[0].steps.push_back(kMix);
+  all.entry = {keep()};
+  all.layers[0].steps.push_back(keep());
+  all.layers[0].steps.push_back(mix());
   all.side = "y";
   return all;
 }
@@ -159,23 +175,23 @@ Diagram denseformer(const Drawer& draw) {
 Diagram dlcl(const Drawer& draw, bool pre) {
   Diagram all = of_units(draw, pre ? pre_unit : post_unit);
   Steps& steps = all.layers[0].steps;
-  Steps head{kMix};
+  Steps head{mix()};
   if (!pre) append(head, draw.norm());
   if (pre) append(steps, draw.norm());
   steps.insert(steps.begin(), head.begin(), head.end());
-  steps.push_back(kKeep);
-  all.entry = {kKeep};
-  all.exit = {kMix};
+  steps.push_back(keep());
+  all.entry = {keep()};
+  all.exit = {mix()};
   if (!pre) append(all.exit, draw.named_norm(true, "last"));
   all.side = "y";
   return all;
 }
-Diagram dlcl_pre(const Drawer& draw) { return dlcl(draw, true); }
-Diagram dlcl_post(const Drawer& draw) { return dlcl(draw, false); }
+Diagram dlcl_pre(const Drawer& draw, const ArrangementChoices&) { return dlcl(draw, true); }
+Diagram dlcl_post(const Drawer& draw, const ArrangementChoices&) { return dlcl(draw, false); }
 
 struct Named {
   const char* name;
-  Diagram (*draw)(const Drawer&);
+  Diagram (*draw)(const Drawer&, const ArrangementChoices&);
 };
 constexpr std::array kClasses{
     Named{"b2t", b2t},           Named{"denseformer", denseformer},   Named{"dlcl-post", dlcl_post}, Named{"dlcl-pre", dlcl_pre},
@@ -183,7 +199,7 @@ constexpr std::array kClasses{
 
 Diagram of_class(const Arrangement& row, const Drawer& draw) {
   for (const Named& one : kClasses)
-    if (row.name == one.name) return one.draw(draw);
+    if (row.name == one.name) return one.draw(draw, row.choices);
   class_text(row.name);  // says that there is no such class
   return {};
 }

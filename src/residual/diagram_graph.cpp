@@ -1,8 +1,6 @@
 // A diagram as nodes and edges, and as a Mermaid flowchart.
-#include <algorithm>
-
 #include "addnorm/core/error.h"
-#include "addnorm/residual/diagram.h"
+#include "residual/diagram_layout.h"
 
 namespace addnorm {
 namespace {
@@ -21,7 +19,7 @@ class Grapher {
   void edge(const std::string& from, const std::string& to, const char* kind) {
     if (!from.empty()) graph.edges.push_back({from, to, kind});
   }
-  /// Steps behind `from`; the id of the last one. `first` is the kind of the edge that leaves `from`, and of all on a skip.
+  /// Steps behind `from`; the id of the last one. `kind` is that of the edges between them.
   std::string walk(const Steps& steps, std::string from, const char* kind) {
     for (const DiagramStep& step : steps) from = walk(step, from, kind);
     return from;
@@ -41,8 +39,9 @@ class Grapher {
           kept_.push_back(from);
         if (kept_.empty()) kept_.push_back(from);
         return from;
-      case Kind::side_norm: {
-        const std::string id = node("norm", step.text);
+      case Kind::side_norm:
+      case Kind::side_factor: {
+        const std::string id = node(step.kind == Kind::side_norm ? "norm" : "factor", step.text);
         edge(side, id, "side");
         side = id;
         return from;
@@ -86,20 +85,23 @@ class Grapher {
     }
     return id;
   }
-  static bool has_branch(const Steps& steps) {
-    return std::ranges::any_of(
-        steps, [](const DiagramStep& step) { return step.kind == Kind::branch || std::ranges::any_of(step.ways, has_branch); });
-  }
-
   std::vector<std::string> kept_;  // what the second line holds
 };
+
+/// Inside quotes Mermaid reads #entities;, and nothing else as its own.
+std::string escaped(const std::string& text) {
+  std::string out;
+  for (const char c : text)
+    out += c == '"' ? "#quot;" : c == '#' ? "#35;" : c == '<' ? "#lt;" : c == '>' ? "#gt;" : std::string(1, c);
+  return out;
+}
 
 std::string mermaid_node(const DiagramNode& node, const std::string& prefix) {
   const std::string id = prefix + node.id;
   if (node.kind == "sum") return concat(id, "((\"+\"))");
-  if (node.kind == "branch") return concat(id, "[\"", node.text, "\"]");
-  if (node.kind == "input" || node.kind == "output") return concat(id, "([\"", node.text, "\"])");
-  return concat(id, "(\"", node.text, "\")");
+  if (node.kind == "branch") return concat(id, "[\"", escaped(node.text), "\"]");
+  if (node.kind == "input" || node.kind == "output") return concat(id, "([\"", escaped(node.text), "\"])");
+  return concat(id, "(\"", escaped(node.text), "\")");
 }
 
 }  // namespace
@@ -124,12 +126,13 @@ std::string mermaid_diagram(std::span<const Diagram> diagrams) {
     const DiagramGraph graph = graph_of(diagram);
     const std::string prefix = diagrams.size() > 1 ? concat("d", number, "_") : "";
     const std::string indent = diagrams.size() > 1 ? "    " : "  ";
-    if (diagrams.size() > 1) all += concat("  subgraph d", number, " [\"", diagram.name, "\"]\n", indent, "direction TB\n");
+    if (diagrams.size() > 1)
+      all += concat("  subgraph d", number, " [\"", escaped(diagram.name), "\"]\n", indent, "direction TB\n");
     for (const DiagramNode& node : graph.nodes)
       if (node.part.empty()) all += indent + mermaid_node(node, prefix) + "\n";
     std::size_t part_number = 0;
     for (const DiagramPart& part : diagram.layers) {
-      all += concat(indent, "subgraph ", prefix, "layers", part_number++, " [\"", part.label, "\"]\n");
+      all += concat(indent, "subgraph ", prefix, "layers", part_number++, " [\"", escaped(part.label), "\"]\n");
       for (const DiagramNode& node : graph.nodes)
         if (node.part == part.label) all += indent + "  " + mermaid_node(node, prefix) + "\n";
       all += indent + "end\n";

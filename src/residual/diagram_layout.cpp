@@ -19,11 +19,6 @@ std::size_t lanes_of(const Steps& steps) {
   return most;
 }
 
-bool has_branch(const Steps& steps) {
-  return std::ranges::any_of(
-      steps, [](const DiagramStep& step) { return step.kind == Kind::branch || std::ranges::any_of(step.ways, has_branch); });
-}
-
 class Placer {
  public:
   explicit Placer(DiagramLayout& out, std::size_t side) : out_(out), side_(side) {}
@@ -58,8 +53,9 @@ class Placer {
         out_.rungs.push_back({row, side_, lane, Rung::Kind::returns});
         break;
       case Kind::side_norm:
+      case Kind::side_factor:
         line(lane, row, row, false);
-        out_.boxes.push_back({row, side_, Kind::norm, step.text});
+        out_.boxes.push_back({row, side_, step.kind == Kind::side_norm ? Kind::norm : Kind::factor, step.text});
         return row + 1;
       case Kind::norm:
       case Kind::factor:
@@ -118,6 +114,11 @@ void side_line(DiagramLayout& out, std::size_t lane) {
 }
 
 }  // namespace
+
+bool has_branch(const Steps& steps) {
+  return std::ranges::any_of(
+      steps, [](const DiagramStep& step) { return step.kind == Kind::branch || std::ranges::any_of(step.ways, has_branch); });
+}
 
 DiagramLayout layout_of(const Diagram& diagram) {
   DiagramLayout out;

@@ -44,4 +44,7 @@ struct DiagramLayout {
 /// The input stands in row 0, the output in the last one, both in lane 0; the second line, if any, is the last lane.
 DiagramLayout layout_of(const Diagram& diagram);
 
+/// A way without any is a skip.
+bool has_branch(const std::vector<DiagramStep>& way);
+
 }  // namespace addnorm

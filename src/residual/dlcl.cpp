@@ -4,7 +4,10 @@
 //   post:  layer l reads  N_l( sum over k < l of w_lk y_k ),  without a norm for the first
 //
 // y_0 is the input, y_k the output of layer k, whose units are those of pre-ln or post-ln. One more mix after the last layer
-// takes the place of the final norm. Each w_l starts uniform.
+// takes the place of the final norm. Each w_l starts uniform. A layer that is left out is the identity: y_k is what it would have
+// read. One that runs again reads the same once more, since it sees only those below, and its output replaces the first.
+#include <algorithm>
+
 #include "addnorm/residual/catalogue.h"
 #include "residual/classes.h"
 #include "residual/slot_stream.h"
@@ -54,14 +57,20 @@ class DlclStream final : public Stream {
     inner_.begin(x0);
     outputs_ = {inner_.settled()};
   }
-  void do_enter(std::size_t layer) override { inner_.restore({{mix(layer)}, std::nullopt}); }
+  void do_enter(std::size_t layer) override { inner_.restore({{mix_below(layer)}, std::nullopt}); }
   Var do_read(const Unit& unit) override { return inner_.read(unit); }
   void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }
-  void do_leave(std::size_t layer) override {
-    const Var y = inner_.settled();
-    outputs_.push_back(residual_.pre ? residual_.norms[layer](y, pass_) : y);
+  void do_leave(std::size_t layer) override { keep(layer, inner_.settled()); }
+  Var do_close() override { return mix_below(residual_.shape().layers); }
+
+  void keep(std::size_t layer, const Var& y) { outputs_.push_back(residual_.pre ? residual_.norms[layer](y, pass_) : y); }
+  /// What `layer` reads. Layers below that did not run give what they would have read; what stands from this one on is of an
+  /// earlier run, and goes.
+  Var mix_below(std::size_t layer) {
+    outputs_.resize(std::min(outputs_.size(), layer + 1));
+    while (outputs_.size() <= layer) keep(outputs_.size() - 1, mix(outputs_.size() - 1));
+    return mix(layer);
   }
-  Var do_close() override { return mix(residual_.shape().layers); }
 
   Var mix(std::size_t row) const {
     const Var x = weighted_sum(outputs_, residual_.weights[row]);

@@ -45,8 +45,24 @@ std::string term(std::size_t count, const char* what) {
   return count == 1 ? what : concat(count, what);
 }
 
-std::string shared_text(const Arrangement& row, const StackShape& shape) {
-  if (!row.is_row()) return class_text(row.name).shared;
+void add_norms(ExtraParameters& sum, std::size_t count, const NormKindOptions& norm) {
+  const NormCost each = cost_of(norm);
+  sum.d += count * each.vectors;
+  sum.ones += count * each.ones;
+}
+
+/// "2d per layer", "2d + l for layer l, L + 1 for the exit"; empty: units share nothing.
+std::string shared_text(const ClassText& text, const NormKindOptions& norm) {
+  ExtraParameters sum;
+  add_norms(sum, text.layer_norms, norm);
+  const std::string norms = sum == ExtraParameters{} ? "" : sum.text();
+  if (!*text.layer_mix) return norms.empty() ? "" : norms + " per layer";
+  const std::string layer = concat(norms, norms.empty() ? "" : " + ", text.layer_mix, " for layer l");
+  return *text.exit_mix ? concat(layer, ", ", text.exit_mix, " for the exit") : layer;
+}
+
+std::string shared_text(const Arrangement& row, const StackShape& shape, const NormKindOptions& norm) {
+  if (!row.is_row()) return shared_text(class_text(row.name), norm);
   std::size_t per_layer = 0;
   const UnitSlots& slots = row.slots(shape, shape.unit(shape.layers - 1, 0));
   for (const CoefficientRule& rule : {slots.a, slots.b})
@@ -68,19 +84,16 @@ std::size_t ExtraParameters::count(std::size_t width, std::size_t inner_width, s
 }
 
 ExtraParameters extra_parameters(const Arrangement& row, const StackShape& shape, const Unit& unit, const NormKindOptions& norm) {
-  const NormCost each = cost_of(norm);
   ExtraParameters sum;
-  const auto norms = [&](std::size_t count) {
-    sum.d += count * each.vectors;
-    sum.ones += count * each.ones;
-  };
   if (!row.is_row()) {
-    norms(class_text(row.name).norms);
+    add_norms(sum, norms_per_unit(class_text(row.name), row), norm);
     return sum;
   }
   const UnitSlots& slots = row.slots(shape, unit);
-  norms(static_cast<std::size_t>(slots.in) + static_cast<std::size_t>(slots.out) + static_cast<std::size_t>(slots.post));
+  add_norms(sum, static_cast<std::size_t>(slots.in) + static_cast<std::size_t>(slots.out) + static_cast<std::size_t>(slots.post),
+            norm);
   if (slots.mid) {
+    const NormCost each = cost_of(norm);
     (unit.sub_layer == SubLayer::ffn ? sum.d_ff : sum.d) += each.vectors;
     sum.ones += each.ones;
   }
@@ -101,7 +114,7 @@ std::string extra_parameters_text(const Arrangement& row, const StackShape& shap
   if (same) all = lines.front().second.text();
   if (!same)
     for (const auto& [where, count] : lines) all += concat(all.empty() ? "" : ", ", where, " ", count.text());
-  const std::string shared = shared_text(row, shape);
+  const std::string shared = shared_text(row, shape, norm);
   return shared.empty() ? all : concat(all, ", and ", shared);
 }
 

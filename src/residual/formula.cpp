@@ -115,8 +115,8 @@ Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKi
   if (!row.is_row()) {
     formula.units = {{"", with_norm(row.text, norm)}};
     const ClassText* text = find_class_text(row.name);
-    if (text && *text->exit) formula.exit = with_norm(text->exit, norm);
-    if (text && *text->symbols) formula.symbols = {with_norm(text->symbols, norm)};
+    if (text && *text->exit) formula.exit = with_norm(exit_text(*text, row), norm);
+    if (text && *text->symbols) formula.symbols = {symbols_text(*text, row, norm)};
     return formula;
   }
   for (const UnitGroup& group : unit_groups(row, shape))

@@ -22,7 +22,8 @@ class Parallel final : public ResidualOf<Parallel, ParallelStream> {
   /// The norm through which this unit reads.
   const Norm& norm(const Unit& unit) const {
     if (!shared) return norms(unit);
-    return norms({.layer = unit.layer, .index = unit.layer});
+    check(shape(), unit);
+    return norms({.layer = unit.layer, .sub_layer = shape().sub_layers[0], .index = unit.layer});
   }
   void visit(Visitor& visitor) override {
     visitor.child("entry", entry);
@@ -56,6 +57,7 @@ class ParallelStream final : public Stream {
     return normed_;
   }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
     sum_ = add(sum_, added);

@@ -15,8 +15,8 @@ class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
         norms(options.norm, shape),
         entry(norm_if(row.entry)),
         exit(norm_if(true)),
-        alpha(options.choices.stream_share.value_or(1)),
-        s(options.choices.second_stream_scale.value_or(1)) {
+        alpha(row.choices.stream_share.value_or(1)),
+        s(row.choices.second_stream_scale.value_or(1)) {
     require(options.final_norm.value_or(true), "arrangement 'resi-dual': it ends in x + N(r); final_norm cannot be off");
   }
   void visit(Visitor& visitor) override {
@@ -45,8 +45,12 @@ class ResiDualStream final : public Stream {
     r_ = times(x_, {.constant = residual_.s});
     announce_stream(nullptr, x_);
   }
-  Var do_read(const Unit&) override { return x_; }
+  Var do_read(const Unit& unit) override {
+    check(residual_.shape(), unit);
+    return x_;
+  }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     const Var added = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, added);
     r_ = add(r_, times(added, {.constant = residual_.s}));

@@ -21,7 +21,7 @@ void Residual::calibrate(const std::function<void(StreamObserver*)>&) {}
 
 DropoutSpec Residual::dropout(const Unit& unit, const Pass& pass) const {
   if (!pass.train || options_.dropout == 0) return {};
-  const std::string site = concat(shape_.name, ".", unit.layer, ".", unit.sub_layer);
+  const std::string site = concat(shape_.name, path_of(shape_, unit).substr(std::string_view("layers").size()));
   return {.p = options_.dropout, .key = pass.key(site).bits(), .first_row = pass.first_row};
 }
 

@@ -12,9 +12,9 @@ class Rskip final : public ResidualOf<Rskip, RskipStream> {
  public:
   Rskip(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
       : ResidualOf(row, shape, options),
-        times(options.choices.recursions.value_or(kPublishedRecursions)),
-        shared(options.choices.shared_norms.value_or(false)),
-        norms(options.norm, shape, shared ? 1 : times),
+        recursions(row.choices.recursions.value_or(kPublishedRecursions)),
+        shared(row.choices.shared_norms.value_or(false)),
+        norms(options.norm, shape, shared ? 1 : recursions),
         entry(norm_if(row.entry)),
         exit(norm_if(row.exit)) {}
   void visit(Visitor& visitor) override {
@@ -22,7 +22,7 @@ class Rskip final : public ResidualOf<Rskip, RskipStream> {
     visitor.child("", norms);
     visitor.child("exit", exit);
   }
-  std::size_t times;  // lambda
+  std::size_t recursions;  // λ
   bool shared;
   UnitNorms norms;
   Norm entry, exit;
@@ -40,11 +40,15 @@ class RskipStream final : public Stream {
     x_ = residual_.entry(x0, pass_);
     announce_stream(nullptr, x_);
   }
-  Var do_read(const Unit&) override { return x_; }
+  Var do_read(const Unit& unit) override {
+    check(residual_.shape(), unit);
+    return x_;
+  }
   void do_write(const Unit& unit, const Var& f) override {
+    check(residual_.shape(), unit);
     Var y = dropped(f, residual_.dropout(unit, pass_));
     announce_branch(unit, y);
-    for (std::size_t k = 0; k < residual_.times; ++k)
+    for (std::size_t k = 0; k < residual_.recursions; ++k)
       y = residual_.norms(unit, residual_.shared ? 0 : k).add(x_, y, {}, {}, {}, pass_).y;
     x_ = y;
     announce_stream(&unit, x_);

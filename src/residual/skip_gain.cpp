@@ -54,13 +54,13 @@ std::optional<SkipGain> skip_gain(const Arrangement& row, const StackShape& shap
   if (!skip_gain_reason(row).empty()) return std::nullopt;
   if (!row.is_row()) return class_skip_gain(row, shape, init);
   Skipped x;
-  double profiled = 1;  // Admin's a^2 of the next unit
+  double profiled = 1;  // Admin's a^2 of the next unit that is profiled
   for (std::size_t i = 0; i < shape.units(); ++i) {
     const Unit unit = shape.unit(i);
     const UnitSlots& slots = row.slots(shape, unit);
     const double branch = branch_variance(row, shape, unit, x.variance, init);
     const double a = slots.a.profiled ? std::sqrt(profiled) : value_of(slots.a.start, shape, unit);
-    profiled = squared(a) * x.variance + branch;
+    if (slots.a.profiled) profiled = squared(a) * x.variance + branch;
     if (slots.skip == Skip::normed) x.norm();
     x = {.gain = a * x.gain, .variance = squared(a) * x.variance + branch};
     if (slots.post) x.norm();

@@ -1,5 +1,6 @@
 #include "residual/slot_residual.h"
 
+#include "residual/row_check.h"
 #include "residual/slot_stream.h"
 
 namespace addnorm {
@@ -28,20 +29,20 @@ double start_of_layer(const Arrangement& row, const StackShape& shape, Coefficie
 
 SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
     : Residual(row, shape, options) {
+  const auto problem = problem_of(row);
+  require(!problem, "arrangement '", row.name, "': ", problem ? problem->field : "", " ", problem ? problem->text : "");
   for (std::size_t i = 0; i < shape.units(); ++i) {
     const Unit unit = shape.unit(i);
     const UnitSlots& slots = row.slots(shape, unit);
-    require(slots.skip != Skip::normed || slots.in, "arrangement '", row.name, "': its skip takes N_in(x), but unit ", i,
-            " has no N_in");
-    const bool learned_here = slots.a.kind == Kind::learned_scalar || slots.a.kind == Kind::learned_vector;
-    require(!slots.b.profiled && (!slots.a.profiled || learned_here), "arrangement '", row.name,
-            "': only a learned coefficient of the skip, a scalar or a vector, can be profiled");
     units_.push_back({.row = slots,
                       .in = norm_if(slots.in),
                       .out = norm_if(slots.out),
                       .post = norm_if(slots.post),
                       .a = start_of(slots.a, unit),
-                      .b = start_of(slots.b, unit)});
+                      .b = start_of(slots.b, unit),
+                      .in_scale = value_of(slots.in_scale, shape, unit),
+                      .fixed_a = value_of(slots.a.start, shape, unit),
+                      .fixed_b = value_of(slots.b.start, shape, unit)});
   }
   const auto per_layer = [&](CoefficientRule UnitSlots::*coefficient, std::vector<Var>& of_layers) {
     if (!wants(row, shape, coefficient, Kind::learned_per_layer)) return;
@@ -62,10 +63,15 @@ Var SlotResidual::start_of(const CoefficientRule& rule, const Unit& unit) const 
   return Var();
 }
 
-Factor SlotResidual::factor(const CoefficientRule& rule, const Var& own, const std::vector<Var>& of_layers,
-                            const Unit& unit) const {
-  if (rule.kind == Kind::fixed) return {.constant = value_of(rule.start, shape(), unit)};
-  return {.learned = rule.kind == Kind::learned_per_layer ? of_layers[unit.layer] : own};
+Factor SlotResidual::a(const Unit& unit) const {
+  const Slots& of = slots(unit);
+  if (of.row.a.kind == Kind::fixed) return {.constant = of.fixed_a};
+  return {.learned = of.row.a.kind == Kind::learned_per_layer ? layer_a_[unit.layer] : of.a};
+}
+Factor SlotResidual::b(const Unit& unit) const {
+  const Slots& of = slots(unit);
+  if (of.row.b.kind == Kind::fixed) return {.constant = of.fixed_b};
+  return {.learned = of.row.b.kind == Kind::learned_per_layer ? layer_b_[unit.layer] : of.b};
 }
 
 BranchOptions SlotResidual::branch(const Unit& unit) const {
@@ -91,7 +97,7 @@ void SlotResidual::visit(Visitor& visitor) {
         v.parameter("b", slots.b, Role::coefficient);
       }
     } one(units_[i]);
-    visitor.child(concat("layers.", unit.layer, ".", unit.sub_layer), one, {.layer = unit.layer, .sub_layer = unit.sub_layer});
+    visitor.child(path_of(shape(), unit), one, {.layer = unit.layer, .sub_layer = unit.sub_layer});
   }
   for (std::size_t layer = 0; layer < layer_a_.size(); ++layer)
     visitor.parameter(concat("layers.", layer, ".a"), layer_a_[layer], Role::coefficient);

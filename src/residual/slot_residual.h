@@ -20,17 +20,20 @@ class SlotResidual final : public Residual {
   struct Slots {
     UnitSlots row;
     Norm in, out, post;
-    Var a, b;
+    Var a, b;                           ///< learned ones of this unit alone
+    double in_scale, fixed_a, fixed_b;  ///< by the depth rules
   };
-  const Slots& slots(const Unit& unit) const { return units_[unit.index]; }
-  Factor a(const Unit& unit) const { return factor(slots(unit).row.a, slots(unit).a, layer_a_, unit); }
-  Factor b(const Unit& unit) const { return factor(slots(unit).row.b, slots(unit).b, layer_b_, unit); }
+  const Slots& slots(const Unit& unit) const {
+    check(shape(), unit);
+    return units_[unit.index];
+  }
+  Factor a(const Unit& unit) const;
+  Factor b(const Unit& unit) const;
   const Norm& entry() const { return entry_; }
   const Norm& exit() const { return exit_; }
 
  private:
   std::unique_ptr<Stream> do_open(const Pass& pass, StreamObserver* observer) const override;
-  Factor factor(const CoefficientRule& rule, const Var& own, const std::vector<Var>& of_layers, const Unit& unit) const;
   Var start_of(const CoefficientRule& rule, const Unit& unit) const;
 
   std::vector<Slots> units_;

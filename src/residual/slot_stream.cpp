@@ -14,14 +14,15 @@ Var SlotStream::do_read(const Unit& unit) {
   const SlotResidual::Slots& slots = residual_.slots(unit);
   if (!slots.row.in) return settled();
   normed_ = settled(slots.in);
-  const double factor = value_of(slots.row.in_scale, residual_.shape(), unit);
-  return factor == 1 ? normed_ : scale(normed_, factor);
+  return slots.in_scale == 1 ? normed_ : scale(normed_, slots.in_scale);
 }
 
 void SlotStream::do_write(const Unit& unit, const Var& f) {
   const SlotResidual::Slots& slots = residual_.slots(unit);
   const Var g = slots.out(f, pass_);
   const Var skip = slots.row.skip == Skip::normed ? normed_ : x_;
+  require(skip.defined(), "Stream::write: unit ", unit.index, " of stack '", residual_.shape().name,
+          "' has not been read, and its skip is the N_in(x) that read computes; call read(unit) before write(unit, F)");
   normed_ = Var();
   if (slots.row.skip == Skip::none) {
     const Var branch = added(unit, g);

@@ -1,5 +1,6 @@
 #include "addnorm/residual/stack.h"
 
+#include <algorithm>
 #include <array>
 
 #include "addnorm/core/error.h"
@@ -26,6 +27,22 @@ void check(const StackShape& shape) {
   const bool pair = shape.kind == StackKind::encoder || shape.kind == StackKind::decoder;
   require(!pair || shape.other_layers > 0, "stack '", shape.name, "': it is the ", name_of(shape.kind),
           " of an encoder-decoder, but other_layers is 0");
+}
+
+void check(const StackShape& shape, const Unit& unit) {
+  const std::size_t in_layer = shape.sub_layers.size();
+  const bool there = unit.index < shape.units() && unit.index / in_layer == unit.layer &&
+                     shape.sub_layers[unit.index % in_layer] == unit.sub_layer;
+  require(there, "stack '", shape.name, "': unit ", unit.index, " in layer ", unit.layer, " (", unit.sub_layer,
+          ") is none of its ", shape.layers, " layers of ", in_layer,
+          " units; take units from StackShape::unit(layer, in_layer)");
+}
+
+std::string path_of(const StackShape& shape, const Unit& unit) {
+  const auto begin = shape.sub_layers.begin();
+  const auto here = begin + static_cast<std::ptrdiff_t>(unit.index % shape.sub_layers.size());
+  const auto before = std::count(begin, here, unit.sub_layer);
+  return concat("layers.", unit.layer, ".", unit.sub_layer, before == 0 ? "" : std::to_string(before + 1));
 }
 
 }  // namespace addnorm

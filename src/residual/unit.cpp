@@ -63,8 +63,10 @@ ResidualUnit::ResidualUnit(std::string_view arrangement, std::size_t d_model, co
 ResidualUnit::ResidualUnit(const Arrangement& row, const StackShape& stack, const Unit& place, const ResidualOptions& options) {
   check_options(row, options);
   check(stack);
-  require(place.layer < stack.layers, "ResidualUnit: the unit is in layer ", place.layer, " (from 0), but the stack has ",
-          stack.layers);
+  require(!row.make || stack.units() == 1, "ResidualUnit: arrangement '", row.name,
+          "' is a class, which is made for a whole stack; ", "of one with ", stack.units(),
+          " units no place can be cut out. Name it for a unit by itself, or use make_residual");
+  check(stack, place);
   const Arrangement chosen = at_place(with_options(row, options), stack, place);
   ResidualOptions rest = options;
   rest.final_norm = rest.embedding_norm = std::nullopt;

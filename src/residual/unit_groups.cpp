@@ -1,7 +1,6 @@
 #include "residual/unit_groups.h"
 
 #include <algorithm>
-#include <cmath>
 #include <tuple>
 
 #include "addnorm/core/error.h"
@@ -49,16 +48,16 @@ std::string sub_layer_text(SubLayer sub_layer, const StackShape& shape) {
 }
 
 std::vector<LayerRange> layer_ranges(const Arrangement& row, const StackShape& shape) {
-  std::vector<double> shares;
+  std::vector<Override> parts;
   for (const Override& other : row.overrides)
-    if (other.first_share) shares.push_back(*other.first_share);
-  std::sort(shares.begin(), shares.end());
+    if (other.first_share) parts.push_back(other);
+  std::ranges::sort(parts, {}, [](const Override& other) { return *other.first_share; });
   std::vector<LayerRange> ranges;
   std::size_t first = 0;
-  for (const double share : shares) {
-    const auto end = static_cast<std::size_t>(std::floor(share * static_cast<double>(shape.layers) + 1e-9));
+  for (const Override& part : parts) {
+    const std::size_t end = part.layers_of(shape);
     if (end <= first) continue;  // of so few layers none
-    ranges.push_back({concat(first == 0 ? "first " : "up to ", share_text(share), " of the layers"), first});
+    ranges.push_back({concat(first == 0 ? "first " : "up to ", share_text(*part.first_share), " of the layers"), first});
     first = end;
   }
   if (first < shape.layers) ranges.push_back({ranges.empty() ? "" : "other layers", first});

@@ -123,6 +123,10 @@ TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
   }
 }
 
+TEST(ArrangementsCommand, TellsOfEachArrangementOnce) {
+  EXPECT_EQ(Json::parse(run({"pre-ln", "post-ln", "PreLN", "pre-ln", "--json"}).out).size(), 2u);
+}
+
 TEST(ArrangementsCommand, AnswersAnUnknownNameWithTheNearestAndTheList) {
   const Outcome o = run({"prelm"});
   EXPECT_EQ(o.code, 2);
@@ -184,6 +188,8 @@ TEST(ArrangementsCommand, WritesTheChosenNorm) {
   EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
   EXPECT_TRUE(
       says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is told for norms"}));
+  EXPECT_TRUE(says(run({"parallel", "--norm", "rmsnorm"}).out, {"0 per unit, and d per layer\n"}));
+  EXPECT_TRUE(says(run({"dlcl-pre", "--norm", "none"}).out, {"0 per unit, and l for layer l, L + 1 for the exit\n"}));
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
 }
 

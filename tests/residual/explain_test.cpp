@@ -1,5 +1,5 @@
-// What is told of arrangements against what they compute: formulas are read back and computed, parameters counted, skip gains
-// measured with random branches.
+// What is told of arrangements against what they compute: formulas are read back and computed, diagrams followed, parameters
+// counted. Classes: explain_classes.cpp; initialisation and skip gains: explain_gains.cpp.
 #include <algorithm>
 #include <cmath>
 
@@ -12,6 +12,7 @@
 namespace addnorm {
 namespace {
 
+using test::decoder;
 using test::Executed;
 using test::follow;
 using test::FormulaReader;
@@ -19,21 +20,12 @@ using test::FormulaValue;
 using test::FormulaWorld;
 using test::has;
 using test::has_norm;
+using test::language_model;
 using test::normal_tensor;
-using test::path_of;
 using test::read_back;
 using test::reset_norms;
 
 constexpr std::size_t kWidth = test::kToldWidth;
-
-StackShape language_model(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
-StackShape decoder(std::size_t layers) {
-  return {.width = kWidth,
-          .layers = layers,
-          .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn},
-          .kind = StackKind::decoder,
-          .other_layers = 3};
-}
 
 class EveryFormula : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), [](const auto& test) {
@@ -135,6 +127,17 @@ TEST(Diagrams, ShowTheSkipBesideTheBranch) {
             "      y\n");
 }
 
+TEST(Diagrams, AreWholeWhateverNamesAndSymbolsSay) {
+  const Arrangement row{.name = "a\"b<c>&#",
+                        .unit = {.b = {.start = {.constant = 2}, .symbol = "q\"]"}},
+                        .overrides = {{.first_share = 0.5, .slots = {.post = true}}}};
+  const std::vector<Diagram> two(2, diagram_of(row, language_model(4)));
+  const std::string svg = svg_diagram(two), mermaid = mermaid_diagram(two);
+  EXPECT_TRUE(has(svg, "aria-label=\"a&quot;b&lt;c&gt;&amp;#\"")) << svg;
+  EXPECT_TRUE(has(svg, ">q&quot;]·<")) << svg;
+  EXPECT_TRUE(has(mermaid, "(\"q#quot;]·\")") && has(mermaid, "[\"a#quot;b#lt;c#gt;&#35;\"]")) << mermaid;
+}
+
 TEST(Diagrams, StandSideBySide) {
   const StackShape shape = language_model(12);
   const std::vector<Diagram> two{diagram_of(arrangement_named("post-ln"), shape),
@@ -198,126 +201,59 @@ TEST_P(EveryFormula, HasSomethingToSayOfEverything) {
 }
 
 TEST(Formulas, AreWrittenAsPapersWriteThem) {
-  const auto text = [](const char* name) { return units_text(formula_of(arrangement_named(name), language_model(12))); };
-  EXPECT_EQ(text("post-ln"), "x' = LN(x + F(x))");
-  EXPECT_EQ(text("pre-ln"), "x' = x + F(LN(x))");
-  EXPECT_EQ(text("norm-skip"), "u = LN(x); x' = u + F(u)");
-  EXPECT_EQ(text("deepnorm"), "x' = LN(α·x + F(x))");
-  EXPECT_EQ(text("lns"), "x' = x + F(LN(x)/√l)");
-  EXPECT_EQ(text("layerscale"), "x' = x + λ⊙F(LN(x))");
-  EXPECT_EQ(text("scaled-res"), "x' = x + F(LN(x))/√n");
-  EXPECT_EQ(text("plain"), "x' = F(x)");
-  EXPECT_EQ(text("normformer"), "attention: x' = x + LN(Wₒ·h⊙heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))");
-  EXPECT_EQ(text("mix-ln"), "first ¼ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))");
+  const struct {
+    const char *name, *unit;
+    const char *entry = "x₀ = e", *exit = "y = x";
+  } rows[] = {
+      {"plain", "x' = F(x)"},
+      {"plain-ln", "x' = LN(F(x))"},
+      {"residual", "x' = x + F(x)"},
+      {"xskip", "x' = λ·x + F(x)"},
+      {"xskip-ln", "x' = LN(λ·x + F(x))"},
+      {"post-ln", "x' = LN(x + F(x))"},
+      {"pre-ln", "x' = x + F(LN(x))", "x₀ = e", "y = LN(x)"},
+      {"pre-ln-nofinal", "x' = x + F(LN(x))"},
+      {"norm-skip", "u = LN(x); x' = u + F(u)", "x₀ = e", "y = LN(x)"},
+      {"sandwich", "x' = x + LN(F(LN(x)))", "x₀ = e", "y = LN(x)"},
+      {"peri-ln", "x' = x + LN(F(LN(x)))", "x₀ = LN(e)", "y = LN(x)"},
+      {"res-post", "x' = x + LN(F(x))", "x₀ = e", "y = LN(x)"},
+      {"normformer", "attention: x' = x + LN(Wₒ·h⊙heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))", "x₀ = e",
+       "y = LN(x)"},
+      {"sub-ln", "attention: x' = x + Wₒ·LN(heads(LN(x))); feed-forward: x' = x + W₂·LN(φ(W₁·LN(x)))", "x₀ = e", "y = LN(x)"},
+      {"deepnorm", "x' = LN(α·x + F(x))"},
+      {"admin", "x' = LN(ω⊙x + F(x))"},
+      {"admin-const", "x' = LN(ω⊙x + F(x))"},
+      {"keel", "x' = LN(α·x + F(LN(x)))"},
+      {"rezero", "x' = x + α·F(x)"},
+      {"skipinit", "x' = x + α·F(x)"},
+      {"layerscale", "x' = x + λ⊙F(LN(x))", "x₀ = e", "y = LN(x)"},
+      {"lns", "x' = x + F(LN(x)/√l)", "x₀ = e", "y = LN(x)"},
+      {"t-fixup", "x' = x + F(x)"},
+      {"ds-init", "x' = LN(x + F(x))"},
+      {"scaled-res", "x' = x + F(LN(x))/√n", "x₀ = e", "y = LN(x)"},
+      {"mix-ln", "first ¼ of the layers: x' = LN(x + F(x)); other layers: x' = x + F(LN(x))", "x₀ = e", "y = LN(x)"}};
+  for (const auto& row : rows) {
+    const Formula formula = formula_of(arrangement_named(row.name), language_model(12));
+    EXPECT_EQ(units_text(formula), row.unit) << row.name;
+    EXPECT_EQ(formula.entry, row.entry) << row.name;
+    EXPECT_EQ(formula.exit, row.exit) << row.name;
+  }
+  const auto catalogue = arrangements();
+  EXPECT_EQ(std::ranges::count_if(catalogue, [](const Arrangement& row) { return row.is_row(); }), std::ssize(rows));
+}
+
+TEST(Formulas, LeaveOutNormsThatAreNone) {
   EXPECT_EQ(units_text(formula_of(arrangement_named("pre-ln"), language_model(2), norm_named("none"))), "x' = x + F(x)");
-  EXPECT_EQ(formula_of(arrangement_named("deepnorm"), language_model(12)).symbols[0], "α = (2L)^¼ = 2.213");
 }
 
-// Classes carry their text. Those whose text is a formula are read and computed; the others are held word by word, their
-// computation by classes_test.cpp.
-class ClassFormulas : public testing::Test {
- protected:
-  const StackShape shape = language_model(3);
-  const Var x0{normal_tensor({2, 3, kWidth}, 1, DType::f64)};
-  std::unique_ptr<Executed> executed;
-  Formula formula;
-
-  void take(const char* name) {
-    executed = std::make_unique<Executed>(name, shape, NormKindOptions{});
-    formula = formula_of(executed->residual->arrangement(), shape);
-  }
-  Var F(const Unit& unit, const Var& x) const { return mul_row(x, executed->w(unit, 0)); }
-  Var closed(FormulaWorld world, const std::string& path) const {
-    world.call = [&](const std::string&, const FormulaValue& x) -> FormulaValue {
-      return executed->norm(path, std::get<Var>(x));
-    };
-    FormulaReader(formula.exit, world).run();
-    return std::get<Var>(world.values.at("y"));
-  }
-  void expect_is(const Var& want) const {
-    EXPECT_NEAR_ALL(want.value(), executed->run(x0).value(), test::rounded_apart_tolerance());
-  }
-};
-
-TEST_F(ClassFormulas, OfRecursiveSkipsIsWhatTheyCompute) {
-  take("rskip");
-  FormulaWorld world{.values = {{"x'", x0}}};
-  for (std::size_t i = 0; i < shape.units(); ++i) {
-    const Unit unit = shape.unit(i);
-    world.values["x"] = world.values["x'"];
-    world.call = [&](const std::string& function, const FormulaValue& x) -> FormulaValue {
-      if (function == "F") return F(unit, std::get<Var>(x));
-      return executed->norm(path_of(unit) + (function == "LN_1" ? ".norm.0" : ".norm.1"), std::get<Var>(x));
-    };
-    FormulaReader(units_text(formula), world).run();
-  }
-  expect_is(std::get<Var>(world.values["x'"]));
-}
-
-TEST_F(ClassFormulas, OfBottomToTopIsWhatItComputes) {
-  take("b2t");
-  const std::string text = units_text(formula), label = "; last of a layer: ";
-  ASSERT_TRUE(has(text, label));
-  FormulaWorld world{.values = {{"x'", x0}}};
-  for (std::size_t i = 0; i < shape.units(); ++i) {
-    const Unit unit = shape.unit(i);
-    world.values["x"] = world.values["x'"];
-    if (unit.first_in_layer) world.values["x_l"] = world.values["x'"];
-    world.call = [&](const std::string& function, const FormulaValue& x) -> FormulaValue {
-      return function == "F" ? F(unit, std::get<Var>(x)) : executed->norm(path_of(unit) + ".norm", std::get<Var>(x));
-    };
-    const std::size_t middle = text.find(label);
-    FormulaReader(unit.last_in_layer ? text.substr(middle + label.size()) : text.substr(0, middle), world).run();
-  }
-  expect_is(std::get<Var>(world.values["x'"]));
-}
-
-TEST_F(ClassFormulas, OfResiDualIsWhatItComputes) {
-  take("resi-dual");
-  std::string text = units_text(formula);
-  text = text.substr(0, text.find("; out"));
-  text.replace(text.find(", r'"), 1, ";");
-  FormulaWorld world{.values = {{"x'", x0}, {"r'", x0}}};
-  for (std::size_t i = 0; i < shape.units(); ++i) {
-    const Unit unit = shape.unit(i);
-    world.values["x"] = world.values["x'"];
-    world.values["r"] = world.values["r'"];
-    world.call = [&](const std::string& function, const FormulaValue& x) -> FormulaValue {
-      return function == "F" ? F(unit, std::get<Var>(x)) : executed->norm(path_of(unit) + ".norm", std::get<Var>(x));
-    };
-    FormulaReader(text, world).run();
-  }
-  expect_is(closed({.values = {{"x", world.values["x'"]}, {"r", world.values["r'"]}}}, "exit"));
-}
-
-TEST_F(ClassFormulas, OfParallelLayersIsWhatTheyCompute) {
-  for (const char* name : {"parallel", "parallel-2ln"}) {
-    take(name);
-    FormulaWorld world{.values = {{"x'", x0}}};
-    for (std::size_t layer = 0; layer < shape.layers; ++layer) {
-      world.values["x"] = world.values["x'"];
-      world.call = [&](const std::string& function, const FormulaValue& x) -> FormulaValue {
-        if (function == "Attn") return F(shape.unit(layer, 0), std::get<Var>(x));
-        if (function == "FFN") return F(shape.unit(layer, 1), std::get<Var>(x));
-        const Unit unit = shape.unit(layer, function == "LN_2" ? 1 : 0);
-        return executed->norm(path_of(unit) + ".norm", std::get<Var>(x));
-      };
-      FormulaReader(units_text(formula), world).run();
-    }
-    expect_is(closed({.values = {{"x", world.values["x'"]}}}, "exit"));
-  }
-}
-
-TEST_F(ClassFormulas, OfMixesOfLayersArePinned) {
-  const auto text = [&](const char* name) {
-    const Formula all = formula_of(arrangement_named(name), shape);
-    return units_text(all) + " | " + all.exit;
-  };
-  EXPECT_EQ(text("denseformer"), "x' = x + F(LN(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k | y = LN(x)");
-  EXPECT_EQ(text("dlcl-pre"),
-            "x' = x + F(LN(x)); layer l reads Σ_{k<l} w_lk LN_k(y_k), the exit too | y = Σ_{k≤L} w_k LN_k(y_k)");
-  EXPECT_EQ(text("dlcl-post"),
-            "x' = LN(x + F(x)); layer l reads LN_l(Σ_{k<l} w_lk y_k), the exit too | y = LN_L(Σ_{k≤L} w_k y_k)");
+TEST(Formulas, DefineTheirSymbolsWithNumbers) {
+  const auto symbol = [](const char* name) { return formula_of(arrangement_named(name), language_model(12)).symbols.at(0); };
+  EXPECT_EQ(symbol("deepnorm"), "α = (2L)^¼ = 2.213");
+  EXPECT_EQ(symbol("xskip"), "λ = 2");
+  EXPECT_EQ(symbol("keel"), "α = n = 24");
+  EXPECT_EQ(symbol("rezero"), "α: learned, one per layer, starts at 0");
+  EXPECT_EQ(symbol("skipinit"), "α: learned, one per unit, starts at 0");
+  EXPECT_EQ(symbol("layerscale"), "λ: learned, one per feature of each unit, starts at ε = 0.1");
 }
 
 TEST(ExtraParameters, AreToldInLettersAndByKindOfUnit) {
@@ -333,112 +269,6 @@ TEST(ExtraParameters, AreToldInLettersAndByKindOfUnit) {
   EXPECT_EQ(text("normformer"), "attention 4d + H, feed-forward 2d + 2f");
   EXPECT_EQ(text("parallel"), "0, and 2d per layer");
   EXPECT_EQ(text("residual"), "0");
-}
-
-TEST(ExtraParameters, OfClassesAreTheirs) {
-  constexpr std::size_t kLayers = 3, d = kWidth, kSum = 1 + 2 + 3;  // l over the layers
-  const struct {
-    const char *name, *text;
-    std::size_t all;
-  } classes[] = {
-      {"b2t", "2d", 6 * 2 * d},
-      {"resi-dual", "2d", 6 * 2 * d + 2 * d},
-      {"rskip", "4d", 6 * 4 * d},
-      {"parallel", "0, and 2d per layer", kLayers * 2 * d + 2 * d},
-      {"parallel-2ln", "2d", 6 * 2 * d + 2 * d},
-      {"denseformer", "2d, and l + 1 for layer l", 6 * 2 * d + kSum + kLayers + 2 * d},
-      {"dlcl-pre", "2d, and 2d + l for layer l, L + 1 for the exit", 6 * 2 * d + kLayers * 2 * d + kSum + kLayers + 1},
-      {"dlcl-post", "2d, and 2d + l for layer l, L + 1 for the exit", 6 * 2 * d + kLayers * 2 * d + kSum + kLayers + 1}};
-  for (const auto& one : classes) {
-    EXPECT_EQ(extra_parameters_text(arrangement_named(one.name), language_model(kLayers)), one.text);
-    EXPECT_EQ(count_parameters(*make_residual(one.name, language_model(kLayers))), one.all) << one.name;
-  }
-}
-
-TEST(InitLines, SayTheGainsWithTheirNumbers) {
-  const auto lines = [](const char* name, const StackShape& shape) {
-    std::string all;
-    for (const InitLine& line : init_lines(arrangement_named(name), shape)) all += line.what + ": " + line.rule + "\n";
-    return all;
-  };
-  EXPECT_EQ(lines("deepnorm", language_model(12)),
-            "W_q, W_k: Xavier normal\nW_v, W_o, W_1, W_2: Xavier normal, times (8L)^−¼ = 0.3195\nembeddings: N(0, 1/d)\n");
-  EXPECT_EQ(lines("pre-ln", language_model(12)),
-            "W_q, W_k, W_v, W_1, embeddings: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.2041\n");
-  EXPECT_TRUE(has(lines("ds-init", language_model(4)), "Xavier uniform, times 1/√l = 1 in layer 1 … 0.5 in layer 4"));
-  EXPECT_TRUE(has(lines("sub-ln", decoder(6)), "W_q, W_k; W_q, W_k, W_v, W_o of cross-attention: Xavier normal\n"));
-  EXPECT_TRUE(has(lines("deepnorm", decoder(6)), "(12M)^−¼"));
-}
-
-TEST(SkipGains, AreThoseOfTheTable) {
-  const auto gain = [](const char* name, std::size_t units, int digits) {
-    std::ostringstream out;
-    out.precision(digits);
-    out << skip_gain(arrangement_named(name), {.width = 8, .layers = units / 2})->gain;
-    return out.str();
-  };
-  const struct {
-    const char* name;
-    int digits;
-    const char *at12, *at36, *at100;
-  } table[] = {{"post-ln", 2, "0.016", "3.8e-06", "8.9e-16"}, {"norm-skip", 2, "0.016", "3.8e-06", "8.9e-16"},
-               {"pre-ln", 3, "0.277", "0.164", "0.0995"},     {"admin-const", 4, "0.2675", "0.1575", "0.09647"},
-               {"deepnorm", 3, "0.965", "0.979", "0.988"},    {"keel", 3, "0.959", "0.986", "0.995"}};
-  for (const auto& row : table) {
-    EXPECT_EQ(gain(row.name, 12, row.digits), row.at12) << row.name;
-    EXPECT_EQ(gain(row.name, 36, row.digits), row.at36) << row.name;
-    EXPECT_EQ(gain(row.name, 100, row.digits), row.at100) << row.name;
-  }
-}
-
-TEST(SkipGains, OfProfiledAdminIsThatOfPreLn) {
-  Arrangement admin{.name = "profiled",
-                    .unit = {.a = {.kind = CoefficientRule::Kind::learned_vector, .symbol = "ω"}, .post = true}};
-  admin.unit.a.profiled = true;
-  const StackShape shape = language_model(9);
-  EXPECT_DOUBLE_EQ(skip_gain(admin, shape)->gain, skip_gain(arrangement_named("pre-ln"), shape)->gain);
-}
-
-TEST(SkipGains, OfAnInitialisationByDepthCountWhenAsked) {
-  const auto gain = skip_gain(arrangement_named("pre-ln"), language_model(12), NormalInit::with_its_gains);
-  EXPECT_DOUBLE_EQ(gain->gain, std::sqrt(0.5));
-}
-
-/// The share of the input in the output of a real stream whose branches are random matrices, of the gain that the row gives them.
-SkipGain measured_gain(const std::string& name, std::size_t layers) {
-  constexpr std::size_t kFeatures = 192, kTokens = 96;
-  const StackShape shape{.width = kFeatures, .layers = layers};
-  const bool normed = has_norm(arrangement_named(name));
-  const auto residual = make_residual(name, shape, {.norm = norm_named(normed ? "layernorm-noeps" : "layernorm")});
-  const Var x(layer_norm(Var(normal_tensor({1, kTokens, kFeatures}, 1)), Var(), Var(), {.eps = 0}));
-  const auto stream = residual->open(x, {});
-  for (std::size_t i = 0; i < shape.units(); ++i) {
-    const Unit unit = shape.unit(i);
-    if (unit.first_in_layer) stream->enter(unit.layer);
-    const Var w(normal_tensor({kFeatures, kFeatures}, 10 + i));
-    const Var inner = Norm(residual->branch(unit).inner_norm, kFeatures)(stream->read(unit), {});
-    const double gain = branch_gain(residual->arrangement(), shape, unit) / std::sqrt(static_cast<double>(kFeatures));
-    stream->write(unit, scale(linear(inner, w), gain));
-    if (unit.last_in_layer) stream->leave(unit.layer);
-  }
-  const Tensor y = stream->close().value();
-  double dot = 0, square = 0;
-  const std::size_t all = kFeatures * kTokens;
-  for (std::size_t i = 0; i < all; ++i) {
-    dot += static_cast<double>(y.data<float>()[i]) * static_cast<double>(x.value().data<float>()[i]);
-    square += static_cast<double>(y.data<float>()[i]) * static_cast<double>(y.data<float>()[i]);
-  }
-  return {dot / static_cast<double>(all), std::sqrt(square / static_cast<double>(all))};
-}
-
-TEST_P(EveryFormula, PredictsTheSkipGainThatRandomBranchesShow) {
-  const Arrangement& row = arrangement_named(GetParam());
-  const StackShape shape{.width = 8, .layers = 3};
-  const auto told = skip_gain(row, shape);
-  if (!told || row.name == "sub-ln" || row.name == "admin") return;  // inner gain; a profiling pass
-  const SkipGain seen = measured_gain(row.name, shape.layers);
-  EXPECT_NEAR(seen.gain, told->gain, test::random_branch_tolerance(told->deviation));
-  EXPECT_NEAR(seen.deviation, told->deviation, test::random_branch_tolerance(told->deviation));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ TEST_F(Choices, ResiDualScalesItsTwoStreams) {
   }
   expect_same(through("resi-dual", {.stream_share = 2, .second_stream_scale = 0.5}), add(scale(s, 2), N(r)).value());
   EXPECT_EQ(with_options(arrangement_named("resi-dual"), {.choices = {.second_stream_scale = 0.5}}).text,
-            "x' = N(x + F(x)), r' = r + 0.5 F(x), r_0 = 0.5 x_0; out = x + N(r)");
+            "x' = N(x + F(x)), r' = r + 0.5·F(x), r₀ = 0.5·x₀; out = x + N(r)");
 }
 
 TEST_F(Choices, AreRefusedByWhoDoesNotHaveThem) {

@@ -34,6 +34,9 @@ std::string text_of_file(const std::string& path) {
   return text.str();
 }
 
+// The catalogue must be whole before main begins: this one is registered while globals are made.
+const Arrangement& kEarly = register_arrangement({.name = "registered-early"});
+
 class Units : public testing::Test {
  protected:
   static Var N(const Var& v) { return layer_norm(v, Var(Tensor::full({kWidth}, 1)), Var(Tensor::zeros({kWidth}))); }
@@ -112,7 +115,26 @@ TEST_F(Units, AreEveryArrangementWhoseUnitsShareOnlyTheStream) {
   }
 }
 
+TEST_F(Units, OfClassesStandByThemselves) {
+  const Arrangement fading{
+      .name = "fading in a unit",
+      .make = [](const Arrangement& row, const StackShape& shape, const ResidualOptions& options) -> std::unique_ptr<Residual> {
+        return std::make_unique<example::Fading>(row, shape, options);
+      },
+      .text = "x' = x/l + F(x)"};
+  const StackShape one{.width = kWidth, .layers = 1, .sub_layers = {SubLayer::ffn}}, four{.width = kWidth, .layers = 4};
+  expect_same(ResidualUnit(fading, one, one.unit(0))(x, f), add(x, F(x)));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { ResidualUnit(fading, four, four.unit(3, 0)); },
+                                        {"'fading in a unit' is a class", "8 units", "make_residual"}));
+  expect_same(ResidualUnit(arrangement_named("rskip"), four, four.unit(3, 0))(x, f), N(add(x, N(add(x, F(x))))));
+}
+
+TEST_F(Units, OfAdminStartAsTheFirstOfAStack) { expect_same(ResidualUnit("admin", kWidth)(x, f), N(add(x, F(x)))); }
+
 TEST_F(Units, RefuseWhatCannotBe) {
+  EXPECT_TRUE(throws_saying<UsageError>(
+      [] { ResidualUnit(arrangement_named("lns"), {.width = kWidth, .layers = 2}, {.layer = 3, .index = 6}); },
+      {"layer 3", "2 layers"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("post-lm", kWidth); }, {"post-lm", "did you mean post-ln"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("post-ln", 0); }, {"width is 0"}));
   EXPECT_TRUE(throws_saying<UsageError>([] { ResidualUnit("pre-ln", kWidth, {.final_norm = true}); }, {"final_norm", "stack"}));
@@ -143,91 +165,6 @@ TEST(AddingAnArrangement, ShowsTheFilesOfTheExamples) {
   }
 }
 
-// Rows in files.
-
-std::vector<std::string> row_names() {
-  std::vector<std::string> names;
-  for (const Arrangement& row : arrangements())
-    if (row.is_row()) names.push_back(row.name);
-  return names;
-}
-class EveryRowAsJson : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRowAsJson, testing::ValuesIn(row_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
-
-TEST_P(EveryRowAsJson, ComesBackAsItWas) {
-  const Arrangement& row = arrangement_named(GetParam());
-  const std::string text = to_json(row);
-  const Arrangement again = arrangement_from_json(text, "test");
-  EXPECT_EQ(to_json(again), text);
-  EXPECT_EQ(again.name, row.name);
-  EXPECT_EQ(again.aliases, row.aliases);
-  // What it computes and how it starts.
-  const StackShape shape{.width = kWidth, .layers = 4, .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn}};
-  const auto mine = make_residual(row, shape), theirs = make_residual(again, shape);
-  EXPECT_EQ(count_parameters(*theirs), count_parameters(*mine));
-  EXPECT_EQ(theirs->needs_calibration(), mine->needs_calibration());
-  const std::vector<Var> w = row_branches(shape);
-  const Var x(normal_tensor({2, 3, kWidth}, 1));
-  EXPECT_SAME_BITS(run_stack(*theirs, x, w).value().values<float>(), run_stack(*mine, x, w).value().values<float>());
-  Var matrix(Tensor::zeros({4, 6}), true);
-  for (std::size_t i = 0; i < shape.units(); ++i) {
-    const Unit unit = shape.unit(i);
-    EXPECT_EQ(theirs->branch(unit).head_gain, mine->branch(unit).head_gain);
-    EXPECT_EQ(theirs->branch(unit).inner_norm.formula, mine->branch(unit).inner_norm.formula);
-    for (Role role = Role::q; role <= Role::weight; role = static_cast<Role>(static_cast<int>(role) + 1)) {
-      const Parameter p{"w", matrix, role, {}, {.layer = unit.layer, .sub_layer = unit.sub_layer}};
-      EXPECT_EQ(theirs->init(p, {role, 0, 4})->size, mine->init(p, {role, 0, 4})->size) << role;
-      EXPECT_EQ(theirs->init(p, {role, 0, 4})->kind, mine->init(p, {role, 0, 4})->kind) << role;
-    }
-  }
-}
-
-TEST(RowsInFiles, RunAsTheySay) {
-  const Arrangement row = read_arrangement(std::string(ADDNORM_SOURCE_DIR) + "/examples/halved.json");
-  EXPECT_EQ(row.name, "halved-sandwich");
-  const StackShape shape{.width = kWidth, .layers = 4};
-  const auto N = [](const Var& v) { return layer_norm(v, Var(Tensor::full({kWidth}, 1)), Var(Tensor::zeros({kWidth}))); };
-  const std::vector<Var> w = row_branches(shape);
-  const Var x(normal_tensor({2, 3, kWidth}, 1));
-  Var s = x;
-  for (std::size_t i = 0; i < 8; ++i)
-    s = i < 2 ? N(add(scale(s, std::pow(8, 0.25)), mul_row(s, w[i]))) : add(s, scale(N(mul_row(N(s), w[i])), 0.5));
-  EXPECT_SAME_BITS(run_stack(*make_residual(row, shape), x, w).value().values<float>(), N(s).value().values<float>());
-}
-
-TEST(RowsInFiles, SayWhatIsWrongAndWhere) {
-  const auto refused = [](const char* text, std::initializer_list<std::string> parts) {
-    return throws_saying<DataError>([&] { arrangement_from_json(text, "my.json"); }, parts);
-  };
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "streem"}})",
-                      {"my.json: unit.skip is \"streem\"", "none, stream, normed", "did you mean stream"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"in": 1}})", {"unit.in is 1", "true or false"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "exitt": true})", {"my.json: unknown field 'exitt'", "did you mean exit"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"pots": true}})", {"unknown field 'unit.pots'", "did you mean unit.post"}));
-  EXPECT_TRUE(
-      refused(R"({"name": "x", "unit": {"a": "deepnorm-alfa"}})", {"unit.a", "deepnorm-alfa", "did you mean deepnorm-alpha"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"a": {"kind": "learnt"}}})", {"unit.a.kind", "learnt", "learned_vector"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"a": [1]}})", {"unit.a is [1]", "a number, a depth rule"}));
-  EXPECT_TRUE(
-      refused(R"({"name": "x", "overrides": [{"sub_layer": "attention"}]})", {"overrides[0].sub_layer", "self, cross, ffn"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "overrides": [{"first_share": 2}]})", {"overrides[0].first_share is 2", "from 0 to 1"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["w_o"]}]}})", {"init.gains[0].roles[0]", "attention_out"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"skip": "normed"}})", {"unit.skip", "normed", "in: true"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"kind": "learned_scalar", "profiled": true}}})", {"unit", "profiled"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "year": "2017"})", {"year is \"2017\"", "2017"}));
-  EXPECT_TRUE(refused(R"({"exit": true})", {"my.json: name is missing"}));
-  EXPECT_TRUE(refused(R"({"name": "x", "exit": true, "exit": false})", {"\"exit\" is given twice"}));
-  EXPECT_TRUE(refused("[1, 2]", {"my.json: the file holds array", "an object"}));
-  EXPECT_TRUE(refused("{\"name\": ", {"my.json: not JSON", "line 1"}));
-  EXPECT_TRUE(refused("", {"my.json: not JSON"}));
-  EXPECT_TRUE(throws_saying<DataError>([] { read_arrangement("no/such/row.json"); }, {"no/such/row.json"}));
-  EXPECT_TRUE(throws_saying<UsageError>([] { to_json(arrangement_named("b2t")); }, {"b2t", "class"}));
-}
-
 // Arrangements under a name of one's own.
 
 TEST(Registered, ClassesAreArrangementsLikeAllOthers) {
@@ -250,6 +187,12 @@ TEST(Registered, RowsAreFoundByNameAndAlias) {
   const Arrangement& row = register_arrangement(read_arrangement(std::string(ADDNORM_SOURCE_DIR) + "/examples/halved.json"));
   EXPECT_EQ(&arrangement_named("Half_Sandwich"), &row);
   EXPECT_NE(make_residual("halved-sandwich", {.width = kWidth, .layers = 2}), nullptr);
+}
+
+TEST(Registered, OnesFromGlobalsFindTheWholeCatalogue) {
+  EXPECT_EQ(&arrangement_named("registered-early"), &kEarly);
+  for (const Arrangement& row : arrangements())
+    for (const InitGain& gain : row.init.gains) EXPECT_FALSE(gain.roles.empty()) << row.name;
 }
 
 TEST(Registered, OnesFromManyThreadsAreAllThere) {

@@ -1,6 +1,7 @@
 // Arrangements that are rows: the formula of each by hand with F(x) = w * x, what they are when F = 0, and that fusion, probes
 // and recompute change no bit.
 #include <cmath>
+#include <set>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/residual/catalogue.h"
@@ -174,80 +175,40 @@ TEST_P(EveryRow, GivesTheSameBitsForAnyNumberOfThreads) {
   });
 }
 
-/// The gradients at the place before unit `at` from which skip and branch part: the stream, or N_in of it in norm-skip.
-struct Meeting {
-  const Residual& residual;
-  const std::vector<Var>& w;
-  std::size_t at;
-  bool normed_skip;
-  bool whole_layer;  // its units read one and the same Var: their branches come back together
-
-  /// Of the whole stack; at_branch is what comes back to the branch's own input. Detached: nothing comes back there.
-  struct Gradients {
-    Tensor at_parting, at_branch;
-  };
-  Gradients of_stack(bool detached) const {
-    test::Listener listener;
-    listener.retain = true;
-    Var read_here, branch_here;
-    const Var x(normal_tensor({2, 3, kWidth}, 1), true);
-    const std::size_t layer = residual.shape().unit(at).layer;
-    const auto branch = [&](const Unit& unit, const Var& read) {
-      Var own = reshape(read, read.shape());
-      if (unit.index == at) {
-        read_here = read;
-        branch_here = whole_layer ? read : own;
-        read_here.retain_grad();
-        branch_here.retain_grad();
-      }
-      const bool cut = detached && (unit.index == at || (whole_layer && unit.layer == layer));
-      return mul_row(cut ? own.detach() : own, w[unit.index]);
-    };
-    const Var y = test::run_units(residual, x, branch, {}, &listener);
-    backward(y, normal_tensor(y.shape(), 9));
-    const Var& parting = normed_skip ? read_here : listener.streams[at];
-    return {parting.grad().clone(), detached ? Tensor() : branch_here.grad().clone()};
-  }
-  /// Back from the branch's input to the parting, and nothing else.
-  Tensor of_branch(const Tensor& at_branch) const {
-    if (normed_skip) return at_branch;
-    test::Listener listener;
-    listener.retain = true;
-    const Var x(normal_tensor({2, 3, kWidth}, 1), true);
-    const auto stream = residual.open(x, {}, &listener);
-    for (std::size_t i = 0; i < at; ++i) {
-      const Unit unit = residual.shape().unit(i);
-      if (unit.first_in_layer) stream->enter(unit.layer);
-      stream->write(unit, mul_row(stream->read(unit), w[i]));
-      if (unit.last_in_layer) stream->leave(unit.layer);
-    }
-    const Unit unit = residual.shape().unit(at);
-    if (unit.first_in_layer) stream->enter(unit.layer);
-    const Var u = stream->read(unit);
-    backward(reshape(u, u.shape()), at_branch);
-    return listener.streams[at].grad();
-  }
-};
-
-// A gradient is one float addition, of what comes back along the skip and what comes back through the branch.
-TEST_P(EveryRow, MeetsTheGradientsOfSkipAndBranchInOneAddition) {
+TEST_P(EveryRow, RefusesUnitsOfOtherStacks) {
   const auto residual = make_residual(GetParam(), shape_of(2));
-  test::scramble(*residual);
-  const std::vector<Var> w = row_branches(residual->shape());
-  const std::string name = GetParam();
-  if (name == "plain" || name == "plain-ln") return;                     // no skip
-  const bool mixes = name == "denseformer" || name.starts_with("dlcl");  // a layer begins with a mix, not with the stream
-  const bool parallel = name.starts_with("parallel");                    // later units of a layer read what the first read
-  for (std::size_t at = 0; at < residual->shape().units(); ++at) {
-    const bool first = residual->shape().unit(at).first_in_layer;
-    if ((mixes && first) || (parallel && !first)) continue;
-    SCOPED_TRACE(at);
-    const Meeting meeting{*residual, w, at, name == "norm-skip", name == "parallel"};
-    const Meeting::Gradients all = meeting.of_stack(false), skip = meeting.of_stack(true);
-    const Tensor met = add(Var(skip.at_parting), Var(meeting.of_branch(all.at_branch))).value();
-    EXPECT_SAME_BITS(all.at_parting.values<float>(), met.values<float>());
-    EXPECT_FALSE(test::same_bits(all.at_parting.values<float>(), skip.at_parting.values<float>()));
-  }
+  const auto stream = residual->open(Var(normal_tensor({2, 3, kWidth}, 1)), {});
+  const Var f(normal_tensor({2, 3, kWidth}, 2));
+  stream->enter(0);
+  stream->read(shape_of(2).unit(0));
+  for (const Unit& unit : {Unit{.layer = 1}, Unit{.sub_layer = SubLayer::ffn}, shape_of(3).unit(5), Unit{.layer = 3, .index = 6}})
+    for (const bool read : {true, false})
+      EXPECT_TRUE(throws_saying<UsageError>(
+          [&] {
+            if (read)
+              stream->read(unit);
+            else
+              stream->write(unit, f);
+          },
+          {"stack 'stack'", "2 layers of 2 units", "StackShape::unit"}));
+}
+
+TEST(NormSkip, RefusesToWriteWhatWasNotRead) {
+  const auto residual = make_residual("norm-skip", shape_of(2));
+  const auto stream = residual->open(Var(normal_tensor({2, 3, kWidth}, 1)), {});
+  const Var f(normal_tensor({2, 3, kWidth}, 2));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { stream->write(shape_of(2).unit(0), f); }, {"unit 0", "call read(unit) before"}));
+}
+
+TEST_P(EveryRow, CountsSubLayersThatALayerHasTwice) {
+  const StackShape twice{.width = kWidth, .layers = 2, .sub_layers = {SubLayer::ffn, SubLayer::self, SubLayer::ffn}};
+  const auto residual = make_residual(GetParam(), twice, {.dropout = 0.5f});
+  std::set<std::string> paths;
+  for_each_parameter(*residual, [&](Parameter& p) { EXPECT_TRUE(paths.insert(p.path).second) << p.path << " twice"; });
+  const Pass pass{.train = true};
+  EXPECT_NE(residual->dropout(twice.unit(0, 0), pass).key, residual->dropout(twice.unit(0, 2), pass).key);
+  EXPECT_EQ(residual->dropout(twice.unit(0, 0), pass).key,
+            make_residual(GetParam(), shape_of(2), {.dropout = 0.5f})->dropout(shape_of(2).unit(0, 1), pass).key);
 }
 
 TEST_P(EveryRow, IsFoundByItsNameAndAliases) {

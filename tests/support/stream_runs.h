@@ -1,4 +1,5 @@
-// Stacks in tests: branches F(x) = w * x element by element, with unequal w (a plain multiple would vanish in a norm).
+// Stacks in tests: branches F(x) = w * x element by element. The elements of w differ: norms remove a common factor, and with it
+// the difference between one place of a norm and another.
 #pragma once
 
 #include <vector>

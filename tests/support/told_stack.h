@@ -15,6 +15,15 @@ namespace addnorm::test {
 
 constexpr std::size_t kToldWidth = 6;
 
+inline StackShape language_model(std::size_t layers) { return {.width = kToldWidth, .layers = layers}; }
+inline StackShape decoder(std::size_t layers) {
+  return {.width = kToldWidth,
+          .layers = layers,
+          .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn},
+          .kind = StackKind::decoder,
+          .other_layers = 3};
+}
+
 inline Var vector(std::uint64_t seed) { return Var(normal_tensor({kToldWidth}, seed, DType::f64)); }
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }

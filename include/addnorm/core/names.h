@@ -18,4 +18,7 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 /// "unknown arrangement 'preln2'; did you mean pre-ln? known: post-ln, pre-ln". `what` says what kind of name it is.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
 
+/// "post-ln, pre-ln".
+std::string listed(std::span<const std::string> names);
+
 }  // namespace addnorm

@@ -7,8 +7,7 @@
 //   y  = a s + b g
 //   x' = N_post(y)
 //
-// Formula, diagram, parameters and predicted skip gain are derived from these fields, so that no label can drift from what is
-// computed.
+// What is told of it (formula, diagram, parameters, predicted skip gain) is made from the same fields that are computed with.
 #pragma once
 
 #include <memory>
@@ -16,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/residual/choices.h"
 #include "addnorm/residual/stack.h"
 
 namespace addnorm {
@@ -71,8 +71,11 @@ struct UnitSlots {
 /// Other slots for some units; the first that fits holds.
 struct Override {
   std::optional<SubLayer> sub_layer{};  ///< only these
-  std::optional<double> first_share{};  ///< only the first floor(share * layers) layers
+  std::optional<double> first_share{};  ///< only this share of the layers, from the bottom: 0 to 1
   UnitSlots slots{};
+
+  /// How many layers of these it is for: the first floor(share * layers), or all.
+  std::size_t layers_of(const StackShape& shape) const;
 };
 
 /// Gains on top of a base distribution, by role.
@@ -111,7 +114,8 @@ struct Arrangement {
   ResidualFactory make = nullptr;  ///< nothing for those of the catalogue: src/residual/classes.cpp knows theirs
   std::string text{};
   std::size_t streams = 1;
-  std::string between_units{};  ///< what passes from unit to unit besides the stream: why one unit cannot stand alone
+  std::string between_units{};   ///< what passes from unit to unit besides the stream: why one unit cannot stand alone
+  ArrangementChoices choices{};  ///< those that with_choices applied: slots show them already, classes and their texts read them
 
   bool is_row() const { return text.empty() && !make; }
   const UnitSlots& slots(const StackShape& shape, const Unit& unit) const;

@@ -8,9 +8,11 @@
 #include <utility>
 #include <vector>
 
-#include "addnorm/residual/arrangement.h"
+#include "addnorm/nn/kinds.h"
 
 namespace addnorm {
+
+struct Arrangement;
 
 inline constexpr std::size_t kPublishedRecursions = 2;  ///< of rskip
 
@@ -50,7 +52,8 @@ std::vector<std::pair<std::string, std::string>> given_choices(const Arrangement
 /// The way back. A UsageError for an unknown name, with the nearest and the list, and for a text that is no such value.
 void set_choice(ArrangementChoices& choices, std::string_view name, std::string_view value);
 
-/// The row that runs: `row` with what was chosen. Formula, diagram, parameters and stream all see this one.
+/// The row that runs: `row` with what was chosen, beside what it was chosen with before. Formula, diagram, parameters and
+/// stream all see this one; Arrangement::choices says what is in it.
 Arrangement with_choices(const Arrangement& row, const ArrangementChoices& choices);
 
 }  // namespace addnorm

@@ -15,13 +15,14 @@ namespace addnorm {
 struct DiagramStep {
   enum class Kind : unsigned char {
     norm,
-    factor,     ///< "α·", "λ⊙", "/√l"
-    branch,     ///< a sub-layer, or a part of one
-    sum,        ///< ways part and meet again in a sum
-    keep,       ///< the second line takes what is here
-    mix,        ///< what is kept on the second line comes back, weighted
-    side_norm,  ///< a norm of the second line
-    side_sum,   ///< the second line is added
+    factor,       ///< "α·", "λ⊙", "/√l"
+    branch,       ///< a sub-layer, or a part of one
+    sum,          ///< ways part and meet again in a sum
+    keep,         ///< the second line takes what is here
+    mix,          ///< what is kept on the second line comes back, weighted
+    side_norm,    ///< a norm of the second line
+    side_factor,  ///< a factor of the second line
+    side_sum,     ///< the second line is added
   };
   Kind kind = Kind::norm;
   std::string text{};

@@ -1,5 +1,5 @@
-// What an arrangement is, in words and numbers: everything here is derived from its row, so that nothing printed can drift from
-// what is computed. A class (more than a row) brings its own text, which a test holds to what it computes.
+// What an arrangement is, in words and numbers, all of it made from the row that runs. A class (more than a row) brings its own
+// text, which a test holds to what it computes.
 #pragma once
 
 #include <cstddef>

@@ -52,7 +52,8 @@ class Residual : public Module {
   ///   ω_1 = 1,   ω_{i+1} = sqrt( Var(ω_i x_{i-1}) + Var(f_i) )
   ///
   /// Variances are over every element of the batch, f_i is the branch as it is added, and ω_i is in place before unit i adds:
-  /// x_i = N(ω_i x_{i-1} + f_i). Two stacks have a value each. When `run` throws or leaves a unit out, all is as before.
+  /// x_i = N(ω_i x_{i-1} + f_i). Units of a row that are not profiled are passed over. Two stacks have a value each. When `run`
+  /// throws or leaves a unit out, all is as before.
   virtual void calibrate(const std::function<void(StreamObserver*)>& run);
 
   const StackShape& shape() const { return shape_; }

@@ -37,5 +37,10 @@ struct StackShape {
 
 /// Refuses no layers, no width, a layer without sub-layers, and an encoder-decoder whose other stack has no layers.
 void check(const StackShape& shape);
+/// Refuses a unit that is not one of the shape's, made by hand or of another stack.
+void check(const StackShape& shape, const Unit& unit);
+/// Where its parameters and dropout masks are found: "layers.3.ffn". A sub-layer that a layer has twice is counted:
+/// "layers.3.ffn2".
+std::string path_of(const StackShape& shape, const Unit& unit);
 
 }  // namespace addnorm

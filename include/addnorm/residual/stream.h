@@ -1,10 +1,10 @@
-// Stream: the residual stream of one forward pass. Sub-layers read it and write to it; nothing else passes between them.
+// Stream: what residual units pass on to one another in one forward pass. A model drives it from the stack's input to its output:
 //
-//   Stream s = residual.open(x0, pass)
-//   for each layer:       s.enter(layer)
-//     for each unit:      s.write(unit, F(s.read(unit)))
-//                         s.leave(layer)
-//   y = s.close()
+//   auto stream = residual->open(x0, pass);
+//   stream->enter(l);                                  before the units of layer l
+//   stream->write(unit, F(stream->read(unit)));        each of them, in order
+//   stream->leave(l);                                  behind the last of them
+//   Var y = stream->close();
 #pragma once
 
 #include <memory>
@@ -29,8 +29,10 @@ class StreamObserver {
   virtual void on_stream(const Unit* unit, const Var& x) = 0;
 };
 
-/// Holds only Vars, and lives for one pass. It is told the unit and never counts calls: layers may be left out, run twice or
-/// be computed again.
+/// Holds only Vars, and lives for one pass. Where it stands it learns from the units that are handed to it, so that a model need
+/// not run every layer once. One that is left out (no enter, no leave) is the identity. One that runs again goes on from where
+/// the stream is; where outputs of layers are kept (denseformer, dlcl), the new one takes the place of the first, and a layer of
+/// dlcl reads the same as before: it sees only those below.
 class Stream {
  public:
   /// What recompute keeps of it: the stream, and a branch that is written but not added yet.

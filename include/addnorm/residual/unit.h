@@ -18,7 +18,9 @@ namespace addnorm {
 ///
 /// What follows from depth (deepnorm's α, lns' 1/√l) is that of a stack with this one unit, or of the place that is named.
 /// Arrangements in which more than the stream passes from unit to unit (b2t, resi-dual, parallel, denseformer, dlcl) cannot
-/// be one unit; the error says why. A unit has no entry and no exit: the norm after the last is yours to add.
+/// be one unit; the error says why. A registered class can be a unit by itself only: it is made for a whole stack, and no place
+/// can be cut out of a larger one. Admin measures a whole stack (Residual::calibrate): its ω starts at 1 here, as in the first
+/// unit of a stack, and is yours to set. A unit has no entry and no exit: the norm after the last is yours to add.
 class ResidualUnit : public Module {
  public:
   using Function = std::function<Var(const Var&)>;
