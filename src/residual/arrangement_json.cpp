@@ -159,6 +159,15 @@ void check_texts(const Arrangement& row, const JsonAt& at) {
     check_symbols(row.overrides[i].slots, at.inside("overrides").item(i).inside("unit"));
 }
 
+/// A learned coefficient needs a letter in formulas; as a number it would look fixed.
+void name_learned(UnitSlots& slots) {
+  const auto name = [](CoefficientRule& rule, const char* letter) {
+    if (rule.kind != CoefficientRule::Kind::fixed && !*rule.symbol) rule.symbol = letter;
+  };
+  name(slots.a, "a");
+  name(slots.b, "b");
+}
+
 }  // namespace
 
 Arrangement arrangement_from_json(std::string_view text, std::string_view where) {
@@ -169,6 +178,8 @@ Arrangement arrangement_from_json(std::string_view text, std::string_view where)
   read(json, row, at);
   check_texts(row, at);
   if (const auto problem = problem_of(row)) at.fail(problem->field, " ", problem->text);
+  name_learned(row.unit);
+  for (Override& other : row.overrides) name_learned(other.slots);
   return row;
 }
 

@@ -19,8 +19,8 @@ constexpr std::array kTexts{
               "l + 1", ""},
     ClassText{"dlcl-pre", "y = Σ_{k≤L} w_k N_k(y_k)", "w_lk: learned, start at 1/l; y_0 = x₀", ", without a norm", 1, 1, "l",
               "L + 1"},
-    ClassText{"dlcl-post", "y = N_L(Σ_{k≤L} w_k y_k)", "w_lk: learned, start at 1/l; y_0 = x₀", "; no norm before layer 1", 1, 1,
-              "l", "L + 1"},
+    ClassText{"dlcl-post", "y = N_{L+1}(Σ_{k≤L} w_k y_k)", "w_lk: learned, start at 1/l; y_0 = x₀", "; no norm before layer 1", 1,
+              1, "l", "L + 1"},
 };
 
 /// Of a published text that stands for the factor 1: with the factor that was chosen.

@@ -126,7 +126,7 @@ TEST_F(ClassFormulas, OfMixesOfLayersArePinned) {
   EXPECT_EQ(text("dlcl-pre"),
             "x' = x + F(LN(x)); layer l reads Σ_{k<l} w_lk LN_k(y_k), the exit too | y = Σ_{k≤L} w_k LN_k(y_k)");
   EXPECT_EQ(text("dlcl-post"),
-            "x' = LN(x + F(x)); layer l reads LN_l(Σ_{k<l} w_lk y_k), the exit too | y = LN_L(Σ_{k≤L} w_k y_k)");
+            "x' = LN(x + F(x)); layer l reads LN_l(Σ_{k<l} w_lk y_k), the exit too | y = LN_{L+1}(Σ_{k≤L} w_k y_k)");
 }
 
 TEST(ExtraParameters, OfClassesAreTheirs) {

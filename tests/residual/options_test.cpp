@@ -148,7 +148,7 @@ TEST_F(Choices, AreRefusedByWhoDoesNotHaveThem) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { through("mix-ln", {.post_share = 1.5}); },
                                         {"mix-ln", "post_share", "is 1.5", "from 0 to 1"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { through("ds-init", {.depth_power = 0.3}); }, {"is 0.3", "0.5 or 0.25"}));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { through("rskip", {.recursions = 0}); }, {"recursions", "is 0", "from 1 on"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { through("rskip", {.recursions = 0}); }, {"recursions", "is 0", "from 1 to 1000"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { through("xskip", {.skip_factor = 0}); }, {"skip_factor", "above 0"}));
 }
 

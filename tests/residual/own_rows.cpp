@@ -133,5 +133,12 @@ TEST(Rows, InCodeAreHeldToTheSameRules) {
     EXPECT_TRUE(refused({.name = "mine", .overrides = {{.first_share = share}}}, {"overrides[0].first_share", "from 0 to 1"}));
 }
 
+TEST(RowsFromFiles, GiveLearnedCoefficientsALetter) {
+  const Arrangement row =
+      arrangement_from_json(R"({"name": "x", "unit": {"b": {"kind": "learned_per_layer", "start": 0}}})", "x.json");
+  EXPECT_EQ(std::string(row.unit.b.symbol), "b");
+  EXPECT_EQ(std::string(row.unit.a.symbol), "");
+}
+
 }  // namespace
 }  // namespace addnorm

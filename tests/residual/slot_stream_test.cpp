@@ -223,6 +223,11 @@ TEST(ArrangementNames, ResolveAsPeopleWriteThem) {
   EXPECT_EQ(arrangement_named("PreLN").name, "pre-ln");
   EXPECT_EQ(arrangement_named("PostLN").name, "post-ln");
   EXPECT_EQ(arrangement_named("RESIDUAL").name, "residual");
+  EXPECT_EQ(arrangement_named("encoder_normalize_before").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("do_stable_layer_norm").name, "pre-ln");
+  EXPECT_EQ(arrangement_named("is_post_ln").name, "post-ln");
+  EXPECT_EQ(arrangement_named("use_parallel_residual").name, "parallel-2ln");  // GPT-NeoX has two norms
+  EXPECT_EQ(arrangement_named("parallel_attn").name, "parallel");
   EXPECT_EQ(arrangement_named("ResiDual").name, "resi-dual");
   EXPECT_EQ(arrangement_named("resi_dual").name, "resi-dual");
   EXPECT_EQ(arrangement_named("pre-norm").name, "pre-ln");
