@@ -75,8 +75,8 @@ void add_arrangements(Program& program) {
                   {{"formula", "x: the stream, x': after the unit, F: the branch; e: the embedding, y: what the stack gives"},
                    {"parameters", "d: width of the stream, f: inside the feed-forward part, H: heads"},
                    {"skip gain",
-                    "how much of its input a stack passes to its output on the skip path alone, at initialisation, "
-                    "with branches of unit gain (or the gains of a Xavier initialisation)"},
+                    "how much of its input a stack passes to its output on the skip path alone, at initialisation, for an "
+                    "input of variance 1 and branches of unit gain (or the gains of a Xavier initialisation)"},
                    {"with its init", "the same with the gains of an initialisation by N(0, 0.02²)"},
                    {"output std", "of the stack's output, where no norm keeps it at 1"}});
   command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
