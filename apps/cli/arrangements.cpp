@@ -7,6 +7,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/arrangement_file.h"
+#include "addnorm/residual/process_strings.h"
 #include "arrangement_views.h"
 #include "commands.h"
 
@@ -18,27 +19,54 @@ struct Options {
   std::string format = "text", norm = "layernorm", model = "lm";
   std::int64_t layers = 12;
   std::filesystem::path file;
+  ProcessStrings process;
   bool json = false, ascii = false;
 };
 
-/// Those that are named, once each; an alias is answered with the canonical name.
+/// Those that are named, once each; an alias is answered with the canonical name. One's own comes where it is named, else last.
 Rows rows_of(const std::vector<std::string>& names, const std::optional<Arrangement>& own) {
   Rows rows;
-  for (const std::string& name : names) {
-    const Arrangement& row = arrangement_named(name);
-    if (row.name != name) std::cerr << "addnorm arrangements: " << name << " is " << row.name << '\n';
+  const auto add = [&](const Arrangement& row) {
     if (std::ranges::find(rows, &row) == rows.end()) rows.push_back(&row);
+  };
+  for (const std::string& name : names) {
+    const Arrangement& row = own && folded(name) == folded(own->name) ? *own : arrangement_named(name);
+    if (row.name != name) std::cerr << "addnorm arrangements: " << name << " is " << row.name << '\n';
+    add(row);
   }
-  if (own) rows.push_back(&*own);
+  if (own) add(*own);
   if (rows.empty())
     for (const Arrangement& row : arrangements()) rows.push_back(&row);
   return rows;
 }
 
-int run(const Options& o) {
+/// The row of a file. A name of the catalogue would make two arrangements look like one.
+std::optional<Arrangement> own_row(const std::filesystem::path& file) {
+  if (file.empty()) return std::nullopt;
+  Arrangement row = read_arrangement(file);
+  const std::vector<std::string> taken = arrangement_names();
+  require(std::ranges::find(taken, row.name) == taken.end(), file.string(), ": name is '", row.name,
+          "', which the catalogue has; give your own another");
+  return row;
+}
+
+/// --preprocess and its like name one more; answered with the canonical name and the norm they speak of.
+Options with_process(Options o) {
+  const ProcessStrings& p = o.process;
+  if (p.pre.empty() && p.post.empty() && p.top.empty()) return o;
+  const Processed found = arrangement_of(p);
+  std::cerr << "addnorm arrangements: preprocess '" << p.pre << "', postprocess '" << p.post << "', postprocess-top '" << p.top
+            << "' is " << found.arrangement->name << " with " << found.norm << '\n';
+  o.names.push_back(found.arrangement->name);
+  if (found.norm != "layernorm") o.norm = found.norm;
+  return o;
+}
+
+int run(const Options& given) {
+  const Options o = with_process(given);
   const std::vector<std::string> formats{"text", "svg", "mermaid", "json"};
   const std::string format = o.json ? "json" : o.format;
-  const std::optional<Arrangement> own = o.file.empty() ? std::nullopt : std::optional<Arrangement>(read_arrangement(o.file));
+  const std::optional<Arrangement> own = own_row(o.file);
   const Rows rows = rows_of(o.names, own);
   const bool all = o.names.empty() && !own;
   const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
@@ -65,6 +93,9 @@ void add_arrangements(Program& program) {
   Command command = program.command("arrangements", "where add and norm stand: the catalogue, or formula and picture of one");
   command.positional("names", o->names, "names or aliases; several are drawn side by side (default: a table of all)");
   command.option("--arrangement FILE", o->file, "a row of your own in a JSON file, e.g. my.json; docs/adding-an-arrangement.md");
+  command.option("--preprocess LETTERS", o->process.pre, "Marian's and Sockeye's way to name one: n, with the two below");
+  command.option("--postprocess LETTERS", o->process.post, "behind the sub-layer, e.g. da or dan");
+  command.option("--postprocess-top LETTERS", o->process.top, "behind the stack, e.g. n");
   command.option("--format KIND", o->format, "text, svg, mermaid or json");
   command.option("--json", o->json, "the same as --format json: an array of objects");
   command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");
@@ -81,6 +112,7 @@ void add_arrangements(Program& program) {
                    {"output std", "of the stack's output, where no norm keeps it at 1"}});
   command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
                     "addnorm arrangements deepnorm --model seq2seq --layers 18",
+                    "addnorm arrangements --preprocess n --postprocess da --postprocess-top n",
                     "addnorm arrangements resi-dual --format svg > resi-dual.svg"});
   command.run([o] { return run(*o); });
 }

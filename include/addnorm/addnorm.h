@@ -41,6 +41,7 @@
 #include "addnorm/residual/choices.h"
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
+#include "addnorm/residual/process_strings.h"
 #include "addnorm/residual/residual.h"
 #include "addnorm/residual/stack.h"
 #include "addnorm/residual/stream.h"

@@ -1,10 +1,13 @@
 // addnorm arrangements: what it prints, to whom, and what it answers to names it does not know.
 #include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "addnorm/residual/diagram.h"
+#include "addnorm/residual/process_strings.h"
 #include "arrangement_views.h"
 #include "commands.h"
 #include "support/near.h"
@@ -207,6 +210,39 @@ TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
   EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
                    {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",
                     "deepnorm, decoder", "self-attention", "cross-attention"}));
+}
+
+TEST(ProcessStringsOfOtherTools, NameArrangements) {
+  const auto name = [](const ProcessStrings& s) { return arrangement_of(s).arrangement->name; };
+  EXPECT_EQ(name({"n", "da", "n"}), "pre-ln");
+  EXPECT_EQ(name({"n", "da", ""}), "pre-ln-nofinal");
+  EXPECT_EQ(name({"", "dan", ""}), "post-ln");
+  EXPECT_EQ(name({"n", "dr", "n"}), "pre-ln");  // Sockeye's r adds
+  EXPECT_EQ(name({"", "drn", ""}), "post-ln");
+  EXPECT_EQ(name({"", "da", ""}), "residual");
+  EXPECT_EQ(name({"n", "nda", "n"}), "sandwich");
+  EXPECT_EQ(arrangement_of({"r", "da", "r"}).norm, "rmsnorm");  // Marian's r is a norm
+  EXPECT_EQ(arrangement_of({"n", "da", "n"}).norm, "layernorm");
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"n", "dah", ""}); }, {"highway", "'dah'"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"x", "da", ""}); }, {"letter 'x'", "known"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"n", "n", "n"}); }, {"no arrangement", "pre-ln 'n' 'a' 'n'"}));
+  const Outcome outcome = run({"--preprocess", "n", "--postprocess", "da", "--postprocess-top", "n", "--json"});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_TRUE(says(outcome.out, {"\"pre-ln\""}));
+  EXPECT_TRUE(says(outcome.err, {"is pre-ln with layernorm"}));
+}
+
+TEST(ArrangementsCommand, PutsARowOfOnesOwnWhereItIsNamed) {
+  const std::string file = testing::TempDir() + "/addnorm_own_row.json";
+  std::ofstream(file) << R"({"name": "mine", "unit": {"in": true}})";
+  const Outcome outcome = run({"mine", "pre-ln", "--json", "--arrangement", file.c_str()});
+  EXPECT_EQ(outcome.code, 0);
+  EXPECT_LT(outcome.out.find("\"mine\""), outcome.out.find("\"pre-ln\""));
+  std::ofstream(file) << R"({"name": "pre-ln", "unit": {}})";
+  const Outcome taken = run({"--arrangement", file.c_str()});
+  EXPECT_EQ(taken.code, 2);
+  EXPECT_TRUE(says(taken.err, {"name is 'pre-ln'", "give your own another"}));
+  std::filesystem::remove(file);
 }
 
 }  // namespace
