@@ -124,8 +124,9 @@ class SvgDrawing {
   std::string draw(const DiagramLayout::Box& box) const {
     const double x = centres_[box.lane], y = y_of(box.row);
     if (box.kind == DiagramStep::Kind::sum)
-      return concat("<circle class=\"sum\" cx=\"", x, "\" cy=\"", y, "\" r=\"9\"/>\n<path d=\"M", x - 5, " ", y, " L", x + 5, " ",
-                    y, " M", x, " ", y - 5, " L", x, " ", y + 5, "\"/>\n");
+      return concat("<path d=\"M", x, " ", y - 12, " L", x, " ", y + 12, "\"/>\n<circle class=\"sum\" cx=\"", x, "\" cy=\"", y,
+                    "\" r=\"9\"/>\n<path d=\"M", x - 5, " ", y, " L", x + 5, " ", y, " M", x, " ", y - 5, " L", x, " ", y + 5,
+                    "\"/>\n");
     const double width = width_of(box);
     return concat("<rect class=\"", class_of(box.kind), "\" x=\"", x - width / 2, "\" y=\"", y - 13, "\" width=\"", width,
                   "\" height=\"26\" rx=\"6\"/>\n") +
