@@ -13,7 +13,7 @@ Encoder::Encoder(const ModelConfig& given)
 }
 
 Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
-  const Pass own = of_batch(pass, tokens, config());
+  const Pass own = of_batch(pass, tokens, stack_);
   return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
 }
 

@@ -27,14 +27,14 @@ const Embedding& EncoderDecoder::target_table() const { return config().shared_v
 
 Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserver* observer) const {
   const NameScope scope("encoder");
-  const Pass own = of_batch(pass, source, config());
+  const Pass own = of_batch(pass, source, encoder_);
   return encoder_(source_(source, own), {.lengths = source.lengths, .observer = observer}, own);
 }
 
 /// The decoder's exit, before the head.
 Var EncoderDecoder::decode(const Tokens& target, StackInput input, const Pass& pass) const {
   const NameScope scope("decoder");
-  const Pass own = of_batch(pass, target, config());
+  const Pass own = of_batch(pass, target, decoder_);
   const std::size_t first = input.cache ? input.cache->length : 0;
   input.lengths = target.lengths;
   return decoder_(target_(target, target_table(), own, first), input, own);

@@ -9,17 +9,10 @@ namespace {
 
 class B2tStream;
 
-class B2t final : public ResidualOf<B2t, B2tStream> {
+class B2t final : public NormedResidualOf<B2t, B2tStream> {
  public:
   B2t(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options), norms(options.norm, shape), entry(norm_if(row.entry)), exit(norm_if(row.exit)) {}
-  void visit(Visitor& visitor) override {
-    visitor.child("entry", entry);
-    visitor.child("", norms);
-    visitor.child("exit", exit);
-  }
-  UnitNorms norms;
-  Norm entry, exit;
+      : NormedResidualOf(row, shape, options, UnitNorms(options.norm, shape)) {}
 };
 
 class B2tStream final : public Stream {

@@ -36,6 +36,26 @@ class UnitNorms : public Module {
   std::vector<Norm> norms_;
 };
 
+/// Norms of units, of the stack's input and of its end: all that most classes own.
+template <class Self, class S>
+class NormedResidualOf : public ResidualOf<Self, S> {
+ public:
+  void visit(Visitor& visitor) override {
+    visitor.child("entry", entry);
+    visitor.child("", norms);
+    visitor.child("exit", exit);
+  }
+  UnitNorms norms;
+  Norm entry, exit;
+
+ protected:
+  NormedResidualOf(const Arrangement& row, const StackShape& shape, const ResidualOptions& options, UnitNorms of_units)
+      : ResidualOf<Self, S>(row, shape, options),
+        norms(std::move(of_units)),
+        entry(this->norm_if(row.entry)),
+        exit(this->norm_if(row.exit)) {}
+};
+
 /// Makes the class of this name; null where the catalogue has a row, or nothing.
 ResidualFactory class_named(const std::string& name);
 

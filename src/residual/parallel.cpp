@@ -9,30 +9,23 @@ namespace {
 
 class ParallelStream;
 
-class Parallel final : public ResidualOf<Parallel, ParallelStream> {
+class Parallel final : public NormedResidualOf<Parallel, ParallelStream> {
  public:
   Parallel(const Arrangement& row, const StackShape& shape, const ResidualOptions& options, bool shared_norm)
-      : ResidualOf(row, shape, options),
-        shared(shared_norm),
-        norms(options.norm, shared_norm
-                                ? StackShape{.width = shape.width, .layers = shape.layers, .sub_layers = {shape.sub_layers[0]}}
-                                : shape),
-        entry(norm_if(row.entry)),
-        exit(norm_if(row.exit)) {}
+      : NormedResidualOf(row, shape, options, UnitNorms(options.norm, shared_norm ? one_per_layer(shape) : shape)),
+        shared(shared_norm) {}
   /// The norm through which this unit reads.
   const Norm& norm(const Unit& unit) const {
     if (!shared) return norms(unit);
     check(shape(), unit);
     return norms({.layer = unit.layer, .sub_layer = shape().sub_layers[0], .index = unit.layer});
   }
-  void visit(Visitor& visitor) override {
-    visitor.child("entry", entry);
-    visitor.child("", norms);
-    visitor.child("exit", exit);
-  }
   bool shared;
-  UnitNorms norms;
-  Norm entry, exit;
+
+ private:
+  static StackShape one_per_layer(const StackShape& shape) {
+    return {.width = shape.width, .layers = shape.layers, .sub_layers = {shape.sub_layers[0]}};
+  }
 };
 
 class ParallelStream final : public Stream {

@@ -8,24 +8,14 @@ namespace {
 
 class ResiDualStream;
 
-class ResiDual final : public ResidualOf<ResiDual, ResiDualStream> {
+class ResiDual final : public NormedResidualOf<ResiDual, ResiDualStream> {
  public:
   ResiDual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options),
-        norms(options.norm, shape),
-        entry(norm_if(row.entry)),
-        exit(norm_if(true)),
+      : NormedResidualOf(row, shape, options, UnitNorms(options.norm, shape)),
         alpha(row.choices.stream_share.value_or(1)),
         s(row.choices.second_stream_scale.value_or(1)) {
     require(options.final_norm.value_or(true), "arrangement 'resi-dual': it ends in x + N(r); final_norm cannot be off");
   }
-  void visit(Visitor& visitor) override {
-    visitor.child("entry", entry);
-    visitor.child("", norms);
-    visitor.child("exit", exit);
-  }
-  UnitNorms norms;
-  Norm entry, exit;
   double alpha, s;
 };
 

@@ -8,24 +8,18 @@ namespace {
 
 class RskipStream;
 
-class Rskip final : public ResidualOf<Rskip, RskipStream> {
+class Rskip final : public NormedResidualOf<Rskip, RskipStream> {
  public:
   Rskip(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options),
-        recursions(row.choices.recursions.value_or(kPublishedRecursions)),
-        shared(row.choices.shared_norms.value_or(false)),
-        norms(options.norm, shape, shared ? 1 : recursions),
-        entry(norm_if(row.entry)),
-        exit(norm_if(row.exit)) {}
-  void visit(Visitor& visitor) override {
-    visitor.child("entry", entry);
-    visitor.child("", norms);
-    visitor.child("exit", exit);
-  }
+      : NormedResidualOf(row, shape, options, UnitNorms(options.norm, shape, is_shared(row) ? 1 : recursions_of(row))),
+        recursions(recursions_of(row)),
+        shared(is_shared(row)) {}
   std::size_t recursions;  // λ
   bool shared;
-  UnitNorms norms;
-  Norm entry, exit;
+
+ private:
+  static std::size_t recursions_of(const Arrangement& row) { return row.choices.recursions.value_or(kPublishedRecursions); }
+  static bool is_shared(const Arrangement& row) { return row.choices.shared_norms.value_or(false); }
 };
 
 class RskipStream final : public Stream {

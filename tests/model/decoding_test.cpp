@@ -8,6 +8,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
 #include "support/small_models.h"
+#include "support/test_names.h"
 
 #define main program_of_the_docs
 #include "../examples/language_model.cpp"
@@ -60,11 +61,7 @@ void expect_agree(Decoding& cached, Decoding& whole, std::size_t vocab, const st
 }
 
 class Cache : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, Cache, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, Cache, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(Cache, GivesTheLogitsOfTheWholePrefix) {
   LanguageModel lm(longer(ModelKind::lm, GetParam()));

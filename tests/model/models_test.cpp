@@ -9,6 +9,7 @@
 #include "support/modules.h"
 #include "support/sanitizer.h"
 #include "support/small_models.h"
+#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
@@ -21,14 +22,8 @@ using test::small;
 
 constexpr std::array kKinds{ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier, ModelKind::mlp};
 
-std::string with_underscores(std::string name) {
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-}
-
 class EveryArrangement : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()),
-                         [](const auto& test) { return with_underscores(test.param); });
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 /// Logits, and the gradient of every parameter for one random upstream gradient.
 std::vector<Tensor> logits_and_gradients(const AnyModel& any, const Pass& pass, StreamObserver* observer = nullptr) {
@@ -241,8 +236,9 @@ TEST(Pooled, IsTheFirstTokenOrTheMeanOfThoseThatAreNotPadding) {
   for (std::size_t j = 0; j < 4; ++j) {
     const auto at = [&](std::size_t b, std::size_t t) { return static_cast<double>(x.data<float>()[(b * 3 + t) * 4 + j]); };
     EXPECT_EQ(first.data<float>()[4 + j], x.data<float>()[12 + j]);
-    EXPECT_NEAR(static_cast<double>(mean.data<float>()[j]), (at(0, 0) + at(0, 1) + at(0, 2)) / 3, 1e-6);
-    EXPECT_NEAR(static_cast<double>(mean.data<float>()[4 + j]), (at(1, 0) + at(1, 1)) / 2, 1e-6);
+    EXPECT_NEAR(static_cast<double>(mean.data<float>()[j]), (at(0, 0) + at(0, 1) + at(0, 2)) / 3,
+                test::reduction_tolerance(3).atol);
+    EXPECT_NEAR(static_cast<double>(mean.data<float>()[4 + j]), (at(1, 0) + at(1, 1)) / 2, test::reduction_tolerance(3).atol);
   }
 }
 

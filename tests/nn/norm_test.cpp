@@ -6,6 +6,7 @@
 #include "addnorm/autograd/tape.h"
 #include "support/gradients.h"
 #include "support/modules.h"
+#include "support/test_names.h"
 
 namespace addnorm {
 namespace {
@@ -26,11 +27,7 @@ class EveryNorm : public testing::TestWithParam<std::string> {
     return norm;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Kinds, EveryNorm, testing::ValuesIn(norm_names().begin(), norm_names().end()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Kinds, EveryNorm, testing::ValuesIn(norm_names().begin(), norm_names().end()), test::name_of_test);
 
 TEST_P(EveryNorm, HasTheGradientsOfFiniteDifferences) {
   for (const Pass& pass : {kEval, kTrain}) {

@@ -6,6 +6,7 @@
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
 #include "support/stream_runs.h"
+#include "support/test_names.h"
 #include "support/told_stack.h"
 
 namespace addnorm {
@@ -100,11 +101,7 @@ void expect_predicted(const Arrangement& row) {
 }
 
 class EverySkipGain : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EverySkipGain, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, EverySkipGain, testing::ValuesIn(arrangement_names()), test::name_of_test);
 TEST_P(EverySkipGain, IsWhatRandomBranchesShow) { expect_predicted(arrangement_named(GetParam())); }
 
 TEST(SkipGains, OfRowsThatAreProfiledInPartAreWhatCalibrationGives) {

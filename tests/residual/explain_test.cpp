@@ -7,6 +7,7 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
+#include "support/test_names.h"
 #include "support/told_stack.h"
 
 namespace addnorm {
@@ -28,11 +29,7 @@ using test::reset_norms;
 constexpr std::size_t kWidth = test::kToldWidth;
 
 class EveryFormula : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(EveryFormula, ReadBackIsWhatTheStreamComputes) {
   const Arrangement& row = arrangement_named(GetParam());

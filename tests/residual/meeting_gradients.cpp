@@ -4,6 +4,7 @@
 #include "addnorm/residual/residual.h"
 #include "support/modules.h"
 #include "support/stream_runs.h"
+#include "support/test_names.h"
 
 namespace addnorm {
 namespace {
@@ -14,11 +15,7 @@ using test::row_branches;
 constexpr std::size_t kWidth = 6;
 
 class EveryMeeting : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryMeeting, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryMeeting, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 /// The gradients at the place before unit `at` from which skip and branch part: the stream, or N_in of it in norm-skip.
 struct Meeting {

@@ -6,6 +6,7 @@
 #include "addnorm/residual/residual.h"
 #include "support/modules.h"
 #include "support/stream_runs.h"
+#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
@@ -218,11 +219,7 @@ NormKindOptions kind_of(const std::string& name) {
 }
 
 class NormsOfEvery : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Arrangement, NormsOfEvery, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Arrangement, NormsOfEvery, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(NormsOfEvery, CombineOrSayWhyNot) {
   const Arrangement& row = arrangement_named(GetParam());

@@ -5,6 +5,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/residual.h"
 #include "support/stream_runs.h"
+#include "support/test_names.h"
 
 namespace addnorm {
 namespace {
@@ -23,11 +24,7 @@ std::vector<std::string> row_names() {
   return names;
 }
 class EveryRowAsJson : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRowAsJson, testing::ValuesIn(row_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRowAsJson, testing::ValuesIn(row_names()), test::name_of_test);
 
 TEST_P(EveryRowAsJson, ComesBackAsItWas) {
   const Arrangement& row = arrangement_named(GetParam());

@@ -9,6 +9,7 @@
 #include "support/gradients.h"
 #include "support/modules.h"
 #include "support/stream_runs.h"
+#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
@@ -26,11 +27,7 @@ const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneTh
 StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
 
 class EveryRow : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRow, testing::ValuesIn(arrangement_names()), [](const auto& test) {
-  std::string name = test.param;
-  for (char& c : name) c = c == '-' ? '_' : c;
-  return name;
-});
+INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRow, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(EveryRow, HasTheGradientsOfFiniteDifferences) {
   const auto residual = make_residual(GetParam(), shape_of(2));
