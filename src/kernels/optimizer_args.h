@@ -2,6 +2,7 @@
 // before anything is rounded to float.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 namespace addnorm::kernels {
@@ -12,8 +13,10 @@ struct AdamSettings {
   double beta2 = 0.999;
   double eps = 1e-8;  ///< added to the root; > 0, in the float kernel at least 1e-38: a float 0 would divide 0 by 0
   double weight_decay = 0;
-  bool decoupled = true;  ///< AdamW: parameters shrink by lr * weight_decay. Else Adam: weight_decay * p joins the gradient
-  std::int64_t step = 1;  ///< of this update, counted from 1
+  bool decoupled = true;   ///< AdamW: parameters shrink by lr * weight_decay. Else Adam: weight_decay * p joins the gradient
+  bool rectified = false;  ///< RAdam: see AdamFactors
+  std::int64_t step = 1;   ///< of this update, counted from 1
+  double gradient_scale = 1;
 };
 
 struct SgdSettings {
@@ -21,6 +24,18 @@ struct SgdSettings {
   double momentum = 0;      ///< 0: the velocity is neither read nor written
   double weight_decay = 0;  ///< weight_decay * p joins the gradient
   bool nesterov = false;
+  double gradient_scale = 1;
+};
+
+/// Neighbouring elements of one parameter: gradient, parameter and what the optimizer keeps of it. SGD has its velocity in m.
+template <class T>
+struct UpdatePiece {
+  const T* g;
+  T* p;
+  T* m;
+  T* v;
+  std::size_t n;
+  std::size_t group;  ///< which of the settings it follows
 };
 
 }  // namespace addnorm::kernels
