@@ -85,6 +85,8 @@ ModelConfig completed(ModelConfig config);
 std::string to_json(const ModelConfig& config);
 ModelConfig model_config_from_json(std::string_view text, std::string_view where);
 ModelConfig read_model_config(const std::filesystem::path& path);
+/// Our name of a field that Hugging Face calls otherwise; any other name is given back.
+std::string_view field_named(std::string_view name);
 
 // What the parts of a model are made from.
 NormKindOptions norm_of(const ModelConfig& config);     ///< norm, norm_eps, norm_bias
