@@ -27,6 +27,17 @@ struct SgdSettings {
   double gradient_scale = 1;
 };
 
+struct AdafactorSettings {
+  double lr = 1e-2;
+  double weight_decay = 0;   ///< parameters shrink by lr * weight_decay
+  double beta2_power = 0.8;  ///< beta2 = 1 - step^-beta2_power
+  double eps1 = 0x1p-23;     ///< least root of the second moment, and least mean of its rows; its square is a normal number
+  double eps2 = 1e-3;        ///< least RMS of a parameter that steps are proportional to
+  double update_clip = 1;
+  std::int64_t step = 1;  ///< of this update, counted from 1
+  double gradient_scale = 1;
+};
+
 /// Neighbouring elements of one parameter: gradient, parameter and what the optimizer keeps of it. SGD has its velocity in m.
 template <class T>
 struct UpdatePiece {

@@ -145,7 +145,7 @@ std::string describe(std::span<const ParameterGroup> groups) {
 
 std::unique_ptr<Optimizer> make_optimizer(Module& module, const OptimizerOptions& options) {
   check(options);
-  require(options.kind != OptimizerKind::adafactor, "make_optimizer: adafactor is not there yet");
+  if (options.kind == OptimizerKind::adafactor) return make_adafactor(module, options);
   DType dtype = DType::f32;
   for_each_parameter(module, [&](const Parameter& p) { dtype = p.value.dtype(); });
   return dispatch(dtype, [&](auto zero) -> std::unique_ptr<Optimizer> {
