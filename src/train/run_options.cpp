@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 
+#include "addnorm/residual/catalogue.h"
 #include "core/json_record.h"
 
 namespace addnorm {
@@ -156,7 +157,9 @@ GivenOptions run_options_from_json(std::string_view text, std::string_view where
   for (const auto& [name, value] : model.items())  // a slip of the pen in an option of the run is not one of the model
     if (const std::string near = nearest_name(name, known); std::ranges::find(ours, near) != ours.end())
       throw DataError(concat(where, ": ", unknown_name("option", name, known)));
-  read_options.options.model = model_config_from_json(model.dump(), where);
+  ModelConfig& config = read_options.options.model;
+  config = model_config_from_json(model.dump(), where);
+  if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
   read(run, read_options.options, JsonAt{where, ""});
   return read_options;
 }
@@ -165,7 +168,8 @@ std::string to_json(const RunOptions& options) {
   RunOptions own = options;
   JsonWriter writer;
   fields(writer, own);
-  Json all = Json::parse(to_json(options.model));
+  Json all = Json::parse(to_config_file(options.model));
+  all.erase("model_type");
   for (const auto& [name, value] : writer.object.items()) all[name] = value;
   return all.dump();
 }

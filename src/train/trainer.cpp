@@ -12,8 +12,8 @@
 namespace addnorm {
 namespace {
 
-constexpr int kMostInARow = 3;    // skipped steps
-constexpr int kMostRollbacks = 3;
+constexpr std::uint64_t kMostInARow = 3;  // skipped steps
+constexpr std::uint64_t kMostRollbacks = 3;
 
 }  // namespace
 

@@ -66,6 +66,7 @@ class TokenFile {
   /// Ids first ... first + count - 1. Beyond size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
   virtual void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const = 0;
   virtual std::uint64_t source_bytes() const = 0;  ///< of text: bits per byte are nats per id * size() / source_bytes() / ln 2
+  virtual std::uint64_t fingerprint() const = 0;   ///< a function of all ids: another text has another one
   virtual const std::string& history() const = 0;  ///< "read from x.tokens", "made anew: the text has changed"
 };
 

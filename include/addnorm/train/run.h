@@ -26,6 +26,7 @@ struct RunPlan {
 class RunObserver : public TrainObserver {
  public:
   virtual void on_plan(const RunPlan& /*plan*/) {}
+  virtual void on_data(double /*share*/) {}  ///< of the text that was read and tokenised so far
   virtual void on_validation(std::int64_t /*step*/, const Evaluation& /*result*/, bool /*best*/) {}
   virtual void on_saved(std::int64_t /*step*/, const std::filesystem::path& /*file*/) {}
   virtual void on_warning(const std::string& /*message*/) {}
