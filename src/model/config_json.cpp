@@ -178,14 +178,15 @@ std::string_view field_named(std::string_view name) {
 std::string to_config_file(const ModelConfig& config, std::string_view extra) {
   ModelConfig own = config;
   JsonWriter writer;
-  writer.object[kModelType] = "addnorm";
   fields(writer, own);
+  Json file{{kModelType, "addnorm"}};
+  for (const auto& field : writer.object.items())  // what was left open stays open
+    if (!field.value().is_null() && field.value() != Json::object()) file[field.key()] = field.value();
   if (!extra.empty()) {
-    Json object = parsed(extra, "to_config_file: extra");
-    require(object.is_object(), "to_config_file: extra is ", object.type_name(), "; it must be an object");
-    writer.object[kExtra] = std::move(object);
+    file[kExtra] = parsed(extra, "to_config_file: extra");
+    require(file[kExtra].is_object(), "to_config_file: extra is ", file[kExtra].type_name(), "; it must be an object");
   }
-  return writer.object.dump(2) + "\n";
+  return file.dump(2) + "\n";
 }
 
 std::string config_file_extra(const std::filesystem::path& path) {
