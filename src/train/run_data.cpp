@@ -1,8 +1,11 @@
 // Text and the built-in language as the data of a run.
 #include "addnorm/train/run_data.h"
 
+#include <iostream>
+
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "addnorm/core/rng.h"
 #include "addnorm/data/language.h"
 #include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
@@ -14,6 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+std::uint64_t checksum_of(const std::string& text) { return checksum(text.data(), text.size()); }
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
 /// The built-in language.
@@ -23,7 +27,6 @@ class LanguageSource final : public RunSource {
   DataFacts facts() const override { return {}; }
   void fill(ModelConfig& config) const override { config.vocab = language_.vocabulary() + (masked_ ? 1 : 0); }
   std::uint64_t fingerprint() const override { return RandomKey(0).with("language 1").bits(); }
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return language_tokenizer(language_, masked_); }
 
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
@@ -31,9 +34,9 @@ class LanguageSource final : public RunSource {
     if (o.validation <= 0) data.validation.reset();
     data.told = concat("the built-in language, ", language_.vocabulary(), " words, endless");
     if (!masked_) data.baselines = language_.baselines(t);
-    return masked_ ? masked(std::move(data), o, language_.vocabulary(), static_cast<std::int32_t>(language_.vocabulary()))
-                   : std::move(data);
+    return data;
   }
+  std::unique_ptr<Dataset> everything(const RunOptions& o) const override { return language_.dataset(o.model.seq_len, o.seed); }
 
  private:
   bool masked_;
@@ -58,11 +61,10 @@ class TextSource final : public RunSource {
     data.told = concat(told_, ": ", split.training.count, " tokens to learn from, ", split.validation.count, " to measure, ",
                        tokenizer_->vocabulary(), " different (", tokenizer_->kind(), ")");
     if (!masked_) data.baselines = text_baselines(*ids_, split.training, tokenizer_->vocabulary());
-    return masked_ ? masked(std::move(data), o, tokenizer_->vocabulary(), *tokenizer_->special().mask) : std::move(data);
+    return data;
   }
   std::unique_ptr<Dataset> everything(const RunOptions& o) const override {
     RunData data{.train = ordered_windows(ids_, {0, ids_->size()}, o.model.seq_len, bytes_per_token())};
-    if (masked_) data = masked(std::move(data), o, tokenizer_->vocabulary(), *tokenizer_->special().mask);
     return std::move(data.train);
   }
 
@@ -76,6 +78,11 @@ class TextSource final : public RunSource {
 };
 
 }  // namespace
+
+TextSources sources_of(const std::vector<std::string>& data, const fs::path& cache) {
+  if (data.size() == 1 && data[0] == "-") return saved_text(std::cin, cache / "standard-input.txt");
+  return text_sources(std::vector<fs::path>(data.begin(), data.end()));
+}
 
 std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
                                                   const Progress& progress) {
@@ -93,7 +100,7 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   if (!tokenizer) return nullptr;
   require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer, " has no mask token, which a masked language model needs");
   fs::create_directories(cache);
-  const std::uint64_t name = checksum(sources.told().data(), sources.told().size()) ^ checksum_of(tokenizer->to_json());
+  const std::uint64_t name = checksum_of(sources.told()) ^ checksum_of(tokenizer->to_json());
   std::shared_ptr<const TokenFile> ids = token_file(sources, *tokenizer, cache / (as_hex(name) + ".tokens"), progress);
   return ids ? std::make_unique<TextSource>(tokenizer, ids, sources.told(), mask) : nullptr;
 }
@@ -104,7 +111,7 @@ std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cach
   const bool text_model = kind == ModelKind::lm || kind == ModelKind::encoder;
   if (!o.data.empty() && text_model) return open_text(o, cache, progress);
   if (text_model && (o.task.empty() || o.task == "language")) return std::make_unique<LanguageSource>(kind == ModelKind::encoder);
-  return open_samples(o, progress);
+  throw UsageError("not yet");
 }
 
 }  // namespace addnorm

@@ -143,7 +143,7 @@ void Trainer::Impl::roll_back(StepRecord& record) {
   std::optional<Snapshot> good = last_good ? last_good() : std::nullopt;
   if (!good) throw NumericsError(record.problem + "; there is no checkpoint to go back to");
   const TrainerState now = state;
-  restore(*good, model, *optimizer, guard, state);
+  addnorm::restore(*good, model, *optimizer, guard, state);
   state.rollbacks = now.rollbacks + 1;
   state.next_sample = now.next_sample;  // on behind the bad batch
   state.labels = now.labels;

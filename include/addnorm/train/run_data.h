@@ -30,6 +30,8 @@ class RunSource {
   /// Vocabularies, classes and features, as the data has them.
   virtual void fill(ModelConfig& config) const = 0;
   virtual RunData datasets(const RunOptions& options) const = 0;
+  /// All samples once, in their order: for evaluation. The seed is that of the options where something is masked.
+  virtual std::unique_ptr<Dataset> everything(const RunOptions& options) const = 0;
   /// Says whether a resumed run sees what it saw: a function of every byte.
   virtual std::uint64_t fingerprint() const = 0;
   /// How text becomes ids, for generation and evaluation; null: no text.
