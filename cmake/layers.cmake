@@ -20,6 +20,11 @@ function(addnorm_layer name)
   elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)  # the preset clang does without: there a file that forgot an include does not compile
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
   endif()
+  # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
+  # also those without linkage. Not the kernels: they include themselves, once per instruction set.
+  if(ADDNORM_QUICK_BUILD AND NOT name MATCHES "^(core|kernels|gemm|bench)$")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
   addnorm_warnings(${target})
 endfunction()
 

@@ -61,14 +61,14 @@ Coefficient<T> coefficient(const Tensor& learned, double constant, std::size_t w
 Tensor value_or_none(const Var& v) { return v.defined() ? v.value() : Tensor(); }
 
 /// What backward keeps. x and f only when a learned coefficient needs them.
-struct Saved {
+struct AddNormSaved {
   NormKind kind;
   Tensor sum, mean, rstd, gamma, a, b, x, f;
   AddNormOptions options;
 };
 
 template <class T>
-void run_backward(const Saved& s, const Tensor& dy, const Tensor& dsum, bool has_f, Grads& grads) {
+void run_backward(const AddNormSaved& s, const Tensor& dy, const Tensor& dsum, bool has_f, Grads& grads) {
   const auto [rows, width] = as_rows(s.sum.shape());
   AddNormGradArgs<T> n;
   n.rows = rows;
@@ -149,7 +149,8 @@ std::vector<Var> run(const Problem& p) {
     kernels::add_norm(p.kind, n);
   });
 
-  Saved saved{p.kind, sum, mean, rstd, value_or_none(p.gamma), value_or_none(o.a.learned), value_or_none(o.b.learned), {}, {}, o};
+  AddNormSaved saved{p.kind, sum, mean, rstd, value_or_none(p.gamma), value_or_none(o.a.learned), value_or_none(o.b.learned),
+                     {},     {},  o};
   if (o.a.learned.requires_grad()) saved.x = p.x.value();
   if (o.b.learned.requires_grad()) saved.f = value_or_none(p.f);
   saved.options.a.learned = saved.options.b.learned = Var();  // the closure must not keep the graph alive

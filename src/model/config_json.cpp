@@ -169,6 +169,12 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
   return model_config_from_json(small_text(path, "a model's config"), path.string());
 }
 
+std::string_view field_named(std::string_view name) {
+  for (const Alias& alias : kAliases)
+    if (name == alias.theirs) return alias.ours;
+  return name;
+}
+
 std::string to_config_file(const ModelConfig& config, std::string_view extra) {
   ModelConfig own = config;
   JsonWriter writer;

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 namespace addnorm::test {
 
@@ -21,6 +22,14 @@ class TemporaryFolder {
   }
   TemporaryFolder(const TemporaryFolder&) = delete;
   TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+
+  /// Writes a file below it, with the folders on the way, and returns its path.
+  std::filesystem::path write(const std::filesystem::path& name, std::string_view text) const {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream file(path / name, std::ios::binary);
+    file.write(text.data(), static_cast<std::streamsize>(text.size()));
+    return path / name;
+  }
 
   std::filesystem::path path;
 };

@@ -1,0 +1,184 @@
+#include "addnorm/train/trainer.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "addnorm/tensor/arena.h"
+#include "train/trainer_state.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::uint64_t kMostInARow = 3;  // skipped steps
+constexpr std::uint64_t kMostRollbacks = 3;
+
+}  // namespace
+
+void check(const TrainerOptions& o) {
+  require(o.batch_size >= 1, "batch_size is 0; it must be at least 1");
+  require(o.accumulate >= 1, "accumulate is 0; it must be at least 1");
+  require(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "clip_grad_norm is ", o.clip_grad_norm,
+          "; it must be a number from 0 on (0: no clipping)");
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "label_smoothing is ", o.label_smoothing, "; it must be 0 ... 1");
+  require(std::isfinite(o.spike_threshold) && o.spike_threshold >= 0, "spike_threshold is ", o.spike_threshold,
+          "; it must be a number from 0 on (0: off)");
+  check(o.optimizer);
+  check(o.schedule);
+}
+
+struct Trainer::Impl {
+  Impl(Model& m, const Dataset& d, const TrainerOptions& o)
+      : model(m), data(d), options(o), optimizer(make_optimizer(m, o.optimizer)), guard(o.spike_threshold) {}
+
+  std::uint64_t samples() const { return options.batch_size * options.accumulate; }
+  Pass pass() const {
+    return {.train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
+  }
+  std::vector<Batch> parts() const;
+  double forward_backward(const std::vector<Batch>& parts, bool watched);
+  StepRecord attempt();
+  std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
+  void refuse_update(StepRecord& record);
+  void roll_back(StepRecord& record);
+
+  Model& model;
+  const Dataset& data;
+  TrainerOptions options;
+  std::unique_ptr<Optimizer> optimizer;
+  Guard guard;
+  TrainerState state;
+  std::function<std::optional<Snapshot>()> last_good;
+  TrainObserver* observer = nullptr;
+};
+
+std::vector<Batch> Trainer::Impl::parts() const {
+  std::vector<Batch> all;
+  for (std::size_t part = 0; part < options.accumulate; ++part)
+    all.push_back(data.batch(state.next_sample + part * options.batch_size, options.batch_size));
+  return all;
+}
+
+/// The mean loss over all labels; gradients are left in the parameters.
+double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool watched) {
+  std::size_t labels = 0;
+  for (const Batch& part : parts) labels += part.counted();
+  double loss = 0;
+  for (const Batch& part : parts) {
+    const ArenaScope scope;
+    const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
+    const Var mean = cross_entropy(logits, part.labels,
+                                   {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    // A part weighs as much as its labels: the mean of means would favour parts with few of them.
+    const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
+    loss += weight * mean.value().item();
+    backward(mean, Tensor::full(mean.shape(), weight));
+  }
+  return loss;
+}
+
+StepRecord Trainer::Impl::attempt() {
+  const std::vector<Batch> batch = parts();
+  StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
+  for (const Batch& part : batch) record.labels += part.counted();
+  clear_gradients(model);
+  record.loss = forward_backward(batch, observer != nullptr);
+  if (observer) observer->on_gradients(record.step, model);
+  record.gradient_norm = gradient_norm(model);
+
+  const Verdict verdict = guard.judge(record.loss, record.gradient_norm);
+  if (verdict == Verdict::bad) record.problem = find_problem(batch, record);
+  if (verdict == Verdict::spike) record.problem = concat("step ", record.step, ": ", guard.reason());
+  if (verdict == Verdict::ok) {
+    const double clip = options.clip_grad_norm;
+    const double scale = clip > 0 && record.gradient_norm > clip ? clip / record.gradient_norm : 1;
+    optimizer->step(record.learning_rate, scale);
+    guard.accept(record.loss, record.gradient_norm);
+    state.in_a_row = 0;
+  } else {
+    refuse_update(record);
+  }
+  clear_gradients(model);
+  return record;
+}
+
+/// What a person needs to know: the first tensor that is not a number, and where in the model it comes from.
+std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const StepRecord& record) {
+  const auto told = [](const char* what, const BadValue& bad) {
+    return concat(what, bad.path, " is ", bad.value, " at element ", bad.index, " (", bad.count, " such)");
+  };
+  std::string text = concat("step ", record.step, ": ");
+  if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return text + told("parameter ", bad);
+  if (std::isfinite(record.loss)) text += told("the gradient of ", first_bad_gradient(model));
+  else text += concat("the loss is ", record.loss);
+  try {  // the step is a function of its inputs: run again, it fails at the same place
+    const CheckFinite check;
+    clear_gradients(model);
+    forward_backward(parts, false);
+  } catch (const NumericsError& first) {
+    text += concat("; first seen: ", first.what());
+  }
+  return text;
+}
+
+/// The step ends without an update, or the run ends.
+void Trainer::Impl::refuse_update(StepRecord& record) {
+  const bool nan = !std::isfinite(record.loss) || !std::isfinite(record.gradient_norm);
+  clear_gradients(model);
+  if (nan && options.on_nan == OnNan::stop)
+    throw NumericsError(record.problem + "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help");
+  if (nan && options.on_nan == OnNan::rollback) return roll_back(record);
+  record.outcome = StepOutcome::skipped;
+  if (++state.in_a_row < kMostInARow) return;
+  if (!nan && last_good) return roll_back(record);
+  state.in_a_row -= 1;
+  throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
+}
+
+void Trainer::Impl::roll_back(StepRecord& record) {
+  if (state.rollbacks >= kMostRollbacks)
+    throw NumericsError(concat(record.problem, "; went back ", kMostRollbacks, " times already, that does not help"));
+  std::optional<Snapshot> good = last_good ? last_good() : std::nullopt;
+  if (!good) throw NumericsError(record.problem + "; there is no checkpoint to go back to");
+  const TrainerState now = state;
+  restore(*good, model, *optimizer, guard, state);
+  state.rollbacks = now.rollbacks + 1;
+  state.next_sample = now.next_sample;  // on behind the bad batch
+  state.labels = now.labels;
+  state.in_a_row = 0;
+  record.outcome = StepOutcome::rolled_back;
+}
+
+Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& options) {
+  check(options);
+  impl_ = std::make_unique<Impl>(model, data, options);
+}
+Trainer::~Trainer() = default;
+
+void Trainer::calibrate() {
+  addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass());
+}
+
+StepRecord Trainer::step() {
+  Impl& i = *impl_;
+  StepRecord record = i.attempt();
+  i.state.next_sample += i.samples();
+  i.state.labels += record.labels;
+  if (record.outcome != StepOutcome::rolled_back) i.state.step += 1;
+  if (i.observer) i.observer->on_step(record);
+  return record;
+}
+
+std::int64_t Trainer::steps() const { return impl_->state.step; }
+std::uint64_t Trainer::labels() const { return impl_->state.labels; }
+const Optimizer& Trainer::optimizer() const { return *impl_->optimizer; }
+Snapshot Trainer::snapshot() { return addnorm::snapshot(impl_->model, *impl_->optimizer, impl_->guard, impl_->state); }
+void Trainer::restore(const Snapshot& snapshot) {
+  addnorm::restore(snapshot, impl_->model, *impl_->optimizer, impl_->guard, impl_->state);
+}
+void Trainer::rollback_to(std::function<std::optional<Snapshot>()> last_good) { impl_->last_good = std::move(last_good); }
+void Trainer::observe(TrainObserver* observer) { impl_->observer = observer; }
+
+}  // namespace addnorm
