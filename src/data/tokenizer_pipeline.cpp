@@ -79,6 +79,14 @@ std::size_t vocabulary_of(const TokenizerSpec& spec) {
   return static_cast<std::size_t>(most) + 1;
 }
 
+// What an added token looks like in the text in which it is looked for.
+std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
+  std::string content = token.content;
+  if (token.normalized)
+    for (const NormalizerStep& step : steps.normalizers) step(content);
+  return content;
+}
+
 TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
   std::vector<std::string> pieces(vocabulary_of(spec));
   const auto set = [&](std::int32_t id, std::string token) {
@@ -87,7 +95,7 @@ TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
     pieces[static_cast<std::size_t>(id)] = std::move(token);
   };
   for (const auto& [token, id] : spec.vocabulary) set(id, token);
-  for (const AddedToken& token : spec.added) set(token.id, token.special ? "" : token.content);
+  for (const AddedToken& token : spec.added) set(token.id, matched(token, steps));
   for (const AddedToken& token : spec.added)
     if (token.special) pieces[static_cast<std::size_t>(token.id)].clear();
   return TokenPieces(pieces);
@@ -97,8 +105,7 @@ std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps
   std::vector<AddedToken> tokens;
   for (AddedToken token : spec.added) {
     if (token.normalized != normalized) continue;
-    if (normalized)
-      for (const NormalizerStep& step : steps.normalizers) step(token.content);
+    token.content = matched(token, steps);
     tokens.push_back(std::move(token));
   }
   return tokens;

@@ -30,6 +30,22 @@ const icu::Normalizer2& normalizer(UnicodeForm form) {
   return *found;
 }
 
+// The patterns of tokenizers are written for Oniguruma, whose \w has no joiners, but the fractions and raised digits of Latin-1.
+std::string with_their_words(std::string_view pattern) {
+  std::string result;
+  for (std::size_t i = 0; i < pattern.size(); ++i) {
+    const char next = pattern[i] == '\\' && i + 1 < pattern.size() ? pattern[++i] : '\0';
+    if (next == 'w' || next == 'W') {
+      result += next == 'w' ? "[" : "[^";
+      result += R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u00B2\u00B3\u00B9\u00BC-\u00BE])";
+    } else {
+      if (next != '\0') result += '\\';
+      result += next != '\0' ? next : pattern[i];
+    }
+  }
+  return result;
+}
+
 struct CloseText {
   void operator()(UText* text) const { utext_close(text); }
 };
@@ -45,7 +61,7 @@ CharClass char_class_beyond_ascii(char32_t code) {
 
 bool is_mark(char32_t code) { return is_one_of(code, U_GC_M_MASK); }
 bool is_nonspacing_mark(char32_t code) { return is_one_of(code, U_GC_MN_MASK); }
-bool is_other(char32_t code) { return is_one_of(code, U_GC_C_MASK); }
+bool is_other(char32_t code) { return is_one_of(code, U_GC_CC_MASK | U_GC_CF_MASK | U_GC_CO_MASK | U_GC_CS_MASK); }
 bool is_punctuation(char32_t code) {
   if (code < 128) return is_one_of(code, U_GC_P_MASK | U_GC_S_MASK);
   return is_one_of(code, U_GC_P_MASK);
@@ -80,9 +96,12 @@ struct Regex::Pattern {
 };
 
 Regex::Regex(std::string_view pattern) {
+  constexpr std::size_t kLongest = 10000;  // those of tokenizers have a few hundred characters
+  if (pattern.size() > kLongest) throw DataError(concat("a pattern has at most ", kLongest, " bytes"));
   UErrorCode status = U_ZERO_ERROR;
   UParseError where{};
-  const auto text = icu::UnicodeString::fromUTF8(icu::StringPiece(pattern.data(), static_cast<std::int32_t>(pattern.size())));
+  const std::string spelled = with_their_words(pattern);
+  const auto text = icu::UnicodeString::fromUTF8(icu::StringPiece(spelled.data(), static_cast<std::int32_t>(spelled.size())));
   std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(text, UREGEX_MULTILINE, where, status));
   if (U_FAILURE(status)) throw DataError(concat("the pattern cannot be read at character ", where.offset, ": ", u_errorName(status)));
   pattern_.reset(new Pattern{std::move(compiled), std::string(pattern)});

@@ -32,7 +32,7 @@ inline bool is_numeric(char32_t code) { return char_class(code) == CharClass::nu
 
 bool is_mark(char32_t code);             ///< Mn, Mc, Me
 bool is_nonspacing_mark(char32_t code);  ///< Mn
-bool is_other(char32_t code);            ///< Cc, Cf, Cn, Co, Cs
+bool is_other(char32_t code);            ///< Cc, Cf, Co, Cs: control characters and the like
 bool is_punctuation(char32_t code);      ///< P*, and the signs of ASCII that Unicode calls symbols: $ + < = > ^ ` | ~
 bool is_word(char32_t code);             ///< \w: letters, marks, digits, connectors, joiners
 /// Lower case of one character, whatever stands beside it.

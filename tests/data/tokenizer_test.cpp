@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "support/data.h"
@@ -111,6 +113,44 @@ TEST(Gpt2Tokenizer, GivesTheIdsOfThePublishedCases) {
   }
   EXPECT_EQ(count, texts.size());
   EXPECT_GT(count, 40u);
+}
+
+// ---- tokenizer.json, against Hugging Face's `tokenizers` (tools/make_tokenizer_goldens.py) -----------------------------
+
+const nlohmann::json& goldens() {
+  static const nlohmann::json all = nlohmann::json::parse(std::ifstream(ADDNORM_SOURCE_DIR "/tests/golden/tokenizers.json"));
+  return all;
+}
+
+std::unique_ptr<Tokenizer> from_json(const nlohmann::json& json) {
+  const TemporaryFolder folder;
+  return read_tokenizer(folder.write("tokenizer.json", json.dump()));
+}
+
+TEST(TokenizerJson, GivesTheIdsAndTextsOfTheReference) {
+  for (const auto& golden : goldens()["tokenizers"]) {
+    SCOPED_TRACE(golden["name"].get<std::string>());
+    const auto tokenizer = from_json(golden["tokenizer"]);
+    const auto& texts = goldens()["texts"];
+    for (std::size_t i = 0; i < texts.size(); ++i) {
+      const std::string text = texts[i].get<std::string>(), decoded = golden["decoded"][i].get<std::string>();
+      const Ids want = golden["ids"][i].get<Ids>();
+      EXPECT_EQ(tokenizer->encode(text), want) << texts[i];
+      const std::string ours = tokenizer->decode(want);
+      if (decoded.find("\xEF\xBF\xBD") != std::string::npos) continue;  // bytes that are not UTF-8, which Python cannot tell
+      EXPECT_TRUE(ours == decoded || ours == " " + decoded) << texts[i] << ": '" << ours << "', not '" << decoded << "'";
+    }
+  }
+}
+
+TEST(TokenizerJson, IsWrittenSoThatTheSameTokenizerIsReadAgain) {
+  for (const auto& golden : goldens()["tokenizers"]) {
+    SCOPED_TRACE(golden["name"].get<std::string>());
+    const auto tokenizer = from_json(golden["tokenizer"]), again = reread(*tokenizer);
+    EXPECT_EQ(again->to_json(), tokenizer->to_json());
+    for (const auto& text : goldens()["texts"])
+      EXPECT_EQ(again->encode(text.get<std::string>()), tokenizer->encode(text.get<std::string>()));
+  }
 }
 
 }  // namespace
