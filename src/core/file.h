@@ -32,6 +32,7 @@ class InputFile {
 
   const std::filesystem::path& path() const { return path_; }
   std::uint64_t size() const { return size_; }  ///< when it was opened
+  int fd() const { return handle_.fd(); }       ///< for what is not reading, such as a mapping
   /// Exactly `bytes` bytes from `offset` on.
   void read(std::uint64_t offset, void* into, std::size_t bytes) const;
   /// Throws when the file has grown or shrunk since it was opened.

@@ -21,6 +21,13 @@ struct SpecialTokens {
   std::optional<std::int32_t> mask{};  ///< masked language models
 };
 
+/// Places of a text that a tokenizer has no tokens for.
+struct TextFlaws {
+  std::uint64_t count = 0;
+  std::uint64_t first = 0;  ///< offset in bytes, where there is one
+  std::string what{};       ///< at `first`: "the byte 0xE9, which is not UTF-8"
+};
+
 /// Immutable once made; threads may share it.
 class Tokenizer {
  public:
@@ -30,10 +37,14 @@ class Tokenizer {
   virtual std::size_t vocabulary() const = 0;  ///< ids are below it
   virtual SpecialTokens special() const = 0;
 
-  /// Text that cannot be told in tokens is a DataError: the first bad offset, what stands there, how many there are.
+  /// Adds nothing at the beginning and the end. Text that cannot be told in tokens is a DataError: the first bad offset, what
+  /// stands there, how many there are.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
+  /// What makes encode(text) an error.
+  virtual TextFlaws flaws(std::string_view text) const = 0;
   /// The bytes that ids stand for; special tokens give none. One id may hold a part of a character: what is decoded id by id and
-  /// joined equals what is decoded at once. An id outside the vocabulary is a UsageError.
+  /// joined equals what is decoded at once. So where words are stored without their spaces (WordPiece, Metaspace) the first word
+  /// has a space before it, too. An id outside the vocabulary is a UsageError.
   virtual std::string decode(std::span<const std::int32_t> ids) const = 0;
 
   /// The length of the longest beginning of `text` that can be encoded without knowing what follows: large files are encoded
@@ -44,7 +55,8 @@ class Tokenizer {
   virtual std::string to_json() const = 0;
 };
 
-/// What is added behind the ordinary ids, in this order, each where asked for: "<s>", "</s>", "<mask>".
+/// What is added behind the ordinary ids, in this order, each where asked for: "<s>", "</s>", "<mask>". No text gives these ids,
+/// also not the text "<s>".
 struct AddedTokens {
   bool begin_end = false;  ///< for pairs
   bool mask = false;       ///< for masked language models
