@@ -57,6 +57,11 @@ MemoryLimit::MemoryLimit(Traffic traffic, std::size_t bytes)
       memory_(std::make_unique<Buffers>(floats_ * sizeof(float) * arrays_of(traffic), arrays_of(traffic))),
       arrays_(take_arrays(*memory_, arrays_of(traffic), floats_)) {}
 
+ReadLimit::ReadLimit(std::size_t bytes)
+    : floats_(bytes / sizeof(float) / 1024 * 1024),
+      memory_(std::make_unique<Buffers>(floats_ * sizeof(float), 1)),
+      array_(memory_->take(floats_)) {}
+
 Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
   Machine machine{cache_sizes(), {}, {}};
   const int before = threads();
