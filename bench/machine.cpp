@@ -36,6 +36,16 @@ double best_rate(const MemoryLimit& limit, StoreKind stores, double seconds) {
 
 }  // namespace
 
+double fma_peak_now(int count) {
+  const int before = threads();
+  set_threads(count);
+  constexpr std::size_t kRounds = 20'000;
+  double flops = 0;
+  const auto times = time_calls(0.02, 3, [&] { flops = multiply_add(kRounds); });
+  set_threads(before);
+  return flops / *std::min_element(times.begin(), times.end());
+}
+
 CacheSizes cache_sizes() { return {cache_size(2, std::size_t{1} << 20), cache_size(3, std::size_t{32} << 20)}; }
 
 std::size_t working_set(Level level, int threads) {

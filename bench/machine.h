@@ -20,6 +20,8 @@ void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::s
 
 /// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
 double multiply_add(std::size_t rounds);
+/// The most that some ten milliseconds of it reach now, in operations per second, with that many threads.
+double fma_peak_now(int threads);
 
 /// Reads an array of floats and adds them up, on threads() threads.
 void read_memory(const float* array, std::size_t floats);

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace addnorm {
@@ -59,6 +60,7 @@ class Guard {
   /// The verdict on a step; counts it, and takes its values into the window if it is ok.
   Judgement judge(double loss, double gradient_norm);
   const GuardState& state() const { return state_; }
+  void restore(GuardState state) { *this = Guard(options_, std::move(state)); }
 
  private:
   GuardOptions options_;

@@ -22,6 +22,7 @@ struct RunOptions {
   std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
   double validation = 0.1;          ///< share of the data that is kept from training
   bool truncate = false;            ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};              ///< evaluation: what the data of training brought along (RunSource::extra); not in files
 
   // Updates.
   std::size_t steps = 0;
