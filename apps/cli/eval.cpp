@@ -1,5 +1,8 @@
 // addnorm eval: how well a trained model does on data.
+#include <unistd.h>
+
 #include <cmath>
+#include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
@@ -18,7 +21,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-struct Options {
+struct EvalChoices {
   std::string run, weights;
   std::vector<std::string> data;
   std::uint64_t batch_size = 16, samples = 0;
@@ -27,7 +30,7 @@ struct Options {
 };
 
 /// The options of the run, with its own tokenizer and the data that is asked for now.
-RunOptions options_for(const RunModel& run, const Options& o) {
+RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   RunOptions options;
   const RunFolder folder{o.run};
   if (fs::exists(folder.record())) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
@@ -59,7 +62,7 @@ Json as_json(const Evaluation& e, ModelKind kind) {
   return json;
 }
 
-int run_eval(const Options& o) {
+int run_eval(const EvalChoices& o) {
   require(!o.run.empty(), "which run? addnorm eval runs/NAME --data FILE");
   set_threads(o.threads ? o.threads : granted_threads());
   const RunModel run = load_run(o.run, o.weights, std::cerr);
@@ -86,7 +89,7 @@ int run_eval(const Options& o) {
 }  // namespace
 
 void add_eval(Program& program) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<EvalChoices>();
   Command command = program.command("eval", "loss, perplexity, bits per byte, accuracy of a trained model on data");
   command.positional("run", o->run, "folder of a run");
   command.option("--data PATH,...", o->data, "files, folders, or - (default: what the run was trained on, all of it)");

@@ -9,11 +9,12 @@
 #include "commands.h"
 #include "run_model.h"
 #include "signals.h"
+#include "value.h"
 
 namespace addnorm::cli {
 namespace {
 
-struct Options {
+struct GenerateChoices {
   std::string run, prompt, weights;
   std::vector<std::string> source;
   std::uint64_t max_tokens = 200, top_k = 0, seed = 1, n = 1, beams = 0;
@@ -22,7 +23,7 @@ struct Options {
   bool json = false;
 };
 
-SamplingOptions sampling_of(const Options& o, std::uint64_t number) {
+SamplingOptions sampling_of(const GenerateChoices& o, std::uint64_t number) {
   return {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .seed = RandomKey(o.seed).with(number).bits()};
 }
 
@@ -32,7 +33,7 @@ std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
 }
 
 /// Text as it comes; a window that is full begins again with its second half, so that there is no limit to what is written.
-void continue_text(const RunModel& run, const LanguageModel& model, const Options& o, std::uint64_t number) {
+void continue_text(const RunModel& run, const LanguageModel& model, const GenerateChoices& o, std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
   std::vector<std::int32_t> all = tokenizer.encode(o.prompt);
   if (all.empty()) all.push_back(first_token(tokenizer));
@@ -58,7 +59,7 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Option
   std::cout << '\n';
 }
 
-void translate(const RunModel& run, const EncoderDecoder& model, const Options& o, const std::string& source, std::uint64_t number) {
+void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, const std::string& source, std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
   const SpecialTokens special = tokenizer.special();
   require(special.begin && special.end, "the tokenizer of ", o.run, " has no begin and end tokens");
@@ -81,7 +82,7 @@ void translate(const RunModel& run, const EncoderDecoder& model, const Options& 
   std::cout << '\n';
 }
 
-int run_generate(Options o, bool temperature_given) {
+int run_generate(GenerateChoices o, bool temperature_given) {
   require(!o.run.empty(), "which run? addnorm generate runs/NAME");
   set_threads(o.threads ? o.threads : granted_threads());
   const RunModel run = load_run(o.run, o.weights, std::cerr);
@@ -115,7 +116,7 @@ std::int32_t first_token(const Tokenizer& tokenizer) {
 }
 
 void add_generate(Program& program) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<GenerateChoices>();
   const auto heated = std::make_shared<bool>(false);
   Command command = program.command("generate", "text from a trained model, as it comes");
   command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");

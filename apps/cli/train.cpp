@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct TrainChoices {
   OptionCollector library;
   fs::path config, out, cache;
   std::string name;
@@ -56,7 +56,7 @@ fs::path free_folder(const std::string& name) {
   return folder;
 }
 
-RunRequest request_of(const Options& o) {
+RunRequest request_of(const TrainChoices& o) {
   RunRequest request{.cache = o.cache.empty() ? default_cache() : o.cache, .given = o.library.given(o.config)};
   request.resume = o.resume;
   request.resume_or_start = o.resume_or_start;
@@ -69,7 +69,7 @@ RunRequest request_of(const Options& o) {
   return request;
 }
 
-int train(const Options& o) {
+int train(const TrainChoices& o) {
   const int threads = o.threads ? o.threads : granted_threads();
   set_threads(threads);
   const RunRequest request = request_of(o);
@@ -90,7 +90,7 @@ int train(const Options& o) {
 }  // namespace
 
 void add_train(Program& program) {
-  const auto o = std::make_shared<Options>();
+  const auto o = std::make_shared<TrainChoices>();
   Command command = program.command("train", "a model on your text, pairs or tables, crash-safe and resumable");
   command.option("--out PATH", o->out, "folder of the run (default: runs/NAME)");
   command.option("--name NAME", o->name, "of the run, below ./runs (default: by the data)");
