@@ -69,7 +69,7 @@ void TrainView::on_plan(const RunPlan& plan) {
   has_floor_ = plan.data.baselines && std::isfinite(plan.data.baselines->floor);
   if (has_floor_) floor_ = plan.data.baselines->floor;
   head();
-  begun_ = line_time_ = Clock::now();
+  begun_ = Clock::now();
 }
 
 void TrainView::head() {
@@ -83,17 +83,16 @@ double TrainView::eta(std::int64_t step, Clock::time_point now) const {
   return done > 0 ? seconds(now - begun_) / done * static_cast<double>(steps_ - step) : NAN;
 }
 
-void TrainView::line(const StepRecord& r, Clock::time_point now) {
-  const double past = std::max(seconds(now - line_time_), 1e-9);
-  const auto steps = static_cast<double>(r.step - line_steps_);
-  out_ << std::setw(8) << r.step << std::setw(9) << fixed(r.loss, 4);
-  if (has_floor_) out_ << std::setw(10) << fixed(r.loss - floor_, 4) << "  ";
-  const double second = bytes_per_label_ > 0 ? r.loss / std::numbers::ln2 / bytes_per_label_ : std::exp(r.loss);
-  out_ << (has_floor_ ? "" : "  ") << std::setw(9) << (bytes_per_label_ > 0 ? fixed(second, 4) : short_count(second) == "-" ? "-" : fixed(second, 2));
+void TrainView::line(const StepRecord& r, double left) {
+  const double past = std::max(line_seconds_, 1e-9);
+  out_ << std::setw(8) << r.step << std::setw(9) << fixed(r.loss, 4) << "  ";
+  if (has_floor_) out_ << std::setw(8) << fixed(r.loss - floor_, 4) << "  ";
+  out_ << std::setw(9) << (bytes_per_label_ > 0 ? fixed(r.loss / std::numbers::ln2 / bytes_per_label_, 4) : fixed(std::exp(r.loss), 2));
   out_ << std::setw(10) << rate_text(r.learning_rate) << std::setw(8) << fixed(r.gradient_norm, 3) << std::setw(8)
        << short_count(line_labels_ / past);
-  if (fma_peak_ > 0) out_ << std::setw(7) << fixed(100 * flops_ * steps / past / fma_peak_, 0) << " %";
-  out_ << std::setw(10) << duration(eta(r.step, now)) << '\n';
+  if (fma_peak_ > 0) out_ << std::setw(7) << fixed(100 * flops_ * line_steps_ / past / fma_peak_, 0) << " %";
+  out_ << std::setw(10) << duration(left) << '\n' << std::flush;
+  line_steps_ = line_labels_ = line_seconds_ = 0;
 }
 
 void TrainView::bar(std::int64_t step, Clock::time_point now) {
@@ -112,15 +111,12 @@ void TrainView::wipe() {
 
 void TrainView::on_step(const StepRecord& r) {
   const auto now = Clock::now();
+  line_steps_ += 1;
   line_labels_ += static_cast<double>(r.labels);
+  line_seconds_ += r.seconds;
   if (r.step == first_ || r.step % log_every_ == 0 || r.step == steps_) {
-    if (line_steps_ == 0) line_steps_ = r.step - 1;
     wipe();
-    line(r, now);
-    line_time_ = now;
-    line_labels_ = 0;
-    line_steps_ = r.step;
-    out_.flush();
+    line(r, eta(r.step, now));
   }
   if (terminal_ && r.step < steps_ && seconds(now - bar_time_) > 0.1) bar(r.step, now);
 }

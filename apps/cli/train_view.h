@@ -24,7 +24,7 @@ class TrainView : public RunObserver {
  private:
   using Clock = std::chrono::steady_clock;
   void head();
-  void line(const StepRecord& record, Clock::time_point now);
+  void line(const StepRecord& record, double left);
   void bar(std::int64_t step, Clock::time_point now);
   void wipe();
   double eta(std::int64_t step, Clock::time_point now) const;
@@ -40,9 +40,8 @@ class TrainView : public RunObserver {
   bool has_floor_ = false;
 
   // Since the last line, and since the start.
-  Clock::time_point begun_{}, line_time_{}, bar_time_{};
-  std::int64_t line_steps_ = 0;
-  double line_labels_ = 0;
+  Clock::time_point begun_{}, bar_time_{};
+  double line_steps_ = 0, line_labels_ = 0, line_seconds_ = 0;  // of steps alone: neither measuring nor saving
   bool bar_shown_ = false;
 };
 

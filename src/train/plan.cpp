@@ -65,8 +65,8 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   if (!o.steps) o.steps = size.steps;
   if (!o.batch_size) o.batch_size = size.batch_size;
   if (!o.log_every) o.log_every = every(o.steps, 50);
-  if (!o.eval_every) o.eval_every = every(o.steps, 10);
-  if (!o.save_every) o.save_every = every(o.steps, 10);
+  if (!o.eval_every) o.eval_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
+  if (!o.save_every) o.save_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
   if (!o.eval_samples) o.eval_samples = 32 * o.batch_size;
   if (!o.min_lr) o.min_lr = o.lr / 10;
   if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);

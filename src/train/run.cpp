@@ -123,7 +123,6 @@ void Run::begin_or_go_on() {
 }
 
 void Run::one_step() {
-  const auto begin = std::chrono::steady_clock::now();
   StepRecord record;
   try {
     record = trainer_->step();
@@ -131,10 +130,9 @@ void Run::one_step() {
     if (trainer_->steps() > saved_step_) save(true);  // the state before the bad step is good
     throw;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result_.loss = record.loss;
   if (!record.problem.empty()) observer_.on_warning(record.problem);
-  metrics_->append(metrics_line(record, seconds));
+  metrics_->append(metrics_line(record));
 }
 
 void Run::validate() {

@@ -1,6 +1,7 @@
 #include "addnorm/train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -162,7 +163,9 @@ void Trainer::calibrate() {
 
 StepRecord Trainer::step() {
   Impl& i = *impl_;
+  const auto begin = std::chrono::steady_clock::now();
   StepRecord record = i.attempt();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   i.state.next_sample += i.samples();
   i.state.labels += record.labels;
   if (record.outcome != StepOutcome::rolled_back) i.state.step += 1;

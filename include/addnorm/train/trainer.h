@@ -47,6 +47,7 @@ struct StepRecord {
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
   std::size_t labels = 0;  ///< predicted
+  double seconds = 0;      ///< that it took
   std::string problem{};   ///< why it was not an update
 };
 
