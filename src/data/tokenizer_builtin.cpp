@@ -202,14 +202,6 @@ std::u32string characters_of(const std::vector<std::string>& tokens) {
 
 }  // namespace
 
-char32_t byte_character(unsigned char byte) {
-  const auto shows = [](unsigned b) { return (b > 0x20 && b < 0x7F) || (b > 0xA0 && b != 0xAD); };
-  if (shows(byte)) return byte;
-  char32_t next = 256;  // the n-th of those that do not show
-  for (unsigned b = 0; b < byte; ++b) next += !shows(b);
-  return next;
-}
-
 std::unique_ptr<Tokenizer> byte_tokenizer(AddedTokens added) { return std::make_unique<ByteTokenizer>(added); }
 
 std::unique_ptr<Tokenizer> char_tokenizer(const std::u32string& characters, AddedTokens added) {
