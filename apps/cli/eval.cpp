@@ -73,7 +73,7 @@ int run_eval(const EvalChoices& o) {
   const auto source = open_source(options, cache, go_on);
   Evaluation found;
   if (source) {
-    const std::unique_ptr<Dataset> data = source->everything(options);
+    const std::shared_ptr<const Dataset> data = source->everything(options);
     const std::uint64_t samples = o.samples ? o.samples : data->size() ? data->size() : 1024;
     found = evaluate(*run.model, *data, samples, o.batch_size, go_on);
   }

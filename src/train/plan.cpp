@@ -38,13 +38,13 @@ std::size_t largest_divisor(std::size_t number, std::size_t most) {
   return most;
 }
 
-void plan_model(const std::set<std::string>& given, const Size& size, ModelConfig& model) {
+void plan_model(const std::set<std::string>& given, const Size& size, const DataFacts& facts, ModelConfig& model) {
   const auto fill = [&](const char* name, std::size_t& value, std::size_t planned_value) {
     if (!given.contains(name)) value = planned_value;
   };
   fill("layers", model.layers, size.layers);
   fill("d_model", model.d_model, size.d_model);
-  fill("seq_len", model.seq_len, size.seq_len);
+  fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : size.seq_len);
   if (!given.contains("heads") && model.d_model > 0) model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
 }
 
@@ -57,7 +57,7 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   RunOptions o = options.options;
   const std::set<std::string>& given = options.given;
   const Size& size = size_for(o, facts);
-  plan_model(given, size, o.model);
+  plan_model(given, size, facts, o.model);
   for (const auto& [name, value] : {std::pair{"steps", &o.steps}, {"batch_size", &o.batch_size}, {"log_every", &o.log_every},
                                     {"eval_every", &o.eval_every}, {"save_every", &o.save_every}, {"grad_accum", &o.grad_accum}})
     require(!given.contains(name) || *value > 0, "--", std::string_view(name) == "batch_size" ? "batch-size" : name,

@@ -7,6 +7,7 @@
 #include "addnorm/core/names.h"
 #include "addnorm/core/rng.h"
 #include "addnorm/data/language.h"
+#include "addnorm/data/masked.h"
 #include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
 #include "core/checksum.h"
@@ -18,25 +19,31 @@ namespace {
 namespace fs = std::filesystem;
 
 std::uint64_t checksum_of(const std::string& text) { return checksum(text.data(), text.size()); }
-std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
+
+/// The same tokens, with some of them hidden.
+RunData with_masks(RunData data, const Tokenizer& tokenizer, std::uint64_t seed) {
+  data.train = masked(data.train, tokenizer, {.seed = seed});
+  if (data.validation) data.validation = masked(data.validation, tokenizer, {.seed = validation_seed(seed)});
+  return data;
+}
 
 /// The built-in language.
 class LanguageSource final : public RunSource {
  public:
   explicit LanguageSource(bool masked) : masked_(masked) {}
   DataFacts facts() const override { return {}; }
-  void fill(ModelConfig& config) const override { config.vocab = language_.vocabulary() + (masked_ ? 1 : 0); }
+  void fill(ModelConfig& config) const override { config.vocab = tokenizer()->vocabulary(); }
   std::uint64_t fingerprint() const override { return RandomKey(0).with("language 1").bits(); }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return language_.tokenizer({.mask = masked_}); }
 
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
     RunData data{.train = language_.dataset(t, o.seed), .validation = language_.dataset(t, validation_seed(o.seed))};
-    if (o.validation <= 0) data.validation.reset();
     data.told = concat("the built-in language, ", language_.vocabulary(), " words, endless");
     if (!masked_) data.baselines = language_.baselines(t);
-    return data;
+    return masked_ ? with_masks(std::move(data), *tokenizer(), o.seed) : std::move(data);
   }
-  std::unique_ptr<Dataset> everything(const RunOptions& o) const override { return language_.dataset(o.model.seq_len, o.seed); }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 
  private:
   bool masked_;
@@ -61,11 +68,11 @@ class TextSource final : public RunSource {
     data.told = concat(told_, ": ", split.training.count, " tokens to learn from, ", split.validation.count, " to measure, ",
                        tokenizer_->vocabulary(), " different (", tokenizer_->kind(), ")");
     if (!masked_) data.baselines = text_baselines(*ids_, split.training, tokenizer_->vocabulary());
-    return data;
+    return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);
   }
-  std::unique_ptr<Dataset> everything(const RunOptions& o) const override {
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
     RunData data{.train = ordered_windows(ids_, {0, ids_->size()}, o.model.seq_len, bytes_per_token())};
-    return std::move(data.train);
+    return (masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : data).train;
   }
 
  private:
@@ -78,6 +85,8 @@ class TextSource final : public RunSource {
 };
 
 }  // namespace
+
+std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
 TextSources sources_of(const std::vector<std::string>& data, const fs::path& cache) {
   if (data.size() == 1 && data[0] == "-") return saved_text(std::cin, cache / "standard-input.txt");
@@ -111,7 +120,7 @@ std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cach
   const bool text_model = kind == ModelKind::lm || kind == ModelKind::encoder;
   if (!o.data.empty() && text_model) return open_text(o, cache, progress);
   if (text_model && (o.task.empty() || o.task == "language")) return std::make_unique<LanguageSource>(kind == ModelKind::encoder);
-  throw UsageError("not yet");
+  return open_samples(o, progress);
 }
 
 }  // namespace addnorm

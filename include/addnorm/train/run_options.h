@@ -74,7 +74,7 @@ std::string to_json(const RunOptions& options);
 /// What planned() knows of the data.
 struct DataFacts {
   std::uint64_t tokens = 0;   ///< of the training text; 0: endless, or not text
-  std::uint64_t samples = 0;  ///< of pairs or tables; 0: endless
+  std::size_t longest = 0;    ///< sequence of pairs or labelled text; 0: not known
 };
 /// Sizes and steps that were not given, so that training takes some minutes on a few cores and the model fits the amount of data;
 /// then everything is checked. Deterministic: the same data and options give the same plan on any machine.
