@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "addnorm/residual/arrangement.h"
 #include "core/bytes.h"
 #include "train/model_size.h"
 
@@ -35,17 +36,42 @@ struct LayerBytes {
   double kept = 0, temporary = 0;
 };
 
+/// What an arrangement keeps besides, for a kind of sub-layer: the most that any of its units of that kind does.
+struct Extras {
+  double stream = 0;  ///< vectors of d_model: an output norm, a branch that a learned factor is multiplied with, a second stream
+  double inner = 0;   ///< of the branch's inner width: a norm or gains there
+};
+Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
+  const Arrangement& row = arrangement_of(c);
+  if (!row.is_row()) return {.stream = 1};
+  Extras most;
+  const auto see = [&](const UnitSlots& slots) {
+    const bool learned = slots.a.kind != CoefficientRule::Kind::fixed || slots.b.kind != CoefficientRule::Kind::fixed;
+    most.stream = std::max(most.stream, (slots.out ? 1.0 : 0.0) + (learned ? 1.0 : 0.0));
+    const bool gained = slots.head_gain != HeadGain::none && sub_layer != SubLayer::ffn;
+    most.inner = std::max(most.inner, (slots.mid ? 1.0 : 0.0) + (gained ? 1.0 : 0.0));
+  };
+  see(row.unit);
+  for (const Override& other : row.overrides)
+    if (other.sub_layer.value_or(sub_layer) == sub_layer) see(other.slots);
+  return most;
+}
+
 double attention_bytes(const ModelConfig& c, bool cross) {
   const double q = static_cast<double>(c.heads * c.d_head), kv = 2 * static_cast<double>(c.kv_heads * c.d_head);
   const bool changed = !cross && (is_rotary(c.positions) || c.qk_norm != "none");
-  const double floats = kKept.norm * static_cast<double>(c.d_model) + kKept.qkv * (q + kv) + kKept.attended * q +
-                        (changed ? kKept.rotated * (q + kv) : 0) + static_cast<double>(c.heads);
+  const Extras extras = extras_of(c, cross ? SubLayer::cross : SubLayer::self);
+  const double floats = (kKept.norm + extras.stream) * static_cast<double>(c.d_model) + kKept.qkv * (q + kv) +
+                        (kKept.attended + extras.inner) * q + (changed ? kKept.rotated * (q + kv) : 0) +
+                        static_cast<double>(c.heads);
   return floats * kFloat + kStatistics;
 }
 
 double feed_forward_bytes(const ModelConfig& c) {
-  const double hidden = c.activation == Activation::swiglu ? kKept.gated_hidden : kKept.hidden;
-  return (kKept.norm * static_cast<double>(c.d_model) + hidden * static_cast<double>(c.d_ff)) * kFloat + kStatistics;
+  const Extras extras = extras_of(c, SubLayer::ffn);
+  const double hidden = (c.activation == Activation::swiglu ? kKept.gated_hidden : kKept.hidden) + extras.inner;
+  const double stream = kKept.norm + extras.stream;
+  return (stream * static_cast<double>(c.d_model) + hidden * static_cast<double>(c.d_ff)) * kFloat + kStatistics;
 }
 
 LayerBytes layer_bytes(const ModelConfig& c, bool with_cross) {
@@ -100,8 +126,14 @@ double logits_bytes(const ModelConfig& c, const MemoryOptions& o) {
   return kKept.logits * rows_of(c, o) * static_cast<double>(vocab) * kFloat;
 }
 
+/// The gradient of the table or matrix that makes logits: often the largest of all parameters, and held twice when it is made.
+double head_gradient(const ModelConfig& c) {
+  if (c.model == ModelKind::classifier || c.model == ModelKind::mlp) return 0;
+  return static_cast<double>(c.model == ModelKind::seq2seq ? c.target_vocab : c.vocab) * static_cast<double>(c.d_model) * kFloat;
+}
+
 bool fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
-  return estimate.bytes <= static_cast<double>(available.bytes);
+  return estimate.needed() <= static_cast<double>(available.bytes);
 }
 
 /// The largest batch that fits, halving; 0: not even one sequence.
@@ -136,9 +168,17 @@ MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& o
   e.optimizer = state_per_parameter(options.optimizer) * size.parameters() * kFloat;
   e.logits = logits_bytes(e.config, options);
   add_activations(e.config, options, e);
-  const double for_backward = e.activations + e.logits + e.temporary;
-  e.bytes = e.weights + e.optimizer + (options.accumulate > 1 ? e.gradients + for_backward : std::max(e.gradients, for_backward));
+  // Gradients come while activations go. The fullest moment is where backward begins, or where it ends.
+  const double head = head_gradient(e.config);
+  const double begin = e.activations + e.logits + std::max(e.temporary + head, 2 * head);
+  e.bytes = e.weights + e.optimizer + (options.accumulate > 1 ? e.gradients + begin : std::max(e.gradients + head, begin));
   return e;
+}
+
+double MemoryEstimate::needed() const {
+  constexpr double kRounding = 1.125;  // of the arena: sizes are rounded up, and a freed block serves only its own size
+  constexpr double kProcess = 24 << 20;
+  return kRounding * bytes + kProcess;
 }
 
 std::string MemoryEstimate::text() const {
@@ -148,7 +188,7 @@ std::string MemoryEstimate::text() const {
 
 void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
   if (fits(estimate, available)) return;
-  refuse("training needs about ", Bytes{estimate.bytes}, ", have ", Bytes{static_cast<double>(available.bytes)}, " (",
+  refuse("training needs about ", Bytes{estimate.needed()}, ", have ", Bytes{static_cast<double>(available.bytes)}, " (",
          available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available));
 }
 

@@ -34,6 +34,7 @@ struct MemoryEstimate {
   ModelConfig config{};  ///< completed
   MemoryOptions options{};
 
+  double needed() const;  ///< by the process: with what the arena rounds up, and the program itself
   /// "weights 42 MiB, gradients 42 MiB, optimizer 84 MiB, activations 310 MiB, logits 16 MiB, temporary 30 MiB: 482 MiB at once"
   std::string text() const;
 };
