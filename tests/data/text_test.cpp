@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <numeric>
 #include <sstream>
@@ -225,6 +226,47 @@ TEST(TokenFile, NoticesTextThatChangesWhileItIsRead) {
   EXPECT_TRUE(throws_saying<DataError>(with([&] { fs::resize_file(path, 1 << 20); }), {"text", "while being read"}));
   EXPECT_TRUE(throws_saying<DataError>(with([] {}), {"text", "when it was found"}));  // after the cut
   EXPECT_FALSE(fs::exists(folder.path / "cache"));
+}
+
+/// Bytes, remembering how much text it was given at once.
+class WatchedTokenizer final : public Tokenizer {
+ public:
+  std::string_view kind() const override { return bytes_->kind(); }
+  std::size_t vocabulary() const override { return bytes_->vocabulary(); }
+  SpecialTokens special() const override { return bytes_->special(); }
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    longest = std::max(longest, text.size());
+    return bytes_->encode(text);
+  }
+  TextFlaws flaws(std::string_view text) const override { return bytes_->flaws(text); }
+  std::string decode(std::span<const std::int32_t> ids) const override { return bytes_->decode(ids); }
+  std::size_t complete(std::string_view text) const override { return text.size() - text.size() / 10; }
+  std::string to_json() const override { return bytes_->to_json(); }
+
+  mutable std::size_t longest = 0;
+
+ private:
+  std::unique_ptr<Tokenizer> bytes_ = byte_tokenizer();
+};
+
+TEST(TokenFile, IsMadeFromPiecesHoweverLongTheTextIs) {
+  const TemporaryFolder folder;
+  const std::string text(20 << 20, 'x');  // one line
+  const TextSources sources = one(folder.write("text", text));
+  const WatchedTokenizer watched;
+  EXPECT_EQ(token_file(sources, watched, folder.path() / "cache")->size(), text.size());
+  EXPECT_LT(watched.longest, 2u << 20);
+}
+
+TEST(TokenFile, OfATextThatItsTokenizerCannotTakeInPiecesIsRefusedBeforeItFillsTheMemory) {
+  const TemporaryFolder folder;
+  const auto whole = read_tokenizer(folder.write(
+      "tokenizer.json", R"({"model":{"type":"BPE","vocab":{"x":0,"xx":1},"merges":["x x"]},"decoder":{"type":"Fuse"}})"));
+  const TextSources large = one(folder.write("large", std::string(9 << 20, 'x')));
+  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(large, *whole, folder.path() / "cache"); },
+                                       {"large: from byte 0 on", "8 MiB", "tokenizer (bpe)", "as a whole"}));
+  const TextSources small = one(folder.write("small", std::string(100, 'x')));
+  EXPECT_EQ(token_file(small, *whole, folder.path() / "cache")->size(), 50u);
 }
 
 TEST(TokenFile, OfAnEmptyTextIsRefused) {
