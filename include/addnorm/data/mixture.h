@@ -12,7 +12,7 @@ namespace addnorm {
 struct MixtureOptions {
   std::size_t classes = 4;
   std::size_t dimension = 16;
-  double spread = 0.5;  ///< of a point around its centre, in each direction
+  double spread = 1;  ///< of a point around its centre, in each direction
   std::uint64_t seed = 1;
 };
 
