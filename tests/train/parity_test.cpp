@@ -57,7 +57,7 @@ void expect_steps_like_torch(const test::Golden& data, const test::Golden& g, DT
     for (auto& [name, value] : all.values) {
       Tensor gradient = row_of(data["g." + name], step - 1, value.shape(), dtype);
       dispatch(dtype, [&](auto zero) {
-        for (auto& x : gradient.values<decltype(zero)>()) x *= static_cast<decltype(zero)>(scale);
+        for (auto& x : gradient.values<decltype(zero)>()) x *= static_cast<decltype(zero)>(scale * g.setting("gradients"));
       });
       value.grad() = gradient;
     }
@@ -72,7 +72,7 @@ void expect_steps_like_torch(const test::Golden& data, const test::Golden& g, DT
 
 TEST(TorchOptimizers, FiftyStepsOfEveryKindInDoubleAndInFloat) {
   const std::vector<test::Golden> cases = test::goldens("optimizers");
-  ASSERT_EQ(cases.size(), 11u);
+  ASSERT_EQ(cases.size(), 12u);
   const auto data = std::find_if(cases.begin(), cases.end(), [](const test::Golden& g) { return g.name() == "data"; });
   for (const test::Golden& g : cases) {
     if (g.name() == "data") continue;
