@@ -223,6 +223,13 @@ TEST(Bpe, JoinsWhatItsMergesSay) {
 TEST(Bpe, WithoutATokenForACharacterSaysWhereAndHowOften) {
   EXPECT_TRUE(throws_saying<DataError>([] { from_json(small())->encode("abxcx"); }, {"byte 2", "U+0078 'x'", "no token", "2 such places"}));
   EXPECT_TRUE(throws_saying<DataError>([] { from_json(small())->encode("ab\xFF"); }, {"byte 2", "0xFF", "not UTF-8"}));
+  const auto words = from_json(small(R"({"model":{"vocab":{"a":null,"b":null,"c":null},"merges":[],"ignore_merges":true},
+                                      "pre_tokenizer":{"type":"Whitespace"}})"));
+  EXPECT_EQ(words->encode("ab abc ab"), (Ids{3, 4, 3}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { words->encode("ab acb abc x"); }, {"byte 3", "'acb'", "2 such places"}));
+  const auto lower = from_json(small(R"({"normalizer":{"type":"Lowercase"}})"));
+  EXPECT_EQ(lower->encode("ABC"), (Ids{4}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { lower->encode("ABXC"); }, {"byte 2", "U+0058 'X'"}));
   const auto with_unknown = from_json(small(R"({"model":{"unk_token":"c"}})"));
   EXPECT_EQ(with_unknown->encode("axx"), (Ids{0, 2, 2}));
 }
