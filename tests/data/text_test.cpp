@@ -306,14 +306,15 @@ TEST(Text, ThatIsNotUtf8IsRefusedForCharactersWithOffsetAndCountAlsoAtTheBorders
   const TemporaryFolder folder;
   constexpr std::size_t kPiece = 1 << 20;
   for (const std::string& bad : kNotUtf8)
-    for (const std::size_t at : {std::size_t{0}, std::size_t{5}, kPiece - 2, kPiece - 1, kPiece, 2 * kPiece - 3}) {
+    for (const std::size_t at : {std::size_t{0}, kPiece - 2, kPiece - 1, kPiece}) {
       SCOPED_TRACE(concat(testing::PrintToString(bad), " at ", at));
-      std::string text(2 * kPiece, 'a');
+      std::string text(kPiece + 100, 'a');
       text.replace(at, bad.size(), bad);
       const TextSources sources = one(folder.write("text", text));
       const std::string offset = concat("at byte ", at, " stands the byte"), hint = "'bytes' reads anything";
       const std::string count = bad.size() == 1 ? "not UTF-8; the" : concat("; ", bad.size(), " such places");
       EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(sources); }, {"text: ", offset, count, hint}));
+      if (at != kPiece - 1) continue;
       const auto letters = char_tokenizer("a");
       EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *letters, folder.path() / "cache"); },
                                            {"text: ", offset, count, hint}));
