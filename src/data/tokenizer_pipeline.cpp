@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <functional>
+#include <tuple>
 #include <unordered_map>
 #include <variant>
 
@@ -172,21 +174,18 @@ class PipelineTokenizer final : public Tokenizer {
   TextFlaws flaws(std::string_view text) const override {
     TextFlaws found = needs_utf8() ? bad_utf8(text) : TextFlaws{};
     if (found.count > 0) return found;
-    std::unordered_map<std::string_view, bool> known;  // characters by themselves: they are found where they stand
-    for (std::size_t i = 0; i < text.size();) {
-      const std::string_view character = text.substr(i, std::max(1u, utf8_front(text.substr(i)).length));
-      const auto [entry, fresh] = known.emplace(character, true);
-      if (fresh) {
-        const std::vector<std::int32_t> ids = encoded(character);
-        entry->second = std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+    bool everywhere = true;  // words lie in the text as it was given
+    TextParts parts;
+    visit(text, parts, [](std::int32_t) {}, [&](std::string_view word) {
+      if (has_tokens(word)) return;
+      const std::less<const char*> before;
+      if (before(word.data(), text.data()) || before(text.data() + text.size(), word.data() + word.size())) {
+        everywhere = false;
+      } else {
+        add_flaws(word, static_cast<std::size_t>(word.data() - text.data()), found);
       }
-      if (!entry->second && found.count++ == 0) {
-        found.first = i;
-        found.what = concat(name_of(character), ", for which the vocabulary has no token");
-      }
-      i += character.size();
-    }
-    return found;
+    });
+    return everywhere ? found : flaws_by_character(text);
   }
 
   std::size_t complete(std::string_view text) const override {
@@ -233,24 +232,69 @@ class PipelineTokenizer final : public Tokenizer {
     return false;
   }
 
+  bool has_tokens(std::string_view word) const {
+    std::vector<std::int32_t> ids;
+    std::visit([&](const auto& model) { model.encode(word, ids); }, model_);
+    return std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+  }
+  static void add_flaw(TextFlaws& found, std::size_t at, const std::string& what) {
+    if (found.count++ > 0) return;
+    found.first = at;
+    found.what = what + ", for which the vocabulary has no token";
+  }
+  /// Its characters that have no token; the word itself, where none has.
+  void add_flaws(std::string_view word, std::size_t at, TextFlaws& found) const {
+    TextFlaws within;
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < word.size(); ++characters) {
+      const std::string_view character = word.substr(i, std::max(1u, utf8_front(word.substr(i)).length));
+      if (!has_tokens(character)) add_flaw(within, at + i, name_of(character));
+      i += character.size();
+    }
+    if (characters > 1 && within.count == characters) return add_flaw(found, at, concat("'", word.substr(0, 60), "'"));
+    if (found.count == 0) std::tie(found.first, found.what) = std::tie(within.first, within.what);
+    found.count += within.count;
+  }
+  /// Where a text was changed on its way: each character by itself, for it is found where it stands.
+  TextFlaws flaws_by_character(std::string_view text) const {
+    TextFlaws found;
+    std::unordered_map<std::string_view, bool> known;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::string_view character = text.substr(i, std::max(1u, utf8_front(text.substr(i)).length));
+      const auto [entry, fresh] = known.emplace(character, true);
+      if (fresh) {
+        const std::vector<std::int32_t> ids = encoded(character);
+        entry->second = std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+      }
+      if (!entry->second) add_flaw(found, i, name_of(character));
+      i += character.size();
+    }
+    return found;
+  }
+
   std::vector<std::int32_t> encoded(std::string_view text) const {
     std::vector<std::int32_t> ids;
     ids.reserve(text.size() / 3);
     WordEncoder words(model_, text.size(), ids);
     TextParts parts;
-    const auto add = [&](const std::vector<AddedPart>& found, auto&& between) {
+    visit(text, parts, [&](std::int32_t id) { ids.push_back(id); }, [&](std::string_view word) { words.add(word); });
+    return ids;
+  }
+  /// Added tokens and words, in their order.
+  template <class Token, class Word>
+  void visit(std::string_view text, TextParts& parts, Token&& token, Word&& word) const {
+    const auto each = [&](const std::vector<AddedPart>& found, auto&& between) {
       for (const AddedPart& part : found) {
         if (part.id >= 0)
-          ids.push_back(part.id);
+          token(part.id);
         else
           between(part.text);
       }
     };
-    add(raw_added_.parts(text), [&](std::string_view part) {
+    each(raw_added_.parts(text), [&](std::string_view part) {
       parts.at_start = part.data() == text.data();
-      add(normalized_added_.parts(normalized(part, parts)), [&](std::string_view rest) { add_words(rest, parts, words); });
+      each(normalized_added_.parts(normalized(part, parts)), [&](std::string_view rest) { visit_words(rest, parts, word); });
     });
-    return ids;
   }
   std::string_view normalized(std::string_view text, TextParts& parts) const {
     if (steps_.normalizers.empty()) return text;
@@ -258,19 +302,20 @@ class PipelineTokenizer final : public Tokenizer {
     for (const NormalizerStep& step : steps_.normalizers) step(changed);
     return parts.keep(std::move(changed));
   }
-  void add_words(std::string_view text, TextParts& parts, WordEncoder& words) const {
+  template <class Word>
+  void visit_words(std::string_view text, TextParts& parts, Word&& word) const {
     if (steps_.gpt2_words) {
       for (std::size_t i = 0; i < text.size();) {
         const std::size_t length = gpt2_word(text.substr(i));
-        words.add(text.substr(i, length));
+        word(text.substr(i, length));
         i += length;
       }
       return;
     }
     parts.parts.assign(1, text);
     for (const PreTokenizerStep& step : steps_.pre_tokenizers) step(parts);
-    for (const std::string_view word : parts.parts)
-      if (!word.empty()) words.add(word);
+    for (const std::string_view part : parts.parts)
+      if (!part.empty()) word(part);
     parts.at_start = false;
   }
 

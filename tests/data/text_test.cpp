@@ -254,7 +254,7 @@ TEST(TokenFile, IsMadeFromPiecesHoweverLongTheTextIs) {
   const std::string text(20 << 20, 'x');  // one line
   const TextSources sources = one(folder.write("text", text));
   const WatchedTokenizer watched;
-  EXPECT_EQ(token_file(sources, watched, folder.path() / "cache")->size(), text.size());
+  EXPECT_EQ(token_file(sources, watched, folder.path / "cache")->size(), text.size());
   EXPECT_LT(watched.longest, 2u << 20);
 }
 
@@ -263,10 +263,10 @@ TEST(TokenFile, OfATextThatItsTokenizerCannotTakeInPiecesIsRefusedBeforeItFillsT
   const auto whole = read_tokenizer(folder.write(
       "tokenizer.json", R"({"model":{"type":"BPE","vocab":{"x":0,"xx":1},"merges":["x x"]},"decoder":{"type":"Fuse"}})"));
   const TextSources large = one(folder.write("large", std::string(9 << 20, 'x')));
-  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(large, *whole, folder.path() / "cache"); },
+  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(large, *whole, folder.path / "cache"); },
                                        {"large: from byte 0 on", "8 MiB", "tokenizer (bpe)", "as a whole"}));
   const TextSources small = one(folder.write("small", std::string(100, 'x')));
-  EXPECT_EQ(token_file(small, *whole, folder.path() / "cache")->size(), 50u);
+  EXPECT_EQ(token_file(small, *whole, folder.path / "cache")->size(), 50u);
 }
 
 TEST(TokenFile, OfAnEmptyTextIsRefused) {
@@ -313,14 +313,15 @@ TEST(Text, ThatIsNotUtf8IsRefusedForCharactersWithOffsetAndCountAlsoAtTheBorders
   const TemporaryFolder folder;
   constexpr std::size_t kPiece = 1 << 20;
   for (const std::string& bad : kNotUtf8)
-    for (const std::size_t at : {std::size_t{0}, std::size_t{5}, kPiece - 2, kPiece - 1, kPiece, 2 * kPiece - 3}) {
+    for (const std::size_t at : {std::size_t{0}, kPiece - 2, kPiece - 1, kPiece}) {
       SCOPED_TRACE(concat(testing::PrintToString(bad), " at ", at));
-      std::string text(2 * kPiece, 'a');
+      std::string text(kPiece + 100, 'a');
       text.replace(at, bad.size(), bad);
       const TextSources sources = one(folder.write("text", text));
       const std::string offset = concat("at byte ", at, " stands the byte"), hint = "'bytes' reads anything";
       const std::string count = bad.size() == 1 ? "not UTF-8; the" : concat("; ", bad.size(), " such places");
       EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(sources); }, {"text: ", offset, count, hint}));
+      if (at != kPiece - 1) continue;
       const auto letters = char_tokenizer("a");
       EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *letters, folder.path / "cache"); },
                                            {"text: ", offset, count, hint}));
