@@ -59,5 +59,6 @@
 #include "addnorm/tensor/safetensors.h"
 #include "addnorm/tensor/tensor.h"
 #include "addnorm/train/checkpoint.h"
+#include "addnorm/train/guard.h"
 #include "addnorm/train/optimizer.h"
 #include "addnorm/train/schedule.h"

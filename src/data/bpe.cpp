@@ -32,19 +32,18 @@ MergeTable::MergeTable(const TokenizerSpec& spec) {
 
 Bpe::Bpe(const TokenizerSpec& spec, bool byte_level)
     : byte_level_(byte_level), ignore_merges_(spec.ignore_merges), fuse_unknown_(spec.fuse_unknown), merges_(spec) {
+  bytes_.fill(kNoToken);
   for (const auto& [token, id] : spec.vocabulary) {
     if (token == spec.unknown && !token.empty()) unknown_ = id;
-    tokens_.emplace(byte_level ? bytes_of_characters(token) : token, id);
+    const std::string bytes = byte_level ? bytes_of_characters(token) : token;
+    if (byte_level && bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = id;
+    if (!byte_level || ignore_merges_) tokens_.emplace(bytes, id);
   }
-  const auto id_of = [&](const std::string& token) {
-    const auto found = tokens_.find(token);
-    return found == tokens_.end() ? kNoToken : found->second;
-  };
+  if (byte_level || !spec.byte_fallback) return;
   for (unsigned byte = 0; byte < 256; ++byte) {
-    const auto value = static_cast<unsigned char>(byte);
-    bytes_[byte] = id_of(byte_level ? std::string(1, static_cast<char>(value)) : concat("<", byte_name(value), ">"));
+    const auto found = tokens_.find(concat("<", byte_name(static_cast<unsigned char>(byte)), ">"));
+    if (found != tokens_.end()) bytes_[byte] = found->second;
   }
-  byte_fallback_ = spec.byte_fallback;
 }
 
 void Bpe::encode(std::string_view word, std::vector<std::int32_t>& ids) const {
@@ -81,7 +80,7 @@ void Bpe::symbols(std::string_view word, std::vector<std::int32_t>& ids) const {
 
 void Bpe::add_unknown(std::string_view character, std::vector<std::int32_t>& ids, std::size_t first) const {
   const auto has_token = [&](char c) { return bytes_[static_cast<unsigned char>(c)] != kNoToken; };
-  if (byte_fallback_ && !byte_level_ && std::ranges::all_of(character, has_token)) {
+  if (!byte_level_ && std::ranges::all_of(character, has_token)) {  // byte_fallback
     for (const char c : character) ids.push_back(bytes_[static_cast<unsigned char>(c)]);
     return;
   }

@@ -63,10 +63,9 @@ class Bpe {
   std::size_t merge_many(std::int32_t* ids, std::size_t count) const;
 
   bool byte_level_, ignore_merges_, fuse_unknown_;
-  bool byte_fallback_ = false;
   std::int32_t unknown_ = kNoToken;
-  std::array<std::int32_t, 256> bytes_;  // of byte-level vocabularies, or of "<0xC3>"
-  std::unordered_map<std::string, std::int32_t> tokens_;
+  std::array<std::int32_t, 256> bytes_;  // of byte-level vocabularies, or of "<0xC3>" where bytes stand in for characters
+  std::unordered_map<std::string, std::int32_t> tokens_;  // of characters and, where words are looked up, of all
   MergeTable merges_;
 };
 

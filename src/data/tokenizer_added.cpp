@@ -35,7 +35,7 @@ AddedTokenFinder::AddedTokenFinder(std::vector<AddedToken> tokens) : tokens_(std
   }
   for (auto& lengths : lengths_) {
     std::ranges::sort(lengths, std::greater<>{});
-    lengths.erase(std::ranges::unique(lengths).begin(), lengths.end());
+    lengths.erase(std::unique(lengths.begin(), lengths.end()), lengths.end());
   }
 }
 

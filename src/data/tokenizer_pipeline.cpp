@@ -120,13 +120,18 @@ bool forbids_cuts(const AddedToken& token) {
 }
 
 SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
-  std::unordered_map<std::string_view, std::int32_t> ids;
-  for (const AddedToken& token : spec.added) ids.emplace(token.content, token.id);
-  for (const auto& [token, id] : spec.vocabulary) ids.emplace(token, id);
-  const auto first = [&](std::initializer_list<std::string_view> names) -> std::optional<std::int32_t> {
-    for (const std::string_view name : names)
-      if (const auto found = ids.find(name); !name.empty() && found != ids.end()) return found->second;
+  const auto id_of = [&](std::string_view name) -> std::optional<std::int32_t> {
+    for (const AddedToken& token : spec.added)
+      if (token.content == name) return token.id;
+    for (const auto& [token, id] : spec.vocabulary)
+      if (token == name) return id;
     return std::nullopt;
+  };
+  const auto first = [&](std::initializer_list<std::string_view> names) {
+    std::optional<std::int32_t> found;
+    for (const std::string_view name : names)
+      if (!found && !name.empty()) found = id_of(name);
+    return found;
   };
   SpecialTokens special;
   special.begin = first({steps.begin, "<s>", "[CLS]", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"});

@@ -16,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using Tree = JsonPlace::Tree;
-using Ids = std::unordered_map<std::string, std::int32_t>;
+using Ids = std::unordered_map<std::string_view, std::int32_t>;  // names what a TokenizerSpec holds
 
 constexpr std::uint64_t kLargestFile = std::uint64_t{64} << 20;
 constexpr std::uint64_t kLargestId = 0x7FFFFFFF;
@@ -62,7 +62,6 @@ void read_vocabulary(const JsonPlace& at, std::size_t added, TokenizerSpec& spec
   if (!at.value().is_object()) at.wrong("it must be an object: tokens and their ids");
   if (at.value().empty()) at.fail("is empty; a tokenizer needs tokens");
   for (const auto& entry : at.value().items()) {
-    const JsonPlace id(entry.value(), "", "");
     if (!entry.value().is_number_unsigned() || entry.value().get<std::uint64_t>() > kLargestId)
       at.fail("gives the token ", Tree(entry.key()).dump(), " the id ", entry.value().dump(), "; ids are whole numbers from 0 to ", kLargestId);
     check_id(at, entry.value().get<std::uint64_t>(), at.value().size() + added);
@@ -75,24 +74,28 @@ void read_vocabulary(const JsonPlace& at, std::size_t added, TokenizerSpec& spec
               Tree(spec.vocabulary[i].first).dump());
 }
 
-Ids ids_of(const TokenizerSpec& spec) { return {spec.vocabulary.begin(), spec.vocabulary.end()}; }
+Ids ids_of(const TokenizerSpec& spec) {
+  Ids ids(2 * spec.vocabulary.size());
+  for (const auto& [token, id] : spec.vocabulary) ids.emplace(token, id);
+  return ids;
+}
 
 /// Both sides and what they give must be tokens. `place` says where the merge stands.
 template <class Place>
-void add_merge(const std::string& left, const std::string& right, const Ids& ids, TokenizerSpec& spec, const Place& place) {
-  const auto id_of = [&](const std::string& token) {
+void add_merge(std::string_view left, std::string_view right, const Ids& ids, TokenizerSpec& spec, const Place& place) {
+  const auto id_of = [&](std::string_view token) {
     const auto found = ids.find(token);
     if (found == ids.end()) throw DataError(concat(place(), ": joins '", left, "' and '", right, "', but '", token, "' is not in the vocabulary"));
     return found->second;
   };
   spec.merges.emplace_back(id_of(left), id_of(right));
-  spec.merged.push_back(id_of(left + right));
+  spec.merged.push_back(id_of(std::string(left).append(right)));
 }
 
 /// "a b": two tokens and one space.
-std::pair<std::string, std::string> two_tokens(const std::string& line, const auto& place) {
+std::pair<std::string_view, std::string_view> two_tokens(std::string_view line, const auto& place) {
   const std::size_t space = line.find(' ');
-  if (space == std::string::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string::npos)
+  if (space == std::string_view::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string_view::npos)
     throw DataError(concat(place(), ": is '", line.substr(0, 60), "'; it must be two tokens with a space between them"));
   return {line.substr(0, space), line.substr(space + 1)};
 }
@@ -104,9 +107,9 @@ void read_merges(const JsonPlace& at, std::string_view where, TokenizerSpec& spe
     const Tree& value = at.value()[i];
     const auto place = [&] { return concat(where, ": ", at.path(), "[", i, "]"); };
     if (value.is_array() && value.size() == 2 && value[0].is_string() && value[1].is_string()) {
-      add_merge(value[0].get<std::string>(), value[1].get<std::string>(), ids, spec, place);
+      add_merge(value[0].get_ref<const std::string&>(), value[1].get_ref<const std::string&>(), ids, spec, place);
     } else if (value.is_string()) {
-      const auto [left, right] = two_tokens(value.get<std::string>(), place);
+      const auto [left, right] = two_tokens(value.get_ref<const std::string&>(), place);
       add_merge(left, right, ids, spec, place);
     } else {
       at.item(i).wrong("it must be two tokens");
@@ -207,10 +210,10 @@ TokenizerSpec gpt2_spec(const fs::path& vocabulary, const fs::path& merges) {
   std::size_t number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string line = text.substr(begin, end - begin);
+    std::string_view line = std::string_view(text).substr(begin, end - begin);
     begin = end + 1;
     ++number;
-    if (line.ends_with('\r')) line.pop_back();
+    if (line.ends_with('\r')) line.remove_suffix(1);
     if (line.empty() || line.starts_with("#version")) continue;
     const auto place = [&] { return concat(merges.string(), ": line ", number); };
     const auto [left, right] = two_tokens(line, place);

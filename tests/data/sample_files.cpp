@@ -86,7 +86,7 @@ TEST(PairFile, IsSplitByTheNumbersOfItsSamples) {
   EXPECT_NE(sources(*file.training, 1), training);
   EXPECT_EQ(sorted(sources(*file.training, 1)), sorted(training));
   EXPECT_EQ(sources(*file.validation, 1), validation);
-  EXPECT_EQ(sources(*read_pairs(folder.path() / "p.tsv", *bytes()).training), training);
+  EXPECT_EQ(sources(*read_pairs(folder.path / "p.tsv", *bytes()).training), training);
   // More lines leave every sample where it was.
   const SampleFile longer = read_pairs(folder.write("q.tsv", numbered_pairs(1100)), *bytes());
   const auto later = sources(*longer.validation);
@@ -97,7 +97,7 @@ TEST(PairFile, IsSplitByTheNumbersOfItsSamples) {
     EXPECT_EQ(two.training->size(), 1u);
     EXPECT_EQ(two.validation->size(), 1u);
   }
-  EXPECT_EQ(read_pairs(folder.path() / "r.tsv", *bytes(), PairForm::seq2seq, {.validation_share = 0}).validation, nullptr);
+  EXPECT_EQ(read_pairs(folder.path / "r.tsv", *bytes(), PairForm::seq2seq, {.validation_share = 0}).validation, nullptr);
 }
 
 TEST(PairFile, BatchesAreTheSameHoweverTheyAreSplit) {
@@ -132,8 +132,8 @@ TEST(PairFile, SaysWhichLineIsWrongAndWhy) {
   EXPECT_TRUE(throws_saying<DataError>(reading("a\tbcd\n", {.seq_len = 3}), {"bad.tsv:1:", "target", "has 4", "takes 3"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("ab\tc\n", {.seq_len = 3}, PairForm::lm), {"bad.tsv:1:", "has 4", "takes 3"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("abc\td\n", {.seq_len = 3, .truncate = true}, PairForm::lm), {"none are left"}));
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_pairs(folder.path() / "absent.tsv", *bytes()); }, {"absent.tsv"}));
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_pairs(folder.path(), *bytes()); }, {folder.path().string()}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_pairs(folder.path / "absent.tsv", *bytes()); }, {"absent.tsv"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_pairs(folder.path, *bytes()); }, {folder.path.string()}));
   const auto path = folder.write("bad.tsv", "a\tb\na\t\xC3\xA9\n");
   EXPECT_TRUE(
       throws_saying<DataError>([&] { read_pairs(path, *char_tokenizer("ab", {.begin_end = true})); }, {"bad.tsv:2:", "U+00E9"}));
@@ -185,7 +185,7 @@ TEST(LabelledFile, NumbersItsClassesInOrder) {
   // Another file, with the classes of training.
   const auto path = folder.write("m.tsv", "pos\tx\n");
   EXPECT_EQ(read_labelled(path, *bytes(), {.validation_share = 0}, words.classes).all->batch(0, 1).labels, (Ids{1}));
-  const LabelledFile cut = read_labelled(folder.path() / "l.tsv", *bytes(), {.seq_len = 4, .truncate = true});
+  const LabelledFile cut = read_labelled(folder.path / "l.tsv", *bytes(), {.seq_len = 4, .truncate = true});
   EXPECT_EQ(cut.truncated, 1u);
 }
 
