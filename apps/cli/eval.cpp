@@ -33,7 +33,8 @@ struct EvalChoices {
 RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   RunOptions options;
   const RunFolder folder{o.run};
-  if (fs::exists(folder.record())) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
+  if (fs::exists(folder.record()))
+    options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
   if (!o.data.empty()) {
     options.data = o.data;
@@ -44,7 +45,9 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
 }
 
 void print_table(const Evaluation& e, ModelKind kind, std::ostream& out) {
-  const auto line = [&](const char* name, const std::string& value) { out << std::left << std::setw(16) << name << value << '\n'; };
+  const auto line = [&](const char* name, const std::string& value) {
+    out << std::left << std::setw(16) << name << value << '\n';
+  };
   const bool classes = kind == ModelKind::classifier || kind == ModelKind::mlp;
   line("loss", fixed(e.loss, 4) + (classes ? " nats per sample" : " nats per token"));
   if (!classes) line("perplexity", fixed(e.perplexity(), 3));
@@ -70,7 +73,7 @@ int run_eval(const EvalChoices& o) {
   const auto go_on = [] { return SignalWatch::caught() == 0; };
   const RunOptions options = options_for(run, o);
   const fs::path cache = fs::temp_directory_path() / concat("addnorm-eval-", getpid());
-  const auto source = open_source(options, cache, go_on);
+  const auto source = open_source(options, cache, [&](double) { return go_on(); });
   Evaluation found;
   if (source) {
     const std::shared_ptr<const Dataset> data = source->everything(options);
@@ -81,8 +84,10 @@ int run_eval(const EvalChoices& o) {
   fs::remove_all(cache, ignored);
   if (!source || found.stopped) return SignalWatch::exit_code();
   const ModelKind kind = run.model->config().model;
-  if (o.json) std::cout << as_json(found, kind).dump() << '\n';
-  else print_table(found, kind, std::cout);
+  if (o.json)
+    std::cout << as_json(found, kind).dump() << '\n';
+  else
+    print_table(found, kind, std::cout);
   return 0;
 }
 

@@ -14,10 +14,10 @@ class TrainView : public RunObserver {
   /// fma_peak: operations per second that this machine can do at most with its threads; 0: not known.
   TrainView(std::ostream& out, bool terminal, double fma_peak, std::filesystem::path folder);
 
+  void on_data(double share) override;
   void on_plan(const RunPlan& plan) override;
   void on_step(const StepRecord& record) override;
   void on_validation(std::int64_t step, const Evaluation& result, bool best) override;
-  void on_saved(std::int64_t step, const std::filesystem::path& folder) override;
   void on_warning(const std::string& message) override;
   bool go_on() override;
 
@@ -37,7 +37,7 @@ class TrainView : public RunObserver {
   // Of the plan.
   std::int64_t steps_ = 0, first_ = 1, log_every_ = 1;
   double flops_ = 0, floor_ = 0, bytes_per_label_ = 0;
-  bool has_floor_ = false;
+  bool has_floor_ = false, classes_ = false;
 
   // Since the last line, and since the start.
   Clock::time_point begun_{}, bar_time_{};

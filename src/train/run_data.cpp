@@ -1,6 +1,8 @@
 // Text and the built-in language as the data of a run.
 #include "addnorm/train/run_data.h"
 
+#include <unistd.h>
+
 #include <iostream>
 
 #include "addnorm/core/error.h"
@@ -89,7 +91,10 @@ class TextSource final : public RunSource {
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
 TextSources sources_of(const std::vector<std::string>& data, const fs::path& cache) {
-  if (data.size() == 1 && data[0] == "-") return saved_text(std::cin, cache / "standard-input.txt");
+  if (data.size() == 1 && data[0] == "-") {
+    fs::create_directories(cache);
+    return saved_text(std::cin, cache / concat("standard-input-", getpid(), ".txt"));
+  }
   return text_sources(std::vector<fs::path>(data.begin(), data.end()));
 }
 
@@ -98,7 +103,8 @@ std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const
   if (name == "auto") return suggest_tokenizer(sources, added, progress).tokenizer;
   if (name == "bytes") return byte_tokenizer(added);
   if (name == "chars") return char_tokenizer(sources, added, progress);
-  require(fs::exists(name), "--tokenizer is '", name, "', which is neither auto, bytes or chars nor a file or folder that is there");
+  require(fs::exists(name), "--tokenizer is '", name,
+          "', which is neither auto, bytes or chars nor a file or folder that is there");
   return read_tokenizer(name);
 }
 
@@ -107,15 +113,19 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   const TextSources sources = sources_of(o.data, cache);
   const auto tokenizer = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!tokenizer) return nullptr;
-  require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer, " has no mask token, which a masked language model needs");
+  require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer,
+          " has no mask token, which a masked language model needs");
   fs::create_directories(cache);
-  const std::uint64_t name = checksum_of(sources.told()) ^ checksum_of(tokenizer->to_json());
-  std::shared_ptr<const TokenFile> ids = token_file(sources, *tokenizer, cache / (as_hex(name) + ".tokens"), progress);
+  std::string key = tokenizer->to_json();
+  const bool once = o.data[0] == "-";  // nothing will ask for it again
+  for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : fs::absolute(file.path).string());
+  std::shared_ptr<const TokenFile> ids =
+      token_file(sources, *tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
+  if (once) fs::remove(sources.files[0].path);
   return ids ? std::make_unique<TextSource>(tokenizer, ids, sources.told(), mask) : nullptr;
 }
 
-std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const std::function<bool()>& go_on) {
-  const Progress progress = [&](double) { return !go_on || go_on(); };
+std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const ModelKind kind = o.model.model;
   const bool text_model = kind == ModelKind::lm || kind == ModelKind::encoder;
   if (!o.data.empty() && text_model) return open_text(o, cache, progress);

@@ -130,15 +130,29 @@ Names run_names() {
 }  // namespace
 
 std::vector<OptionText> option_texts() {
-  std::vector<OptionText> all = model_texts();
-  const std::vector<OptionText> run = run_texts();
-  all.insert(all.begin() + 1, run.begin(), run.begin() + 5);  // the data comes after the kind of model
-  all.insert(all.end(), run.begin() + 5, run.end());
+  std::vector<OptionText> data, updates, output, model = model_texts();
+  for (OptionText& option : run_texts()) {
+    const bool is_data = data.size() < 5;  // the first of the list
+    const bool is_output = option.name == "log_every" || !output.empty();
+    (is_data ? data : is_output ? output : updates).push_back(std::move(option));
+  }
+  std::vector<OptionText> all;
+  const auto add = [&](std::vector<OptionText>& part, const char* group) {
+    for (OptionText& option : part) {
+      option.group = group;
+      all.push_back(std::move(option));
+    }
+  };
+  add(data, "Data");
+  add(model, "Model");
+  add(updates, "Updates");
+  add(output, "Output");
   return all;
 }
 
 bool may_change(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kFree{"steps", "log_every", "eval_every", "eval_samples", "save_every", "keep"};
+  static constexpr std::array<std::string_view, 6> kFree{"steps",        "log_every",  "eval_every",
+                                                         "eval_samples", "save_every", "keep"};
   return std::ranges::find(kFree, name) != kFree.end();
 }
 

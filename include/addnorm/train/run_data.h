@@ -41,9 +41,9 @@ class RunSource {
   virtual std::string extra() const { return "{}"; }
 };
 
-/// What the options name, for the kind of model they name. `cache` is the folder of tokenised text. `go_on` is asked during long
-/// work; when it says no, null is returned. DataError and UsageError name file and option.
+/// What the options name, for the kind of model they name. `cache` is the folder of tokenised text. `go_on` hears the share that
+/// is done of long work; when it says no, null is returned. DataError and UsageError name file and option.
 std::unique_ptr<RunSource> open_source(const RunOptions& options, const std::filesystem::path& cache,
-                                       const std::function<bool()>& go_on = {});
+                                       const std::function<bool(double share)>& go_on = {});
 
 }  // namespace addnorm
