@@ -20,7 +20,7 @@ void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::s
 
 /// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
 double multiply_add(std::size_t rounds);
-/// The most that some ten milliseconds of it reach now, in operations per second, with that many threads.
+/// The most that one thread reaches now within some ten milliseconds, times so many threads, in operations per second.
 double fma_peak_now(int threads);
 
 /// Reads an array of floats and adds them up, on threads() threads.
