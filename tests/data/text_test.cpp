@@ -33,7 +33,8 @@ std::vector<std::int32_t> ids_of(const TokenFile& tokens) {
 // More than two pieces long (a piece is 1 MiB), with two- and three-byte characters at changing places.
 std::string long_text() {
   std::string text;
-  for (int line = 0; text.size() < (5u << 19); ++line) text += concat("line ", line, line % 3 == 0 ? " \xC3\xA9" : " \xE4\xBD\xA0", "\n");
+  for (int line = 0; text.size() < (5u << 19); ++line)
+    text += concat("line ", line, line % 3 == 0 ? " \xC3\xA9" : " \xE4\xBD\xA0", "\n");
   return text;
 }
 
@@ -139,7 +140,8 @@ TEST(TokenFile, IsReadAgainWhileTextAndTokenizerAreTheSameAndMadeAnewOtherwise) 
   EXPECT_NE(history(*byte_tokenizer()).find("the files are others"), std::string::npos);
   fs::create_directory(folder.path() / "moved");
   fs::rename(text, folder.path() / "moved/text");
-  EXPECT_NE(token_file(one(folder.path() / "moved/text"), *byte_tokenizer(), cache)->history().find("read from"), std::string::npos);
+  EXPECT_NE(token_file(one(folder.path() / "moved/text"), *byte_tokenizer(), cache)->history().find("read from"),
+            std::string::npos);
 }
 
 TEST(TokenFile, IsNeverTrustedWhenItWasCutOrChanged) {
@@ -219,7 +221,8 @@ TEST(TokenFile, NoticesTextThatChangesWhileItIsRead) {
       }));
     };
   };
-  EXPECT_TRUE(throws_saying<DataError>(with([&] { fs::last_write_time(path, fs::file_time_type::clock::now()); }), {"text", "written to"}));
+  EXPECT_TRUE(throws_saying<DataError>(with([&] { fs::last_write_time(path, fs::file_time_type::clock::now()); }),
+                                       {"text", "written to"}));
   EXPECT_TRUE(throws_saying<DataError>(with([&] { fs::resize_file(path, 1 << 20); }), {"text", "while being read"}));
   EXPECT_TRUE(throws_saying<DataError>(with([] {}), {"text", "when it was found"}));  // after the cut
   EXPECT_FALSE(fs::exists(folder.path() / "cache"));
@@ -280,8 +283,8 @@ TEST(Text, BytesWorkOnAnything) {
   const TemporaryFolder folder;
   std::string all(256, '\0');
   std::iota(all.begin(), all.end(), '\0');
-  const std::vector<std::string> texts{"x",           "no newline", "a\r\nb\r\n", "\xEF\xBB\xBF text", std::string("a\0b", 3), all,
-                                       "\xFF\xFEt\0", "\x1F\x8B\x08", "\xED\xA0\x80"};
+  const std::vector<std::string> texts{"x", "no newline",  "a\r\nb\r\n",   "\xEF\xBB\xBF text", std::string("a\0b", 3),
+                                       all, "\xFF\xFEt\0", "\x1F\x8B\x08", "\xED\xA0\x80"};
   for (const std::string& text : texts) {
     const TextSources sources = one(folder.write("text", text));
     const auto tokens = token_file(sources, *byte_tokenizer(), folder.path() / "cache");
@@ -291,7 +294,10 @@ TEST(Text, BytesWorkOnAnything) {
 
 TEST(Text, CharactersKeepLineEndsByteOrderMarksAndNul) {
   const TemporaryFolder folder;
-  const std::string text("\xEF\xBB\xBF" "a\r\nb\0c", 9);
+  const std::string text(
+      "\xEF\xBB\xBF"
+      "a\r\nb\0c",
+      9);
   const TextSources sources = one(folder.write("text", text));
   const auto chars = char_tokenizer(sources);
   EXPECT_EQ(chars->vocabulary(), 7u);
@@ -299,8 +305,9 @@ TEST(Text, CharactersKeepLineEndsByteOrderMarksAndNul) {
 }
 
 // Lone continuation, overlong (2, 3, 4 bytes), surrogate, beyond Unicode, a byte that is none, cut at the end.
-const std::vector<std::string> kNotUtf8{"\x80", "\xC0\xAF", "\xE0\x80\xAF", "\xF0\x80\x80\xAF", "\xED\xA0\x80", "\xF4\x90\x80\x80",
-                                        "\xFE", "\xC3",     "\xE4\xBD",     "\xF0\x9F\x98"};
+const std::vector<std::string> kNotUtf8{"\x80",         "\xC0\xAF",         "\xE0\x80\xAF", "\xF0\x80\x80\xAF",
+                                        "\xED\xA0\x80", "\xF4\x90\x80\x80", "\xFE",         "\xC3",
+                                        "\xE4\xBD",     "\xF0\x9F\x98"};
 
 TEST(Text, ThatIsNotUtf8IsRefusedForCharactersWithOffsetAndCountAlsoAtTheBordersOfPieces) {
   const TemporaryFolder folder;
@@ -352,7 +359,10 @@ TEST(Text, FilesThatAreNoTextAreNamed) {
   refused(std::string("\x1F\x8B\x08\0\0", 5), "gzip");
   refused(std::string("\xFF\xFEh\0i\0", 6), "UTF-16");
   refused(std::string("\xFE\xFF\0h\0i", 6), "UTF-16");
-  refused("\xFD" "7zXZ", "xz file");
+  refused(
+      "\xFD"
+      "7zXZ",
+      "xz file");
   refused("\x28\xB5\x2F\xFD", "zstd");
 }
 

@@ -56,8 +56,8 @@ struct TokenizerChoice {
 TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added = {}, const Progress& progress = {},
                                   std::size_t most = 256);
 
-/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one another
-/// with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file.
+/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one
+/// another with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file.
 class TokenFile {
  public:
   virtual ~TokenFile() = default;
