@@ -53,7 +53,8 @@ std::string bytes_of_characters(const std::string& token) {
   static const std::array<std::int16_t, kMostByteCharacters> kBytes = [] {
     std::array<std::int16_t, kMostByteCharacters> bytes{};
     bytes.fill(-1);
-    for (unsigned byte = 0; byte < 256; ++byte) bytes[byte_character(static_cast<unsigned char>(byte))] = static_cast<std::int16_t>(byte);
+    for (unsigned byte = 0; byte < 256; ++byte)
+      bytes[byte_character(static_cast<unsigned char>(byte))] = static_cast<std::int16_t>(byte);
     return bytes;
   }();
   std::string bytes;

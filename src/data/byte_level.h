@@ -11,8 +11,7 @@
 namespace addnorm {
 
 /// GPT-2's pattern, as files spell it.
-inline constexpr std::string_view kGpt2Pattern =
-    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+inline constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 /// The bytes that the characters of a token stand for. A token with another character (one that was added) stands for itself.
 std::string bytes_of_characters(const std::string& token);

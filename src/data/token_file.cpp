@@ -149,7 +149,8 @@ std::unique_ptr<TokenFile> mapped(Found found, std::string history) {
 std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenizer& tokenizer, const std::filesystem::path& cache,
                                       const Progress& progress) {
   if (sources.bytes() == 0) throw DataError(concat(sources.told(), ": the text is empty"));
-  require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ", tokenizer.vocabulary());
+  require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ",
+          tokenizer.vocabulary());
   const std::uint64_t tokenizer_hash = hash64(tokenizer.to_json(), 0);
   std::string why = concat("made: ", cache.string());
   if (std::error_code error; std::filesystem::exists(cache, error)) {

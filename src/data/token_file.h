@@ -27,12 +27,12 @@ static_assert(sizeof(TokenHead) == 64);
 struct TokenRecord {
   std::uint64_t ids = 0;
   std::uint64_t vocabulary = 0;
-  std::uint64_t tokenizer = 0;     // hash of its to_json()
-  std::uint64_t names = 0;         // hash of the files' names and sizes
-  std::uint64_t source = 0;        // hash of the files' bytes
+  std::uint64_t tokenizer = 0;  // hash of its to_json()
+  std::uint64_t names = 0;      // hash of the files' names and sizes
+  std::uint64_t source = 0;     // hash of the files' bytes
   std::uint64_t source_bytes = 0;
-  std::uint64_t payload = 0;       // hash of the ids, block after block
-  std::uint64_t self = 0;          // hash of the head and of the fields above
+  std::uint64_t payload = 0;  // hash of the ids, block after block
+  std::uint64_t self = 0;     // hash of the head and of the fields above
 };
 static_assert(sizeof(TokenRecord) == 64);
 

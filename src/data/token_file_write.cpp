@@ -13,6 +13,14 @@
 namespace addnorm {
 namespace {
 
+template <class Stored>
+void narrow(std::span<const std::int32_t> ids, char* to) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto stored = static_cast<Stored>(ids[i]);
+    std::memcpy(to + i * sizeof stored, &stored, sizeof stored);
+  }
+}
+
 /// Packs ids into blocks and writes them.
 class TokenWriter {
  public:
@@ -43,13 +51,11 @@ class TokenWriter {
 
  private:
   void pack(std::span<const std::int32_t> ids) {
-    const std::size_t before = block_.size(), width = head_.id_bytes;
-    block_.resize(before + ids.size() * width);
-    char* to = block_.data() + before;
-    for (const std::int32_t id : ids) {  // little-endian: the low bytes come first
-      std::memcpy(to, &id, width);
-      to += width;
-    }
+    const std::size_t before = block_.size();
+    block_.resize(before + ids.size() * head_.id_bytes);
+    if (head_.id_bytes == 1) narrow<std::uint8_t>(ids, block_.data() + before);
+    if (head_.id_bytes == 2) narrow<std::uint16_t>(ids, block_.data() + before);
+    if (head_.id_bytes == 4) narrow<std::uint32_t>(ids, block_.data() + before);
   }
   void flush() {
     if (block_.empty()) return;
@@ -113,7 +119,8 @@ bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, st
   TokenWriter writer(cache, tokenizer.vocabulary());
   Encoder encoder(tokenizer, writer);
   const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
-  const auto source = read_text(sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);
+  const auto source = read_text(
+      sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);
   if (source) writer.finish(tokenizer_hash, sources, *source);
   return source.has_value();
 }

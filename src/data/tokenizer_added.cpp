@@ -9,19 +9,23 @@
 namespace addnorm {
 namespace {
 
-bool ends_with_word(std::string_view text) { return !text.empty() && utf8_back(text).length > 0 && is_word(utf8_back(text).code); }
+bool ends_with_word(std::string_view text) {
+  return !text.empty() && utf8_back(text).length > 0 && is_word(utf8_back(text).code);
+}
 bool begins_with_word(std::string_view text) {
   return !text.empty() && utf8_front(text).length > 0 && is_word(utf8_front(text).code);
 }
 
 std::size_t white_at_end(std::string_view text) {
   const std::size_t size = text.size();
-  while (!text.empty() && utf8_back(text).length > 0 && is_white(utf8_back(text).code)) text.remove_suffix(utf8_back(text).length);
+  while (!text.empty() && utf8_back(text).length > 0 && is_white(utf8_back(text).code))
+    text.remove_suffix(utf8_back(text).length);
   return size - text.size();
 }
 std::size_t white_at_begin(std::string_view text) {
   const std::size_t size = text.size();
-  while (!text.empty() && utf8_front(text).length > 0 && is_white(utf8_front(text).code)) text.remove_prefix(utf8_front(text).length);
+  while (!text.empty() && utf8_front(text).length > 0 && is_white(utf8_front(text).code))
+    text.remove_prefix(utf8_front(text).length);
   return size - text.size();
 }
 

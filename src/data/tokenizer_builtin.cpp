@@ -138,8 +138,8 @@ class CharTokenizer final : public BuiltinTokenizer {
         flaws.first = i;
         flaws.what = character.length == 0
                          ? concat("the byte ", byte_name(static_cast<unsigned char>(text[i])), ", which is not UTF-8")
-                         : concat("the character ", character_name(character.code), ", which is not among the ", characters_.size(),
-                                  " of this tokenizer");
+                         : concat("the character ", character_name(character.code), ", which is not among the ",
+                                  characters_.size(), " of this tokenizer");
       }
       i += std::max(1u, character.length);
     }

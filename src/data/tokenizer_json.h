@@ -17,7 +17,8 @@ class JsonPlace {
  public:
   using Tree = nlohmann::json;  // sorted: vocabularies are large, and ordered_json looks keys up one by one
 
-  JsonPlace(const Tree& value, std::string_view where, std::string path = "") : value_(value), where_(where), path_(std::move(path)) {}
+  JsonPlace(const Tree& value, std::string_view where, std::string path = "")
+      : value_(value), where_(where), path_(std::move(path)) {}
 
   const Tree& value() const { return value_; }
   const std::string& path() const { return path_; }
@@ -61,7 +62,8 @@ class JsonPlace {
   }
   /// A whole number from 0 to `most`.
   std::uint64_t number(std::uint64_t most) const {
-    if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() > most) wrong(concat("it must be a whole number from 0 to ", most));
+    if (!value_.is_number_unsigned() || value_.get<std::uint64_t>() > most)
+      wrong(concat("it must be a whole number from 0 to ", most));
     return value_.get<std::uint64_t>();
   }
   std::string text_or(const char* name, const char* otherwise) const { return has(name) ? (*this)[name].text() : otherwise; }

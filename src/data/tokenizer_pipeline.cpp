@@ -42,7 +42,8 @@ class WordEncoder {
     Seen& seen = seen_[hash(word) & (seen_.size() - 1)];
     if (seen.word == word && seen.word.data() != nullptr) {
       ids_.resize(first + seen.count);
-      std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(seen.first), seen.count, ids_.begin() + static_cast<std::ptrdiff_t>(first));
+      std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(seen.first), seen.count,
+                  ids_.begin() + static_cast<std::ptrdiff_t>(first));
       return;
     }
     encode(word);
@@ -117,7 +118,8 @@ std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps
 bool forbids_cuts(const AddedToken& token) {
   const std::string_view content = token.content;
   for (std::size_t i = 1; i < content.size(); ++i)
-    if (kAsciiClasses[content[i] & 127] == CharClass::space && kAsciiClasses[content[i - 1] & 127] != CharClass::space) return true;
+    if (kAsciiClasses[content[i] & 127] == CharClass::space && kAsciiClasses[content[i - 1] & 127] != CharClass::space)
+      return true;
   return token.rstrip || (token.single_word && is_white(utf8_front(content).code));
 }
 
@@ -176,15 +178,17 @@ class PipelineTokenizer final : public Tokenizer {
     if (found.count > 0) return found;
     bool everywhere = true;  // words lie in the text as it was given
     TextParts parts;
-    visit(text, parts, [](std::int32_t) {}, [&](std::string_view word) {
-      if (has_tokens(word)) return;
-      const std::less<const char*> before;
-      if (before(word.data(), text.data()) || before(text.data() + text.size(), word.data() + word.size())) {
-        everywhere = false;
-      } else {
-        add_flaws(word, static_cast<std::size_t>(word.data() - text.data()), found);
-      }
-    });
+    visit(
+        text, parts, [](std::int32_t) {},
+        [&](std::string_view word) {
+          if (has_tokens(word)) return;
+          const std::less<const char*> before;
+          if (before(word.data(), text.data()) || before(text.data() + text.size(), word.data() + word.size())) {
+            everywhere = false;
+          } else {
+            add_flaws(word, static_cast<std::size_t>(word.data() - text.data()), found);
+          }
+        });
     return everywhere ? found : flaws_by_character(text);
   }
 
@@ -224,10 +228,14 @@ class PipelineTokenizer final : public Tokenizer {
     const CharClass kind = char_class(last.code);
     const bool word = kind == CharClass::letter || kind == CharClass::number;
     switch (steps_.cut.before) {
-      case Cut::Before::nothing: return false;
-      case Cut::Before::ascii_word: return word && last.code < 128;
-      case Cut::Before::word: return word;
-      case Cut::Before::anything: return kind != CharClass::space;
+      case Cut::Before::nothing:
+        return false;
+      case Cut::Before::ascii_word:
+        return word && last.code < 128;
+      case Cut::Before::word:
+        return word;
+      case Cut::Before::anything:
+        return kind != CharClass::space;
     }
     return false;
   }
@@ -277,7 +285,8 @@ class PipelineTokenizer final : public Tokenizer {
     ids.reserve(text.size() / 3);
     WordEncoder words(model_, text.size(), ids);
     TextParts parts;
-    visit(text, parts, [&](std::int32_t id) { ids.push_back(id); }, [&](std::string_view word) { words.add(word); });
+    visit(
+        text, parts, [&](std::int32_t id) { ids.push_back(id); }, [&](std::string_view word) { words.add(word); });
     return ids;
   }
   /// Added tokens and words, in their order.

@@ -54,10 +54,15 @@ std::vector<Span> contiguous(const std::vector<Span>& spans) {
 
 std::vector<Span> behaved(std::vector<Span> spans, Behavior behavior) {
   switch (behavior) {
-    case Behavior::removed: std::erase_if(spans, [](const Span& span) { return span.match; }); return spans;
-    case Behavior::isolated: return spans;
-    case Behavior::contiguous: return contiguous(spans);
-    case Behavior::merged_with_previous: return merged(spans);
+    case Behavior::removed:
+      std::erase_if(spans, [](const Span& span) { return span.match; });
+      return spans;
+    case Behavior::isolated:
+      return spans;
+    case Behavior::contiguous:
+      return contiguous(spans);
+    case Behavior::merged_with_previous:
+      return merged(spans);
     case Behavior::merged_with_next: {
       std::ranges::reverse(spans);
       spans = merged(spans);
@@ -136,7 +141,8 @@ void metaspace(TextParts& text, const std::string& replacement, bool always, boo
     first = false;
   }
   if (split)
-    split_at(text, [&](std::string_view part) { return spans_of_string(part, replacement); }, Behavior::merged_with_next, false);
+    split_at(
+        text, [&](std::string_view part) { return spans_of_string(part, replacement); }, Behavior::merged_with_next, false);
 }
 
 }  // namespace addnorm

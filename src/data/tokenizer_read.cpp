@@ -29,7 +29,8 @@ std::string text_of(const fs::path& path) {
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, text.data(), text.size());
   if (text.starts_with("version https://git-lfs"))
-    throw DataError(concat(path.string(), ": this is a Git LFS pointer, not a tokenizer; fetch the real file with 'git lfs pull'"));
+    throw DataError(
+        concat(path.string(), ": this is a Git LFS pointer, not a tokenizer; fetch the real file with 'git lfs pull'"));
   return text;
 }
 
@@ -63,7 +64,8 @@ void read_vocabulary(const JsonPlace& at, std::size_t added, TokenizerSpec& spec
   if (at.value().empty()) at.fail("is empty; a tokenizer needs tokens");
   for (const auto& entry : at.value().items()) {
     if (!entry.value().is_number_unsigned() || entry.value().get<std::uint64_t>() > kLargestId)
-      at.fail("gives the token ", Tree(entry.key()).dump(), " the id ", entry.value().dump(), "; ids are whole numbers from 0 to ", kLargestId);
+      at.fail("gives the token ", Tree(entry.key()).dump(), " the id ", entry.value().dump(),
+              "; ids are whole numbers from 0 to ", kLargestId);
     check_id(at, entry.value().get<std::uint64_t>(), at.value().size() + added);
     spec.vocabulary.emplace_back(entry.key(), entry.value().get<std::int32_t>());
   }
@@ -85,7 +87,8 @@ template <class Place>
 void add_merge(std::string_view left, std::string_view right, const Ids& ids, TokenizerSpec& spec, const Place& place) {
   const auto id_of = [&](std::string_view token) {
     const auto found = ids.find(token);
-    if (found == ids.end()) throw DataError(concat(place(), ": joins '", left, "' and '", right, "', but '", token, "' is not in the vocabulary"));
+    if (found == ids.end())
+      throw DataError(concat(place(), ": joins '", left, "' and '", right, "', but '", token, "' is not in the vocabulary"));
     return found->second;
   };
   spec.merges.emplace_back(id_of(left), id_of(right));
@@ -95,7 +98,8 @@ void add_merge(std::string_view left, std::string_view right, const Ids& ids, To
 /// "a b": two tokens and one space.
 std::pair<std::string_view, std::string_view> two_tokens(std::string_view line, const auto& place) {
   const std::size_t space = line.find(' ');
-  if (space == std::string_view::npos || space == 0 || space + 1 == line.size() || line.find(' ', space + 1) != std::string_view::npos)
+  if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
+      line.find(' ', space + 1) != std::string_view::npos)
     throw DataError(concat(place(), ": is '", line.substr(0, 60), "'; it must be two tokens with a space between them"));
   return {line.substr(0, space), line.substr(space + 1)};
 }
@@ -177,7 +181,8 @@ void check_unknown(const JsonPlace& model, const TokenizerSpec& spec) {
 
 TokenizerSpec spec_of(const Tree& tree, std::string_view where) {
   const JsonPlace root(tree, where);
-  root.allow_only({"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model"});
+  root.allow_only(
+      {"version", "truncation", "padding", "added_tokens", "normalizer", "pre_tokenizer", "post_processor", "decoder", "model"});
   const JsonPlace model = root["model"];
   TokenizerSpec spec;
   // Old files do not say it: BPE is what has merges.
@@ -247,13 +252,15 @@ std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path) {
       if (fs::exists(path / name, error)) return read_tokenizer(path / name);
     throw DataError(concat(path.string(), ": the folder has neither tokenizer.json nor vocab.json with merges.txt"));
   }
-  if (const fs::path vocabulary = with_name(path, "merges.txt", "vocab.json"); !vocabulary.empty()) return read_tokenizer(vocabulary);
+  if (const fs::path vocabulary = with_name(path, "merges.txt", "vocab.json"); !vocabulary.empty())
+    return read_tokenizer(vocabulary);
   if (const fs::path merges = with_name(path, "vocab.json", "merges.txt"); !merges.empty())
     return made(gpt2_spec(path, merges), path.string());
   const std::string where = path.string();
   const Tree tree = parsed(text_of(path), where);
   if (!tree.is_object() || !tree.contains("model"))
-    throw DataError(concat(where, ": is not a tokenizer.json: it has no field 'model'; GPT-2's files are to be called vocab.json and merges.txt"));
+    throw DataError(concat(
+        where, ": is not a tokenizer.json: it has no field 'model'; GPT-2's files are to be called vocab.json and merges.txt"));
   return made(spec_of(tree, where), where);
 }
 

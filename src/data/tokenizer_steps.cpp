@@ -18,10 +18,11 @@ constexpr const char* kPreTokenizers =
     "supported are BertPreTokenizer, ByteLevel, CharDelimiterSplit, Digits, Metaspace, Punctuation, Sequence, Split, Whitespace, "
     "WhitespaceSplit";
 constexpr const char* kDecoders = "supported are ByteFallback, ByteLevel, Fuse, Metaspace, Replace, Sequence, Strip, WordPiece";
-constexpr const char* kPostProcessors = "supported are BertProcessing, ByteLevel, RobertaProcessing, Sequence, TemplateProcessing";
+constexpr const char* kPostProcessors =
+    "supported are BertProcessing, ByteLevel, RobertaProcessing, Sequence, TemplateProcessing";
 
-// Patterns of other tokenizers (GPT-4, Llama 3; Qwen 2; GPT-4o) of which is known: a letter or number ends a word when white space
-// follows, whatever comes behind.
+// Patterns of other tokenizers (GPT-4, Llama 3; Qwen 2; GPT-4o) of which is known: a letter or number ends a word when white
+// space follows, whatever comes behind.
 constexpr std::array<std::string_view, 3> kKnownPatterns{
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
@@ -90,8 +91,10 @@ class Maker {
     } else if (type == "BertPreTokenizer") {
       at.allow_only({"type"});
       to.emplace_back([](TextParts& text) {
-        split_at(text, [](std::string_view part) { return spans_of_characters(part, is_white); }, Behavior::removed, false);
-        split_at(text, [](std::string_view part) { return spans_of_characters(part, is_punctuation); }, Behavior::isolated, false);
+        split_at(
+            text, [](std::string_view part) { return spans_of_characters(part, is_white); }, Behavior::removed, false);
+        split_at(
+            text, [](std::string_view part) { return spans_of_characters(part, is_punctuation); }, Behavior::isolated, false);
       });
       splits_ = true;
     } else if (type == "Whitespace") {
@@ -101,20 +104,23 @@ class Maker {
     } else if (type == "WhitespaceSplit") {
       at.allow_only({"type"});
       to.emplace_back([](TextParts& text) {
-        split_at(text, [](std::string_view part) { return spans_of_characters(part, is_white); }, Behavior::removed, false);
+        split_at(
+            text, [](std::string_view part) { return spans_of_characters(part, is_white); }, Behavior::removed, false);
       });
       splits_ = true;
     } else if (type == "Digits") {
       at.allow_only({"type", "individual_digits"});
       const Behavior behavior = at.truth_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous;
       to.emplace_back([behavior](TextParts& text) {
-        split_at(text, [](std::string_view part) { return spans_of_characters(part, is_numeric); }, behavior, false);
+        split_at(
+            text, [](std::string_view part) { return spans_of_characters(part, is_numeric); }, behavior, false);
       });
     } else if (type == "Punctuation") {
       at.allow_only({"type", "behavior"});
       const Behavior how = at.has("behavior") ? behavior(at["behavior"]) : Behavior::isolated;
       to.emplace_back([how](TextParts& text) {
-        split_at(text, [](std::string_view part) { return spans_of_characters(part, is_punctuation); }, how, false);
+        split_at(
+            text, [](std::string_view part) { return spans_of_characters(part, is_punctuation); }, how, false);
       });
     } else if (type == "CharDelimiterSplit") {
       at.allow_only({"type", "delimiter"});
@@ -248,7 +254,8 @@ class Maker {
   void split_by(const std::string& what, Behavior how, bool invert, std::vector<PreTokenizerStep>& to) {
     whole_ = whole_ || what.find_first_of(" \t\n\r\v\f") != std::string::npos;
     to.emplace_back([what, how, invert](TextParts& text) {
-      split_at(text, [&](std::string_view part) { return spans_of_string(part, what); }, how, invert);
+      split_at(
+          text, [&](std::string_view part) { return spans_of_string(part, what); }, how, invert);
     });
   }
 
@@ -269,7 +276,8 @@ class Maker {
     if (!keeps_words || !(known || expression == kNumberPattern)) whole_ = true;
     const auto compiled = regex(pattern["Regex"]);
     to.emplace_back([compiled, how, invert](TextParts& text) {
-      split_at(text, [&](std::string_view part) { return compiled->matches(part); }, how, invert);
+      split_at(
+          text, [&](std::string_view part) { return compiled->matches(part); }, how, invert);
     });
   }
 
@@ -304,7 +312,10 @@ class Maker {
     if (token.size() != 6 || !token.starts_with("<0x") || token[5] != '>') return;
     int value = 0;
     for (const char c : {token[3], token[4]}) {
-      const int digit = c >= '0' && c <= '9' ? c - '0' : c >= 'A' && c <= 'F' ? c - 'A' + 10 : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+      const int digit = c >= '0' && c <= '9'   ? c - '0'
+                        : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                        : c >= 'a' && c <= 'f' ? c - 'a' + 10
+                                               : -1;
       if (digit < 0) return;
       value = value * 16 + digit;
     }
@@ -318,12 +329,14 @@ class Maker {
     check_id(at.item(1), token, id_of);
     return token;
   }
-  static void check_id(const JsonPlace& at, const std::string& token, const std::function<std::int32_t(const std::string&)>& id_of) {
+  static void check_id(const JsonPlace& at, const std::string& token,
+                       const std::function<std::int32_t(const std::string&)>& id_of) {
     const std::int32_t known = id_of(token);
     if (known < 0) at.fail("is the id of '", token, "', which is neither in the vocabulary nor an added token");
     if (at.number(0x7FFFFFFF) != static_cast<std::uint64_t>(known)) at.wrong(concat("the id of '", token, "' is ", known));
   }
-  void template_processing(const JsonPlace& at, TokenizerSteps& steps, const std::function<std::int32_t(const std::string&)>& id_of) {
+  void template_processing(const JsonPlace& at, TokenizerSteps& steps,
+                           const std::function<std::int32_t(const std::string&)>& id_of) {
     const auto token = [&](const JsonPlace& part) {
       const std::string name = part["SpecialToken"]["id"].text();
       const JsonPlace ids = at["special_tokens"][name.c_str()]["ids"];

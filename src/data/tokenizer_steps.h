@@ -44,18 +44,18 @@ struct TokenizerSteps {
   std::vector<NormalizerStep> normalizers{};
   std::vector<PreTokenizerStep> pre_tokenizers{};
   std::vector<DecoderStep> decoders{};
-  bool byte_level = false;    ///< the last pre-tokenizer is ByteLevel: the model sees bytes
-  bool gpt2_words = false;    ///< and the only one, with GPT-2's pattern and no space in front: pre_tokenizers is empty
-  bool no_decoder = false;    ///< tokens are separated by spaces
+  bool byte_level = false;  ///< the last pre-tokenizer is ByteLevel: the model sees bytes
+  bool gpt2_words = false;  ///< and the only one, with GPT-2's pattern and no space in front: pre_tokenizers is empty
+  bool no_decoder = false;  ///< tokens are separated by spaces
   Cut cut{};
-  std::string begin{}, end{}; ///< tokens that the post-processor puts around a text
-  std::int32_t pad = -1;      ///< from "padding"
+  std::string begin{}, end{};  ///< tokens that the post-processor puts around a text
+  std::int32_t pad = -1;       ///< from "padding"
 };
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where);
 
 // Normalizers.
-void bert_clean(std::string& text);           ///< control characters removed, white space becomes U+0020
-void bert_chinese(std::string& text);         ///< spaces around CJK characters
+void bert_clean(std::string& text);    ///< control characters removed, white space becomes U+0020
+void bert_chinese(std::string& text);  ///< spaces around CJK characters
 void lower_case(std::string& text);
 void remove_marks(std::string& text, bool (*is)(char32_t));
 void strip_white(std::string& text, bool left, bool right);
@@ -70,9 +70,9 @@ using Spans = std::vector<std::pair<std::size_t, std::size_t>>;
 void split_at(TextParts& text, const std::function<Spans(std::string_view)>& find, Behavior behavior, bool invert);
 Spans spans_of_characters(std::string_view text, bool (*is)(char32_t));
 Spans spans_of_string(std::string_view text, std::string_view what);
-Spans spans_of_words(std::string_view text);      ///< \w+|[^\w\s]+
+Spans spans_of_words(std::string_view text);  ///< \w+|[^\w\s]+
 Spans spans_of_gpt2_words(std::string_view text);
-void prepend_space(TextParts& text);              ///< where a part does not begin with one
+void prepend_space(TextParts& text);  ///< where a part does not begin with one
 /// Spaces become `replacement`; `first_only`, `always`: put before a part that does not begin with it.
 void metaspace(TextParts& text, const std::string& replacement, bool always, bool first_only, bool split);
 

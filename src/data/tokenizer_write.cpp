@@ -33,8 +33,10 @@ void put(std::string& out, const Parts&... parts) {
 std::string added_of(const TokenizerSpec& spec) {
   std::string out = "[";
   for (const AddedToken& token : spec.added) {
-    put(out, out.size() > 1 ? ",\n    " : "\n    ", R"({"id":)", std::to_string(token.id), R"(,"content":)", json_text(token.content));
-    put(out, R"(,"single_word":)", truth(token.single_word), R"(,"lstrip":)", truth(token.lstrip), R"(,"rstrip":)", truth(token.rstrip));
+    put(out, out.size() > 1 ? ",\n    " : "\n    ", R"({"id":)", std::to_string(token.id), R"(,"content":)",
+        json_text(token.content));
+    put(out, R"(,"single_word":)", truth(token.single_word), R"(,"lstrip":)", truth(token.lstrip), R"(,"rstrip":)",
+        truth(token.rstrip));
     put(out, R"(,"normalized":)", truth(token.normalized), R"(,"special":)", truth(token.special), "}");
   }
   return out += spec.added.empty() ? "]" : "\n  ]";
@@ -49,7 +51,8 @@ std::string vocabulary_of(const TokenizerSpec& spec) {
 
 // As pairs: tokens may have spaces in them.
 std::string merges_of(const TokenizerSpec& spec) {
-  std::vector<const std::string*> tokens(spec.vocabulary.empty() ? 0 : static_cast<std::size_t>(spec.vocabulary.back().second) + 1);
+  std::vector<const std::string*> tokens(spec.vocabulary.empty() ? 0
+                                                                 : static_cast<std::size_t>(spec.vocabulary.back().second) + 1);
   for (const auto& entry : spec.vocabulary) tokens[static_cast<std::size_t>(entry.second)] = &entry.first;
   const auto token = [&](std::int32_t id) { return json_text(*tokens[static_cast<std::size_t>(id)]); };
   std::string out = "[";

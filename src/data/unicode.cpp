@@ -21,10 +21,18 @@ const icu::Normalizer2& normalizer(UnicodeForm form) {
   UErrorCode status = U_ZERO_ERROR;
   const icu::Normalizer2* found = nullptr;
   switch (form) {
-    case UnicodeForm::nfc: found = icu::Normalizer2::getNFCInstance(status); break;
-    case UnicodeForm::nfd: found = icu::Normalizer2::getNFDInstance(status); break;
-    case UnicodeForm::nfkc: found = icu::Normalizer2::getNFKCInstance(status); break;
-    case UnicodeForm::nfkd: found = icu::Normalizer2::getNFKDInstance(status); break;
+    case UnicodeForm::nfc:
+      found = icu::Normalizer2::getNFCInstance(status);
+      break;
+    case UnicodeForm::nfd:
+      found = icu::Normalizer2::getNFDInstance(status);
+      break;
+    case UnicodeForm::nfkc:
+      found = icu::Normalizer2::getNFKCInstance(status);
+      break;
+    case UnicodeForm::nfkd:
+      found = icu::Normalizer2::getNFKDInstance(status);
+      break;
   }
   check(status, "Unicode's normal forms");
   return *found;
@@ -103,7 +111,8 @@ Regex::Regex(std::string_view pattern) {
   const std::string spelled = with_their_words(pattern);
   const auto text = icu::UnicodeString::fromUTF8(icu::StringPiece(spelled.data(), static_cast<std::int32_t>(spelled.size())));
   std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(text, UREGEX_MULTILINE, where, status));
-  if (U_FAILURE(status)) throw DataError(concat("the pattern cannot be read at character ", where.offset, ": ", u_errorName(status)));
+  if (U_FAILURE(status))
+    throw DataError(concat("the pattern cannot be read at character ", where.offset, ": ", u_errorName(status)));
   pattern_.reset(new Pattern{std::move(compiled), std::string(pattern)});
 }
 Regex::Regex(Regex&&) noexcept = default;
@@ -124,8 +133,8 @@ std::vector<std::pair<std::size_t, std::size_t>> Regex::matches(std::string_view
     if (end > first) found.emplace_back(first, end);
   }
   if (U_FAILURE(status))
-    throw DataError(concat("the pattern '", pattern_->source, "' cannot be matched in a text of ", text.size(), " bytes: ",
-                           u_errorName(status)));
+    throw DataError(concat("the pattern '", pattern_->source, "' cannot be matched in a text of ", text.size(),
+                           " bytes: ", u_errorName(status)));
   return found;
 }
 

@@ -1,5 +1,5 @@
-// WordPiece: the longest token that begins a word, then the longest that goes on from there ("##ing"), to its end. A word that does
-// not come out is unknown as a whole.
+// WordPiece: the longest token that begins a word, then the longest that goes on from there ("##ing"), to its end. A word that
+// does not come out is unknown as a whole.
 #pragma once
 
 #include <cstdint>

@@ -53,7 +53,9 @@ TEST(BuiltinTokenizers, AddWhatIsAskedForBehindTheOrdinaryIdsAndNoTextGivesIt) {
 }
 
 TEST(CharTokenizer, NumbersTheCharactersInTheirOrder) {
-  const auto chars = char_tokenizer("b\xF0\x9F\x98\x81 \xC3\xA9" "ab");
+  const auto chars = char_tokenizer(
+      "b\xF0\x9F\x98\x81 \xC3\xA9"
+      "ab");
   EXPECT_EQ(chars->kind(), "chars");
   EXPECT_EQ(chars->vocabulary(), 5u);
   EXPECT_EQ(chars->encode("ab \xC3\xA9\xF0\x9F\x98\x81"), (Ids{1, 2, 0, 3, 4}));
@@ -72,7 +74,8 @@ TEST(CharTokenizer, RefusesWhatItDoesNotHaveWithPlaceAndCount) {
 }
 
 TEST(BuiltinTokenizers, AreReadBackFromWhatTheyWrote) {
-  for (const AddedTokens added : {AddedTokens{}, AddedTokens{.begin_end = true}, AddedTokens{.mask = true}, AddedTokens{true, true}}) {
+  for (const AddedTokens added :
+       {AddedTokens{}, AddedTokens{.begin_end = true}, AddedTokens{.mask = true}, AddedTokens{true, true}}) {
     const auto bytes = byte_tokenizer(added), chars = char_tokenizer("<s>/ \n\t\"\\\x01\xC3\xA9\xF0\x9F\x98\x81", added);
     for (const Tokenizer* tokenizer : {bytes.get(), chars.get()}) {
       const auto again = reread(*tokenizer);
@@ -228,7 +231,8 @@ TEST(Bpe, JoinsWhatItsMergesSay) {
 }
 
 TEST(Bpe, WithoutATokenForACharacterSaysWhereAndHowOften) {
-  EXPECT_TRUE(throws_saying<DataError>([] { from_json(small())->encode("abxcx"); }, {"byte 2", "U+0078 'x'", "no token", "2 such places"}));
+  EXPECT_TRUE(throws_saying<DataError>([] { from_json(small())->encode("abxcx"); },
+                                       {"byte 2", "U+0078 'x'", "no token", "2 such places"}));
   EXPECT_TRUE(throws_saying<DataError>([] { from_json(small())->encode("ab\xFF"); }, {"byte 2", "0xFF", "not UTF-8"}));
   const auto words = from_json(small(R"({"model":{"vocab":{"a":null,"b":null,"c":null},"merges":[],"ignore_merges":true},
                                       "pre_tokenizer":{"type":"Whitespace"}})"));
@@ -244,7 +248,8 @@ TEST(Bpe, WithoutATokenForACharacterSaysWhereAndHowOften) {
 TEST(Gpt2Tokenizer, GivesBackTheBytesOfAnythingAlsoWhatIsNotUtf8) {
   ADDNORM_NEEDS_DATA("tokenizer/gpt2_vocab.json");
   const Tokenizer* gpt2 = gpt2_tokenizer();
-  const std::vector<std::string> texts{"\xFF\xFE", "caf\xE9 au lait", "\xC0\xAF \xED\xA0\x80", std::string("a\0b", 3), "\xF0\x9F\x98", "it\x80's"};
+  const std::vector<std::string> texts{"\xFF\xFE",     "caf\xE9 au lait", "\xC0\xAF \xED\xA0\x80", std::string("a\0b", 3),
+                                       "\xF0\x9F\x98", "it\x80's"};
   for (const std::string& text : texts) EXPECT_EQ(gpt2->decode(gpt2->encode(text)), text);
   EXPECT_EQ(gpt2->encode("a<|endoftext|>b"), (Ids{64, 50256, 65}));
   EXPECT_EQ(gpt2->decode(Ids{64, 50256, 65}), "ab");
@@ -270,8 +275,10 @@ TEST(Gpt2Tokenizer, WordsOfAMebibyteTakeNoLongerThanTheirBytes) {
   const Tokenizer* gpt2 = gpt2_tokenizer();
   const std::size_t size = test::kSanitized ? 1 << 16 : 1 << 20;
   std::string word;
-  for (std::uint32_t i = 0, state = 1; i < size; ++i) word += static_cast<char>('a' + (state = state * 1664525 + 1013904223) / 7 % 26);
-  for (const std::string& text : {word, std::string(size, 'a'), std::string(size, ' ')}) EXPECT_EQ(gpt2->decode(gpt2->encode(text)), text);
+  for (std::uint32_t i = 0, state = 1; i < size; ++i)
+    word += static_cast<char>('a' + (state = state * 1664525 + 1013904223) / 7 % 26);
+  for (const std::string& text : {word, std::string(size, 'a'), std::string(size, ' ')})
+    EXPECT_EQ(gpt2->decode(gpt2->encode(text)), text);
   // Long words are joined by other code than short ones, to the same end.
   for (const std::size_t length : {40u, 47u, 48u, 49u, 50u, 60u}) {
     const std::string text = word.substr(0, length), twice = text + " " + text;
@@ -326,14 +333,18 @@ TEST(HostileTokenizer, AddedTokensMustAgreeWithTheVocabulary) {
   refused(with(R"({"id":9,"content":"x"},{"id":10,"content":"x"})"), {"added_tokens[1]", "second"});
   refused(with(R"({"id":9,"content":"x"},{"id":9,"content":"y"})"), {"'y' the id 9", "that of 'x'"});
   refused(small(R"({"model":{"unk_token":"?"}})"), {"unk_token '?'", "not in its vocabulary"});
-  refused(small(R"({"post_processor":{"type":"BertProcessing","sep":["[SEP]",102],"cls":["a",0]}})"), {"[SEP]", "nor an added token"});
-  refused(small(R"({"post_processor":{"type":"BertProcessing","sep":["b",7],"cls":["a",0]}})"), {"post_processor.sep[1] is 7", "'b' is 1"});
+  refused(small(R"({"post_processor":{"type":"BertProcessing","sep":["[SEP]",102],"cls":["a",0]}})"),
+          {"[SEP]", "nor an added token"});
+  refused(small(R"({"post_processor":{"type":"BertProcessing","sep":["b",7],"cls":["a",0]}})"),
+          {"post_processor.sep[1] is 7", "'b' is 1"});
 }
 
 TEST(HostileTokenizer, WhatWeDoNotHaveIsNamed) {
   refused(small(R"({"model":{"type":"Unigram"}})"), {"model.type is \"Unigram\"", "BPE and WordPiece"});
-  refused(small(R"({"normalizer":{"type":"Precompiled","precompiled_charsmap":"x"}})"), {"normalizer.type is \"Precompiled\"", "NFKC"});
-  refused(small(R"({"normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Nmt"}]}})"), {"normalizer.normalizers[1].type"});
+  refused(small(R"({"normalizer":{"type":"Precompiled","precompiled_charsmap":"x"}})"),
+          {"normalizer.type is \"Precompiled\"", "NFKC"});
+  refused(small(R"({"normalizer":{"type":"Sequence","normalizers":[{"type":"NFC"},{"type":"Nmt"}]}})"),
+          {"normalizer.normalizers[1].type"});
   refused(small(R"({"pre_tokenizer":{"type":"UnicodeScripts"}})"), {"pre_tokenizer.type", "ByteLevel"});
   refused(small(R"({"decoder":{"type":"CTC"}})"), {"decoder.type", "ByteFallback"});
   refused(small(R"({"post_processor":{"type":"Else"}})"), {"post_processor.type", "TemplateProcessing"});
@@ -342,15 +353,19 @@ TEST(HostileTokenizer, WhatWeDoNotHaveIsNamed) {
   refused(small(R"({"model":{"new_thing":1}})"), {"model has a field 'new_thing'"});
   refused(small(R"({"later":1})"), {"'later'"});
   refused(small(R"({"normalizer":{"type":"NFC","strength":2}})"), {"normalizer has a field 'strength'"});
-  refused(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(a"},"behavior":"Isolated"}})"), {"pre_tokenizer.pattern.Regex", "(a"});
+  refused(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(a"},"behavior":"Isolated"}})"),
+          {"pre_tokenizer.pattern.Regex", "(a"});
   refused(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Else"}})"), {"behavior", "Isolated"});
-  refused(small(R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}})"), {"behind ByteLevel"});
+  refused(small(R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}})"),
+          {"behind ByteLevel"});
 }
 
 TEST(HostileTokenizer, FilesThatAreSomethingElseAreRefused) {
   const TemporaryFolder folder;
   const auto says = [&](const std::string& text, const std::string& said) {
-    EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.write("tokenizer.json", text)); }, {"tokenizer.json: ", said})) << text.substr(0, 50);
+    EXPECT_TRUE(
+        throws_saying<DataError>([&] { read_tokenizer(folder.write("tokenizer.json", text)); }, {"tokenizer.json: ", said}))
+        << text.substr(0, 50);
   };
   says("", "not JSON");
   says("{", "not JSON");
@@ -371,14 +386,29 @@ TEST(HostileTokenizer, FilesThatAreSomethingElseAreRefused) {
 }
 
 TEST(HostileTokenizer, APatternThatWouldTakeForEverIsStopped) {
-  const auto tokenizer = from_json(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(a+)+$"},"behavior":"Isolated"}})"));
+  const auto tokenizer =
+      from_json(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"(a+)+$"},"behavior":"Isolated"}})"));
   EXPECT_TRUE(throws_saying<DataError>([&] { tokenizer->encode(std::string(5000, 'a') + "b"); }, {"(a+)+$", "5001 bytes"}));
 }
 
 // A change at random to a file, or to a value in it.
 std::string mutated(const nlohmann::json& json, std::uint64_t& state) {
-  const auto random = [&](std::size_t below) { return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33) % below; };
-  static const std::vector<nlohmann::json> odd{nullptr, true, -1, 0, 2147483647, 1e300, "", "a", "\u2581", {{"type", "Sequence"}}, nlohmann::json::array(), nlohmann::json::object(), {{"Regex", "(?<=a)*"}}};
+  const auto random = [&](std::size_t below) {
+    return static_cast<std::size_t>((state = state * 6364136223846793005u + 1442695040888963407u) >> 33) % below;
+  };
+  static const std::vector<nlohmann::json> odd{nullptr,
+                                               true,
+                                               -1,
+                                               0,
+                                               2147483647,
+                                               1e300,
+                                               "",
+                                               "a",
+                                               "\u2581",
+                                               {{"type", "Sequence"}},
+                                               nlohmann::json::array(),
+                                               nlohmann::json::object(),
+                                               {{"Regex", "(?<=a)*"}}};
   if (random(2) == 0) {
     nlohmann::json changed = json.flatten();
     auto at = changed.begin();

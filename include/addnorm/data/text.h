@@ -57,9 +57,9 @@ struct TokenizerChoice {
 TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added = {}, const Progress& progress = {},
                                   std::size_t most = 256);
 
-/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one another
-/// with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file.
-/// copy(): beyond size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
+/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one
+/// another with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file. copy(): beyond
+/// size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
 class TokenFile : public TokenSource {
  public:
   virtual std::uint64_t source_bytes() const = 0;  ///< of text: bits per byte are nats per id * size() / source_bytes() / ln 2
