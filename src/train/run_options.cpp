@@ -21,7 +21,7 @@ static void fields(Io& io, RunOptions& o) {
   io("steps", o.steps, "updates (default: some minutes' worth)");
   io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
   io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
-  io("lr", o.lr, "highest learning rate");
+  io("lr", o.lr, "highest learning rate (default: 0.001; adafactor 0.01, sgd 0.03)");
   io("min_lr", o.min_lr, "where linear and cosine end (default: a tenth of --lr)");
   io("warmup_steps", o.warmup_steps, "steps in which the rate rises from near 0 (default: a twentieth of --steps, at most 200)");
   io("schedule", o.schedule, "constant, linear, cosine or inverse-sqrt");
@@ -31,7 +31,8 @@ static void fields(Io& io, RunOptions& o) {
   io("eps", o.optimizer.eps, "added to the root of the second moment");
   io("momentum", o.optimizer.momentum, "of sgd");
   io("nesterov", o.optimizer.nesterov, "sgd looks ahead");
-  io("weight_decay", o.optimizer.weight_decay, "of matrices; norms, biases and gains are left out");
+  io("weight_decay", o.optimizer.weight_decay,
+     "of matrices; norms, biases and gains are left out (default: 0.1; sgd and adam 0)");
   io("decay_all", o.optimizer.decay_all, "weight decay of norms, biases and gains too");
   io("clip_grad_norm", o.clip_grad_norm, "gradients are scaled down to this norm; 0: never");
   io("label_smoothing", o.label_smoothing, "share of a label's weight that is spread over all classes");
