@@ -45,7 +45,8 @@ void plan_model(const std::set<std::string>& given, const Size& size, ModelConfi
   fill("layers", model.layers, size.layers);
   fill("d_model", model.d_model, size.d_model);
   fill("seq_len", model.seq_len, size.seq_len);
-  if (!given.contains("heads") && model.d_model > 0) model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
+  if (!given.contains("heads") && model.d_model > 0)
+    model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
 }
 
 /// A count that is not given: `count` of them over the run.
@@ -58,8 +59,12 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   const std::set<std::string>& given = options.given;
   const Size& size = size_for(o, facts);
   plan_model(given, size, o.model);
-  for (const auto& [name, value] : {std::pair{"steps", &o.steps}, {"batch_size", &o.batch_size}, {"log_every", &o.log_every},
-                                    {"eval_every", &o.eval_every}, {"save_every", &o.save_every}, {"grad_accum", &o.grad_accum}})
+  for (const auto& [name, value] : {std::pair{"steps", &o.steps},
+                                    {"batch_size", &o.batch_size},
+                                    {"log_every", &o.log_every},
+                                    {"eval_every", &o.eval_every},
+                                    {"save_every", &o.save_every},
+                                    {"grad_accum", &o.grad_accum}})
     require(!given.contains(name) || *value > 0, "--", std::string_view(name) == "batch_size" ? "batch-size" : name,
             " is 0; it must be at least 1");
   if (!o.steps) o.steps = size.steps;

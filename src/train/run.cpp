@@ -63,11 +63,14 @@ class Run {
 /// Everything that can be refused, before anything is written. False: go_on() said no.
 bool Run::prepare() {
   resumed_ = (request_.resume || request_.resume_or_start) && has_run(folder_);
-  require(resumed_ || !request_.resume, folder_.path.string(), " has no run to resume. Leave --resume out to begin one there, or say "
+  require(resumed_ || !request_.resume, folder_.path.string(),
+          " has no run to resume. Leave --resume out to begin one there, or say "
           "--resume-or-start");
-  require(resumed_ || !has_run(folder_), folder_.path.string(), " has a run already. --resume goes on with it; another --out keeps both");
+  require(resumed_ || !has_run(folder_), folder_.path.string(),
+          " has a run already. --resume goes on with it; another --out keeps both");
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
-  source_ = open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this] { return observer_.go_on(); });
+  source_ =
+      open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this] { return observer_.go_on(); });
   if (!source_) return false;
   options_ = resumed_ ? given.options : planned(given, source_->facts());
   source_->fill(options_.model);
@@ -77,7 +80,8 @@ bool Run::prepare() {
 }
 
 void Run::announce(const MemoryEstimate& memory) {
-  const double flops = static_cast<double>(options_.grad_accum) * flops_per_step(options_.model, options_.batch_size, options_.model.seq_len);
+  const double flops =
+      static_cast<double>(options_.grad_accum) * flops_per_step(options_.model, options_.batch_size, options_.model.seq_len);
   observer_.on_plan({.options = options_,
                      .data = data_,
                      .memory = memory,
@@ -104,7 +108,8 @@ void Run::begin_or_go_on() {
     const RunRecords records = unpacked(newest->record, folder_.path.string());
     if (records.run.fingerprint != source_->fingerprint())
       throw DataError(concat(folder_.path.string(), ": the data is not what the run has learned from so far (fingerprint ",
-                             records.run.fingerprint, " then, ", source_->fingerprint(), " now); give it the same files, in the same order"));
+                             records.run.fingerprint, " then, ", source_->fingerprint(),
+                             " now); give it the same files, in the same order"));
     newest->record = records.trainer;
     trainer_->restore(*newest);
     state_ = records.run;
@@ -140,7 +145,8 @@ void Run::one_step() {
 void Run::validate() {
   const std::uint64_t all = data_.validation->size();
   const std::uint64_t samples = all ? std::min<std::uint64_t>(all, options_.eval_samples) : options_.eval_samples;
-  const Evaluation found = evaluate(*model_, *data_.validation, samples, options_.batch_size, [this] { return observer_.go_on(); });
+  const Evaluation found =
+      evaluate(*model_, *data_.validation, samples, options_.batch_size, [this] { return observer_.go_on(); });
   if (found.stopped) return;
   const bool best = !state_.best || found.loss < *state_.best;
   if (best) {
@@ -198,13 +204,13 @@ void Run::loop() {
 
 RunResult Run::train() {
   if (!prepare()) return result_;
-  const MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
-                                                                 .batch_size = options_.batch_size,
-                                                                 .recompute = options_.recompute});
+  const MemoryEstimate memory = estimate_memory(
+      options_.model, {.optimizer = options_.optimizer.kind, .batch_size = options_.batch_size, .recompute = options_.recompute});
   require_fits(memory, available_memory());
   if (resumed_) {
     const auto files = CheckpointFolder(folder_.checkpoints()).files();
-    require(!files.empty() || request_.resume_or_start, folder_.path.string(), " has no checkpoint to resume from: the run ended before "
+    require(!files.empty() || request_.resume_or_start, folder_.path.string(),
+            " has no checkpoint to resume from: the run ended before "
             "its first. Begin anew in another --out, or say --resume-or-start");
   }
   begin_or_go_on();

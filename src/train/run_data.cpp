@@ -82,7 +82,8 @@ std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const
   if (name == "auto") return suggest_tokenizer(sources, added, progress).tokenizer;
   if (name == "bytes") return byte_tokenizer(added);
   if (name == "chars") return char_tokenizer(sources, added, progress);
-  require(fs::exists(name), "--tokenizer is '", name, "', which is neither auto, bytes or chars nor a file or folder that is there");
+  require(fs::exists(name), "--tokenizer is '", name,
+          "', which is neither auto, bytes or chars nor a file or folder that is there");
   return read_tokenizer(name);
 }
 
@@ -91,7 +92,8 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   const TextSources sources = sources_of(o.data, cache);
   const auto tokenizer = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!tokenizer) return nullptr;
-  require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer, " has no mask token, which a masked language model needs");
+  require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer,
+          " has no mask token, which a masked language model needs");
   fs::create_directories(cache);
   const std::uint64_t name = checksum(sources.told().data(), sources.told().size()) ^ checksum_of(tokenizer->to_json());
   std::shared_ptr<const TokenFile> ids = token_file(sources, *tokenizer, cache / (as_hex(name) + ".tokens"), progress);

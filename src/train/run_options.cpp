@@ -138,7 +138,8 @@ std::vector<OptionText> option_texts() {
 }
 
 bool may_change(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kFree{"steps", "log_every", "eval_every", "eval_samples", "save_every", "keep"};
+  static constexpr std::array<std::string_view, 6> kFree{"steps",        "log_every",  "eval_every",
+                                                         "eval_samples", "save_every", "keep"};
   return std::ranges::find(kFree, name) != kFree.end();
 }
 

@@ -35,7 +35,8 @@ struct Trainer::Impl {
 
   std::uint64_t samples() const { return options.batch_size * options.accumulate; }
   Pass pass() const {
-    return {.train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
+    return {
+        .train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
   }
   std::vector<Batch> parts() const;
   double forward_backward(const std::vector<Batch>& parts, bool watched);
@@ -69,8 +70,8 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool wat
   for (const Batch& part : parts) {
     const ArenaScope scope;
     const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
-    const Var mean = cross_entropy(logits, part.labels,
-                                   {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    const Var mean =
+        cross_entropy(logits, part.labels, {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
     // A part weighs as much as its labels: the mean of means would favour parts with few of them.
     const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
     loss += weight * mean.value().item();
@@ -111,8 +112,10 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
   };
   std::string text = concat("step ", record.step, ": ");
   if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return text + told("parameter ", bad);
-  if (std::isfinite(record.loss)) text += told("the gradient of ", first_bad_gradient(model));
-  else text += concat("the loss is ", record.loss);
+  if (std::isfinite(record.loss))
+    text += told("the gradient of ", first_bad_gradient(model));
+  else
+    text += concat("the loss is ", record.loss);
   try {  // the step is a function of its inputs: run again, it fails at the same place
     const CheckFinite check;
     clear_gradients(model);
@@ -128,7 +131,8 @@ void Trainer::Impl::refuse_update(StepRecord& record) {
   const bool nan = !std::isfinite(record.loss) || !std::isfinite(record.gradient_norm);
   clear_gradients(model);
   if (nan && options.on_nan == OnNan::stop)
-    throw NumericsError(record.problem + "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help");
+    throw NumericsError(record.problem +
+                        "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help");
   if (nan && options.on_nan == OnNan::rollback) return roll_back(record);
   record.outcome = StepOutcome::skipped;
   if (++state.in_a_row < kMostInARow) return;
@@ -157,9 +161,7 @@ Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& option
 }
 Trainer::~Trainer() = default;
 
-void Trainer::calibrate() {
-  addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass());
-}
+void Trainer::calibrate() { addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass()); }
 
 StepRecord Trainer::step() {
   Impl& i = *impl_;
