@@ -59,7 +59,8 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   std::cout << '\n';
 }
 
-void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, const std::string& source, std::uint64_t number) {
+void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, const std::string& source,
+               std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
   const SpecialTokens special = tokenizer.special();
   require(special.begin && special.end, "the tokenizer of ", o.run, " has no begin and end tokens");
@@ -123,10 +124,11 @@ void add_generate(Program& program) {
   command.option("--prompt TEXT", o->prompt, "what to continue (default: the beginning of a line)");
   command.option("--source TEXT,...", o->source, "pairs: what to answer");
   command.option("--max-tokens", o->max_tokens, "most new tokens");
-  command.given("--temperature X", "0: always the most probable token (default: 0.8; pairs 0)", [o, heated](const std::string& text) {
-    o->temperature = parse_value<double>(text);
-    *heated = true;
-  });
+  command.given("--temperature X", "0: always the most probable token (default: 0.8; pairs 0)",
+                [o, heated](const std::string& text) {
+                  o->temperature = parse_value<double>(text);
+                  *heated = true;
+                });
   command.option("--top-k", o->top_k, "only the k most probable tokens; 0: all");
   command.option("--top-p", o->top_p, "only the fewest tokens that have this probability together");
   command.option("--beams", o->beams, "pairs: beam search with so many; 0: none");

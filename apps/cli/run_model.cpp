@@ -20,12 +20,14 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   require(weights != "best" || has_best, run.string(), " has no best weights: nothing was measured on validation data");
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
-  require(fs::exists(found.folder / "model.safetensors"), run.string(), " has no model.safetensors; is it the folder of a run that was saved?");
+  require(fs::exists(found.folder / "model.safetensors"), run.string(),
+          " has no model.safetensors; is it the folder of a run that was saved?");
   found.model = load_model(found.folder);
   found.extra = config_file_extra(found.folder / "config.json");
   if (fs::exists(found.folder / "tokenizer.json")) found.tokenizer = read_tokenizer(found.folder / "tokenizer.json");
-  if (has_best) notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
-                                              : "the weights with the lowest validation loss; --weights last takes the last\n");
+  if (has_best)
+    notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
+                                  : "the weights with the lowest validation loss; --weights last takes the last\n");
   return found;
 }
 

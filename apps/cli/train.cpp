@@ -63,9 +63,12 @@ RunRequest request_of(const TrainChoices& o) {
   request.replan = o.replan;
   const bool again = o.resume || o.resume_or_start;
   require(!again || !o.out.empty() || !o.name.empty(), "--resume needs --out FOLDER (or --name): which run shall go on?");
-  if (!o.out.empty()) request.folder = o.out;
-  else if (!o.name.empty()) request.folder = fs::path("runs") / o.name;
-  else request.folder = free_folder(base_name(request.given.options));
+  if (!o.out.empty())
+    request.folder = o.out;
+  else if (!o.name.empty())
+    request.folder = fs::path("runs") / o.name;
+  else
+    request.folder = free_folder(base_name(request.given.options));
   return request;
 }
 
@@ -79,11 +82,14 @@ int train(const TrainChoices& o) {
   RunObserver silent;
   const RunResult result = train_run(request, view);
   if (SignalWatch::caught()) {
-    std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out " << request.folder.string() << " --resume\n";
+    std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out "
+              << request.folder.string() << " --resume\n";
     return SignalWatch::exit_code();
   }
-  if (o.json) std::cout << summary_json(request.folder, result) << '\n';
-  else if (!o.quiet) show_sample(request.folder, std::cout, std::cerr);
+  if (o.json)
+    std::cout << summary_json(request.folder, result) << '\n';
+  else if (!o.quiet)
+    show_sample(request.folder, std::cout, std::cerr);
   return 0;
 }
 
@@ -94,7 +100,8 @@ void add_train(Program& program) {
   Command command = program.command("train", "a model on your text, pairs or tables, crash-safe and resumable");
   command.option("--out PATH", o->out, "folder of the run (default: runs/NAME)");
   command.option("--name NAME", o->name, "of the run, below ./runs (default: by the data)");
-  command.option("--config FILE", o->config, "options from a JSON file, e.g. {\"layers\": 6, \"lr\": 3e-4}; those given here go first");
+  command.option("--config FILE", o->config,
+                 "options from a JSON file, e.g. {\"layers\": 6, \"lr\": 3e-4}; those given here go first");
   command.option("--resume", o->resume, "go on with the run in --out, exactly");
   command.option("--resume-or-start", o->resume_or_start, "go on where there is a run, else begin one");
   command.option("--replan", o->replan, "with --resume and other --steps: follow the schedule of the new number of steps");
@@ -103,7 +110,8 @@ void add_train(Program& program) {
   command.option("--json", o->json, "the result as JSON on stdout");
   command.option("--quiet", o->quiet, "no sample of text at the end");
   o->library.declare(command);
-  command.examples({"addnorm train", "addnorm train --data book.txt", "addnorm train --data book.txt --layers 12 --arrangement post-ln --steps 500",
+  command.examples({"addnorm train", "addnorm train --data book.txt",
+                    "addnorm train --data book.txt --layers 12 --arrangement post-ln --steps 500",
                     "addnorm train --model seq2seq --task reverse", "addnorm train --model seq2seq --data pairs.tsv",
                     "addnorm train --out runs/book --resume"});
   command.run([o] { return train(*o); });

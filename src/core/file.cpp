@@ -1,5 +1,6 @@
 #include "core/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -10,6 +11,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <memory>
 #include <system_error>
 #include <utility>
 
@@ -57,7 +59,8 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 // names can be is cut.
 std::string temporary_name(std::string name, int attempt) {
   constexpr std::size_t kLongestName = 255;
-  const std::string ending = attempt == 1 ? concat(kTemporary, getpid()) : concat(kTemporary, getpid(), "-", attempt);
+  std::string ending = std::string(kTemporary).append(std::to_string(getpid()));
+  if (attempt > 1) ending.append("-").append(std::to_string(attempt));
   name.resize(std::min(name.size(), kLongestName - ending.size()));
   return name + ending;
 }
@@ -236,14 +239,31 @@ void make_folder(const std::filesystem::path& folder) {
     throw DataError(concat(folder.native(), ": the folder around it could not be synced: ", reason(errno)));
 }
 
+std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder) {
+  struct Close {
+    void operator()(DIR* open) const { closedir(open); }
+  };
+  const std::unique_ptr<DIR, Close> open(opendir(folder.c_str()));
+  if (!open) return std::nullopt;
+  std::vector<std::filesystem::path> all;
+  errno = 0;
+  while (const dirent* entry = readdir(open.get())) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") all.push_back(folder / name);
+    errno = 0;
+  }
+  return errno == 0 ? std::optional(std::move(all)) : std::nullopt;
+}
+
 std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder) {
   std::vector<std::filesystem::path> removed;
-  std::error_code error;
-  for (std::filesystem::directory_iterator next(folder, error), end; !error && next != end; next.increment(error)) {
-    const long process = process_of(next->path().filename().native());
+  const auto all = entries_of(folder);
+  if (!all) return removed;
+  for (const std::filesystem::path& path : *all) {
+    const long process = process_of(path.filename().native());
     // Ours is from a process before us that had our id, as is usual in containers: we have not begun to write.
     const bool living = process > 0 && process != getpid() && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
-    if (process > 0 && !living && unlink(next->path().c_str()) == 0) removed.push_back(next->path());
+    if (process > 0 && !living && unlink(path.c_str()) == 0) removed.push_back(path);
   }
   return removed;
 }

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -83,6 +84,10 @@ void make_folder(const std::filesystem::path& folder);
 /// Names in a folder outlast a power failure once it is synced. False, with errno set, when it cannot be; file systems that
 /// cannot sync a folder are as safe as they get.
 bool sync_folder(const std::filesystem::path& folder);
+
+/// What is in a folder, in no order, without "." and ".."; nothing, with errno set, when it cannot be read. (The standard
+/// library's iterator ends the program when memory runs out.)
+std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder);
 
 /// Removes what processes that are gone left of their ReplacementFiles in this folder. For who alone writes there: a process on
 /// another machine does not count as living. Names what was removed.

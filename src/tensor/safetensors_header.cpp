@@ -13,10 +13,11 @@ namespace {
 constexpr std::size_t kChecksumDigits = 16;
 }
 
-std::string checksum_key(std::string_view tensor) { return concat(kChecksumKey, ":", tensor); }
+// Not by concat: its stream cuts the text when memory runs out, which is good enough for messages only.
+std::string checksum_key(std::string_view tensor) { return std::string(kChecksumKey).append(":").append(tensor); }
 
 std::size_t find_own_checksum(std::string_view header) {
-  const std::string key = concat('"', kChecksumKey, "\":\"");
+  const std::string key = std::string("\"").append(kChecksumKey).append("\":\"");
   const std::size_t found = header.find(key);
   if (found == std::string_view::npos || header.size() - found - key.size() < kChecksumDigits) return std::string_view::npos;
   return found + key.size();

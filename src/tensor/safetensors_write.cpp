@@ -98,7 +98,7 @@ std::string SafetensorsWriter::Impl::header(const std::map<std::string, std::str
         .append("\",\"shape\":[");
     for (std::size_t axis = 0; axis < part->shape.rank(); ++axis)
       out.append(axis == 0 ? "" : ",").append(std::to_string(part->shape[axis]));
-    out.append(concat("],\"data_offsets\":[", begin, ",", *end, "]}"));
+    out.append("],\"data_offsets\":[").append(std::to_string(begin)).append(",").append(std::to_string(*end)).append("]}");
     begin = *end;
   }
   out += '}';

@@ -4,7 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <charconv>
+#include <system_error>
 
 #include "addnorm/core/error.h"
 #include "addnorm/tensor/safetensors.h"
@@ -29,7 +31,7 @@ std::optional<std::int64_t> whole_number(std::string_view text) {
 
 std::string name_of_step(std::int64_t step) {
   const std::string digits = std::to_string(step);
-  return concat(kStart, std::string(8 - std::min<std::size_t>(8, digits.size()), '0'), digits, kEnd);
+  return std::string(kStart).append(8 - std::min<std::size_t>(8, digits.size()), '0').append(digits).append(kEnd);
 }
 
 /// The step that a file's name names; nothing: it is not named like a checkpoint.
@@ -168,11 +170,12 @@ Snapshot CheckpointFolder::read(const std::filesystem::path& file) {
 
 std::vector<std::filesystem::path> CheckpointFolder::files() const {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> found;
-  std::error_code error;
-  for (std::filesystem::directory_iterator next(folder_, error), end; !error && next != end; next.increment(error))
-    if (const auto step = step_of_name(next->path().filename().native())) found.emplace_back(*step, next->path());
-  if (error && error != std::errc::no_such_file_or_directory)
-    throw DataError(concat(folder_.native(), ": the folder cannot be read: ", error.message()));
+  const auto entries = entries_of(folder_);
+  if (!entries && errno == ENOENT) return {};
+  if (!entries)
+    throw DataError(concat(folder_.native(), ": the folder cannot be read: ", std::generic_category().message(errno)));
+  for (const std::filesystem::path& path : *entries)
+    if (const auto step = step_of_name(path.filename().native())) found.emplace_back(*step, path);
   std::ranges::sort(found);
   std::vector<std::filesystem::path> all;
   for (auto& [step, path] : found) all.push_back(std::move(path));

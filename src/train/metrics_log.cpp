@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <exception>
 #include <system_error>
 #include <utility>
 
@@ -47,7 +48,10 @@ MetricsLog::MetricsLog(std::filesystem::path file, std::int64_t last_step,
 }
 
 MetricsLog::~MetricsLog() {
-  write_waiting();
+  try {
+    write_waiting();
+  } catch (const std::exception&) {  // of the callback, or no memory for its message: nobody is left to be told
+  }
   if (fd_ >= 0) close(fd_);
 }
 

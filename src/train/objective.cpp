@@ -74,12 +74,8 @@ void calibrate(Model& model, const Batch& batch, const Pass& pass) {
 }
 
 double Evaluation::perplexity() const { return std::exp(loss); }
-double Evaluation::bits_per_byte() const {
-  return bytes_per_label > 0 ? loss / std::numbers::ln2 / bytes_per_label : kUnknown;
-}
-double Evaluation::accuracy() const {
-  return labels > 0 ? static_cast<double>(right) / static_cast<double>(labels) : kUnknown;
-}
+double Evaluation::bits_per_byte() const { return bytes_per_label > 0 ? loss / std::numbers::ln2 / bytes_per_label : kUnknown; }
+double Evaluation::accuracy() const { return labels > 0 ? static_cast<double>(right) / static_cast<double>(labels) : kUnknown; }
 double Evaluation::exact_match() const {
   return sequences > 0 ? static_cast<double>(exact) / static_cast<double>(sequences) : kUnknown;
 }

@@ -87,9 +87,11 @@ FileHandle locked(const std::filesystem::path& run) {
 
 void remove_leftovers_inside(const std::filesystem::path& run) {
   remove_leftovers(run);
+  const auto inside = entries_of(run);
+  if (!inside) return;
   std::error_code error;
-  for (std::filesystem::directory_iterator next(run, error), end; !error && next != end; next.increment(error))
-    if (next->is_directory(error)) remove_leftovers(next->path());
+  for (const std::filesystem::path& path : *inside)
+    if (std::filesystem::is_directory(path, error)) remove_leftovers(path);
 }
 
 }  // namespace

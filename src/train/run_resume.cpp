@@ -45,9 +45,11 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   if (given.contains("save_every")) options.save_every = now.save_every;
   if (given.contains("keep")) options.keep = now.keep;
   if (given.contains("steps") && now.steps != options.steps) {
-    require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(), ": --steps: ",
-            options.steps, " in the run, ", now.steps, " now, and its schedule depends on them. Add --replan to follow the schedule "
-            "of ", now.steps, " steps from here on");
+    require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(),
+            ": --steps: ", options.steps, " in the run, ", now.steps,
+            " now, and its schedule depends on them. Add --replan to follow the schedule "
+            "of ",
+            now.steps, " steps from here on");
     options.steps = now.steps;
   }
   return stored;

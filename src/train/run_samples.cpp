@@ -135,12 +135,15 @@ class TaskSource final : public RunSource {
     return {.longest = form_ == PairForm::lm ? source + target : std::max(source, target)};
   }
   void fill(ModelConfig& config) const override { config.vocab = task_.tokenizer()->vocabulary(); }
-  std::uint64_t fingerprint() const override { return RandomKey(0).with(task_names()[static_cast<std::size_t>(task_.kind())]).bits(); }
+  std::uint64_t fingerprint() const override {
+    return RandomKey(0).with(task_names()[static_cast<std::size_t>(task_.kind())]).bits();
+  }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return task_.tokenizer(); }
   std::string extra() const override { return form_ == PairForm::lm ? R"({"pairs": true})" : "{}"; }
   RunData datasets(const RunOptions& o) const override {
     const std::string& name = task_names()[static_cast<std::size_t>(task_.kind())];
-    require(o.model.seq_len >= facts().longest, "--seq-len is ", o.model.seq_len, "; the task ", name, " needs ", facts().longest);
+    require(o.model.seq_len >= facts().longest, "--seq-len is ", o.model.seq_len, "; the task ", name, " needs ",
+            facts().longest);
     const TaskPair one = task_.pair(o.seed, 0);
     return {.train = task_.dataset(o.seed, form_),
             .validation = task_.dataset(validation_seed(o.seed), form_),
@@ -168,8 +171,8 @@ class MixtureSource final : public RunSource {
     return {.train = mixture_.dataset(o.seed),
             .validation = mixture_.dataset(validation_seed(o.seed)),
             .baselines = {},
-            .told = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension, " dimensions, endless; nobody is right in more than ",
-                           100 * mixture_.best().accuracy, " %")};
+            .told = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
+                           " dimensions, endless; nobody is right in more than ", 100 * mixture_.best().accuracy, " %")};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 
@@ -195,8 +198,10 @@ std::unique_ptr<RunSource> open_made_up(const RunOptions& o) {
     require(task.empty() || task == "mixture", "--task is '", task, "'; an mlp has mixture, or --data with a table of numbers");
     return std::make_unique<MixtureSource>(o.seed);
   }
-  require(kind != ModelKind::classifier, "a classifier needs --data FILE with lines label<TAB>text; numbers (CSV) go with --model mlp");
-  require(kind == ModelKind::seq2seq || kind == ModelKind::lm, "--task is '", task, "'; an encoder has language, or --data with text");
+  require(kind != ModelKind::classifier,
+          "a classifier needs --data FILE with lines label<TAB>text; numbers (CSV) go with --model mlp");
+  require(kind == ModelKind::seq2seq || kind == ModelKind::lm, "--task is '", task,
+          "'; an encoder has language, or --data with text");
   require(task != "language", "--task language is text; pairs are ", listed(task_names()));
   return std::make_unique<TaskSource>(task.empty() ? TaskKind::number_words : task_kind(task),
                                       kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq);
@@ -213,7 +218,8 @@ std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& pro
     const bool known = noted(o, "table", record);
     return std::make_unique<TableSource>(path, o, known ? &record : nullptr);
   }
-  require(kind != ModelKind::classifier || path.extension() != ".csv", path.string(), ": a classifier reads lines label<TAB>text; numbers (CSV) go with "
+  require(kind != ModelKind::classifier || path.extension() != ".csv", path.string(),
+          ": a classifier reads lines label<TAB>text; numbers (CSV) go with "
           "--model mlp");
   const bool pairs = kind == ModelKind::seq2seq;
   const auto tokenizer = chosen_tokenizer(o.tokenizer, text_sources(std::vector{path}), {.begin_end = pairs}, progress);

@@ -32,11 +32,16 @@ void check(const TrainerOptions& o) {
 
 struct Trainer::Impl {
   Impl(Model& m, const Dataset& d, const TrainerOptions& o)
-      : model(m), data(d), options(o), optimizer(make_optimizer(m, o.optimizer)), guard(GuardOptions{.spike = o.spike_threshold}) {}
+      : model(m),
+        data(d),
+        options(o),
+        optimizer(make_optimizer(m, o.optimizer)),
+        guard(GuardOptions{.spike = o.spike_threshold}) {}
 
   std::uint64_t samples() const { return options.batch_size * options.accumulate; }
   Pass pass() const {
-    return {.train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
+    return {
+        .train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
   }
   std::vector<Batch> parts() const;
   double forward_backward(const std::vector<Batch>& parts, bool watched);
@@ -70,8 +75,8 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool wat
   for (const Batch& part : parts) {
     const ArenaScope scope;
     const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
-    const Var mean = cross_entropy(logits, part.labels,
-                                   {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    const Var mean =
+        cross_entropy(logits, part.labels, {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
     // A part weighs as much as its labels: the mean of means would favour parts with few of them.
     const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
     loss += weight * mean.value().item();
@@ -94,8 +99,8 @@ StepRecord Trainer::Impl::attempt() {
   if (judgement.verdict == Verdict::ok) {
     optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
   } else {
-    record.problem = judgement.verdict == Verdict::bad ? find_problem(batch, record)
-                                                       : concat("step ", record.step, ": ", describe(judgement));
+    record.problem =
+        judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
     optimizer->clear_gradients();
     refuse_update(record, judgement.verdict, before);
   }
@@ -110,8 +115,10 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
   };
   std::string text = concat("step ", record.step, ": ");
   if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return text + told("parameter ", bad);
-  if (std::isfinite(record.loss)) text += told("the gradient of ", first_bad_gradient(model));
-  else text += concat("the loss is ", record.loss);
+  if (std::isfinite(record.loss))
+    text += told("the gradient of ", first_bad_gradient(model));
+  else
+    text += concat("the loss is ", record.loss);
   try {  // the step is a function of its inputs: run again, it fails at the same place
     const CheckFinite check;
     optimizer->clear_gradients();
@@ -132,7 +139,8 @@ void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, const Gua
   if (!too_many && !(nan && options.on_nan == OnNan::stop)) return;
   guard = before;
   if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
-  throw NumericsError(concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
+  throw NumericsError(
+      concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
 }
 
 void Trainer::Impl::roll_back(StepRecord& record, const Guard& before) {
@@ -157,9 +165,7 @@ Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& option
 }
 Trainer::~Trainer() = default;
 
-void Trainer::calibrate() {
-  addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass());
-}
+void Trainer::calibrate() { addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass()); }
 
 StepRecord Trainer::step() {
   Impl& i = *impl_;

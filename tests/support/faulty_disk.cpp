@@ -15,6 +15,7 @@
 namespace addnorm::test {
 
 static FaultyDisk* disk = nullptr;
+bool skip_syncs = false;
 
 const char* name_of(Call call) {
   constexpr std::array kNames{"open", "write", "pread", "fsync", "close", "rename", "unlink", "mkdir"};
@@ -149,7 +150,7 @@ ssize_t pread(int fd, void* bytes, size_t count, off_t offset) {
 
 int fsync(int fd) {
   const bool watched = disk != nullptr && !disk->path_of(fd).empty();
-  if (!watched) return static_cast<int>(syscall(SYS_fsync, fd));
+  if (!watched) return addnorm::test::skip_syncs ? 0 : static_cast<int>(syscall(SYS_fsync, fd));
   if (!disk->begins(Call::fsync, disk->path_of(fd))) return -1;
   disk->synced(fd);  // that the real disk waits would only cost time
   return 0;

@@ -32,6 +32,9 @@ enum class Unsynced : unsigned char { lost, kept, zeros, half };
 /// The files after a power failure at that moment: bit i of `chosen` says whether change i came to the disk.
 std::map<std::string, std::string> after_power_failure(const DiskState& state, std::uint64_t chosen, Unsynced unsynced);
 
+/// Where there is no FaultyDisk: syncs return at once, for tests that save very often and cut no power.
+extern bool skip_syncs;
+
 /// While it lives, calls on paths in this folder (and the folder itself) go through it. One at a time.
 class FaultyDisk {
  public:

@@ -12,6 +12,7 @@
 
 #include "addnorm/train/checkpoint.h"
 #include "addnorm/train/run_folder.h"
+#include "support/failing_new.h"
 #include "support/faulty_disk.h"
 #include "support/folder.h"
 #include "support/snapshots.h"
@@ -236,6 +237,57 @@ TEST_F(Faults, T09MetricsOnAFullDiskAreToldOnceAndWrittenLater) {
     full.append(R"({"step": 5})");
   }
   EXPECT_EQ(text_of(run.metrics()), "{\"step\": 1}\n{\"step\": 2}\n{\"step\": 3}\n{\"step\": 4}\n{\"step\": 5}\n");
+}
+
+// Memory that runs out.
+
+class OutOfMemory : public Faults {
+ protected:
+  OutOfMemory() { test::skip_syncs = true; }
+  ~OutOfMemory() override { test::skip_syncs = false; }
+  static std::size_t open_files() { return test::entries("/proc/self/fd"); }
+};
+
+TEST_F(OutOfMemory, T07WhileSavingLeavesTheOldCheckpointsAndNothingElse) {
+  const Snapshot snapshot = snapshot_of(3);
+  const std::size_t open = open_files();
+  const std::size_t allocations = test::with_every_allocation_failing<Error>([&] { checkpoints.save(snapshot); },
+                                                                             [&] {
+                                                                               expect_old_ones_and_no_rest();
+                                                                               EXPECT_EQ(open_files(), open);
+                                                                               forget_step_3();
+                                                                             });
+  EXPECT_GT(allocations, 50u);
+  checkpoints.save(snapshot);
+  EXPECT_TRUE(same(*checkpoints.newest(nullptr), snapshot));
+}
+
+TEST_F(OutOfMemory, T07WhileReadingIsNotTakenForABrokenFile) {
+  const std::size_t open = open_files();
+  std::optional<Snapshot> found;
+  const auto broken = [](const std::string& message) { ADD_FAILURE() << message; };
+  test::with_every_allocation_failing<Error>([&] { found = checkpoints.newest(broken); }, [&] { EXPECT_EQ(open_files(), open); });
+  EXPECT_EQ(found->step, 2);
+}
+
+// JSON is left out: nlohmann's values end the program when there is no memory to destroy them with.
+TEST_F(OutOfMemory, T07InTheLockAndTheMetricsLeavesThemWholeAndUnlocked) {
+  const RunFolder run{folder.path / "run"};
+  const std::size_t open = open_files();
+  const auto body = [&] {
+    const RunLock lock(run.path);
+    MetricsLog log(run.metrics(), 3);
+    log.append(R"({"step": 4})");
+    log.sync();
+  };
+  const std::size_t allocations = test::with_every_allocation_failing<Error>(body, [&] {
+    EXPECT_EQ(open_files(), open);
+    EXPECT_NO_THROW(RunLock lock(run.path));
+    const std::string text = text_of(run.metrics());
+    EXPECT_TRUE(text.empty() || text == "{\"step\": 4}\n") << text;
+    fs::remove(run.metrics());
+  });
+  EXPECT_GT(allocations, 10u);
 }
 
 // Processes that are killed.

@@ -1,0 +1,39 @@
+#include "support/failing_new.h"
+
+#include <cstdlib>
+#include <new>
+
+namespace addnorm::test {
+namespace {
+
+thread_local bool armed = false, failed = false;
+thread_local std::size_t left = 0;
+
+void* allocate(std::size_t bytes) {
+  if (armed && left-- == 0) {
+    armed = false;
+    failed = true;
+    throw std::bad_alloc();
+  }
+  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  throw std::bad_alloc();
+}
+
+}  // namespace
+
+FailingAllocation::FailingAllocation(std::size_t number) {
+  failed = false;
+  left = number;
+  armed = true;
+}
+FailingAllocation::~FailingAllocation() { armed = false; }
+bool FailingAllocation::happened() { return failed; }
+
+}  // namespace addnorm::test
+
+void* operator new(std::size_t bytes) { return addnorm::test::allocate(bytes); }
+void* operator new[](std::size_t bytes) { return addnorm::test::allocate(bytes); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete[](void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+void operator delete[](void* memory, std::size_t) noexcept { std::free(memory); }
