@@ -51,7 +51,9 @@ struct Node {
   std::vector<Tensor> dy;  // what has arrived so far, one per output
   BackwardFn backward;
   bool queued = false;
-  bool released = false;  // backward ran and its saved values are gone
+  bool released = false;             // backward ran and its saved values are gone
+  std::shared_ptr<Node> last_owner;  // itself, while it waits for its end; see ~GradSlot
+  Node* next_dead = nullptr;
 
   /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot
   /// follows.

@@ -206,6 +206,41 @@ TEST_F(Runs, K11TwoAtATimeAreRefused) {
   EXPECT_NE(watcher.message.find(std::to_string(getpid())), std::string::npos) << watcher.message;
 }
 
+/// From step 6 to step `until` a file stands where checkpoints should go.
+struct Blocked : Watcher {
+  Blocked(fs::path run, std::int64_t last) : checkpoints(run / "checkpoints"), until(last) {}
+  void on_step(const StepRecord& record) override {
+    Watcher::on_step(record);
+    if (record.step == 6) {
+      fs::rename(checkpoints, checkpoints.string() + "-away");
+      std::ofstream(checkpoints) << "not a folder";
+    }
+    if (record.step == until) {
+      fs::remove(checkpoints);
+      fs::rename(checkpoints.string() + "-away", checkpoints);
+    }
+  }
+  fs::path checkpoints;
+  std::int64_t until;
+};
+
+TEST_F(Runs, K03SavingThatFailsForAWhileIsToldAndTriedAgain) {
+  Watcher straight;
+  train_run(request("whole"), straight);
+  Blocked blocked(folder.path / "a", 13);
+  train_run(request("a"), blocked);
+  EXPECT_GE(blocked.warnings.size(), 2u);
+  EXPECT_EQ(blocked.losses, straight.losses);
+  EXPECT_TRUE(weights("a") == weights("whole"));
+}
+
+TEST_F(Runs, K03SavingThatFailsForGoodEndsTheRunAndLeavesWhatThereWas) {
+  Blocked blocked(folder.path / "a", -1);
+  EXPECT_THROW(train_run(request("a"), blocked), DataError);
+  EXPECT_LT(blocked.seen, 20);
+  EXPECT_TRUE(fs::exists(folder.path / "a/checkpoints-away/step-00000005.safetensors"));
+}
+
 TEST_F(Runs, ABadStepIsNotLostTheStateBeforeItIsSaved) {
   RunRequest wild = request("a", "\"steps\": 20, \"lr\": 1e30, \"clip_grad_norm\": 0, \"warmup_steps\": 0");
   const std::string message = refusal(wild);
