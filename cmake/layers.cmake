@@ -20,7 +20,15 @@ function(addnorm_layer name)
   elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)  # the preset clang does without: there a file that forgot an include does not compile
     target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
   endif()
+  # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
+  # also those without linkage. Not the kernels: they include themselves, once per instruction set.
+  if(ADDNORM_QUICK_BUILD AND NOT name MATCHES "^(core|kernels|gemm|bench)$")
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+  endif()
   addnorm_warnings(${target})
+  if(ADDNORM_QUICK_BUILD)  # two that complain only because the compiler sees several sources at once; the preset clang sees them one by one
+    target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
 endfunction()
 
 include("${CMAKE_CURRENT_LIST_DIR}/simd.cmake")

@@ -58,7 +58,7 @@ struct Spelling {
 /// Reads the texts given for an option into its value; a text that cannot be read is answered with the option's help.
 /// All of them are taken here, so that complaints are ours.
 template <class Read>
-void add_reader(CLI::App& app, const Spelling& spelling, const std::string& help, Read read) {
+CLI::Option* add_reader(CLI::App& app, const Spelling& spelling, const std::string& help, Read read) {
   const auto self = std::make_shared<CLI::Option*>();
   *self = app.add_option(
       spelling.names,
@@ -72,7 +72,7 @@ void add_reader(CLI::App& app, const Spelling& spelling, const std::string& help
         return true;
       },
       help);
-  (*self)->type_name(spelling.value)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  return (*self)->type_name(spelling.value)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
 template <class T>
@@ -188,6 +188,19 @@ void Command::option(const std::string& name, std::vector<int>& value, const std
 }
 void Command::option(const std::string& name, std::vector<std::string>& value, const std::string& help) {
   add_list(*app_, name, value, help);
+}
+
+void Command::given(const std::string& name, const std::string& help, std::function<void(const std::string& text)> take,
+                    const std::string& group) {
+  CLI::Option* const option = add_reader(*app_, {name, ""}, help, [take = std::move(take)](const CLI::results_t& texts) {
+    require(texts.size() == 1, "given ", texts.size(), " times");
+    take(texts.front());
+  });
+  if (!group.empty()) option->group(group);
+}
+void Command::flag(const std::string& name, const std::string& help, std::function<void()> take, const std::string& group) {
+  CLI::Option* const option = app_->add_flag_callback(name, std::move(take), help)->disable_flag_override();
+  if (!group.empty()) option->group(group);
 }
 
 void Command::positional(const std::string& name, std::string& value, const std::string& help) {

@@ -44,6 +44,12 @@ class Command {
   void option(const std::string& name, std::vector<int>& value, const std::string& help);
   void option(const std::string& name, std::vector<std::string>& value, const std::string& help);
 
+  /// An option that is only noted when it is given, and read by its owner: `take` gets the text ("" for a flag). A UsageError
+  /// from it is answered with the help. Options of one `group` stand together in --help under that heading.
+  void given(const std::string& name, const std::string& help, std::function<void(const std::string& text)> take,
+             const std::string& group = "");
+  void flag(const std::string& name, const std::string& help, std::function<void()> take, const std::string& group = "");
+
   /// Arguments without a dash, in the order of the calls; optional.
   void positional(const std::string& name, std::string& value, const std::string& help);
   void positional(const std::string& name, std::vector<std::string>& values, const std::string& help);

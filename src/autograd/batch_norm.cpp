@@ -64,14 +64,14 @@ Tensor scale_of(const Tensor& rstd, const Var& gamma, bool gain_is_one_plus_gamm
   return scale;
 }
 
-struct Saved {
+struct BatchNormSaved {
   Tensor x, rstd, scale;
   Statistics statistics;
   Padding padding;
 };
 
 /// What the statistics, as functions of x, take out of dx: offset + (x - mean) * slope. Zero when they are fixed.
-void through_statistics(const Saved& s, const Tensor& sum_dy, const Tensor& sum_dy_xhat, Tensor& offset, Tensor& slope) {
+void through_statistics(const BatchNormSaved& s, const Tensor& sum_dy, const Tensor& sum_dy_xhat, Tensor& offset, Tensor& slope) {
   const double share = s.statistics.count == 0 ? 0.0 : 1.0 / static_cast<double>(s.statistics.count);
   for (std::size_t j = 0; j < offset.elements(); ++j) {
     offset.data<double>()[j] = share * sum_dy.data<double>()[j];
@@ -79,7 +79,7 @@ void through_statistics(const Saved& s, const Tensor& sum_dy, const Tensor& sum_
   }
 }
 
-void give_gradients(const Tensor& dy, const Saved& s, Grads& grads) {
+void give_gradients(const Tensor& dy, const BatchNormSaved& s, Grads& grads) {
   const auto [rows, width] = as_rows(s.x.shape());
   Tensor sum_dy({width}, DType::f64), sum_dy_xhat({width}, DType::f64);
   Tensor scratch({kernels::batch_norm_scratch(rows, width)}, DType::f64);
@@ -130,7 +130,7 @@ Var batch_norm(const Var& x, const Var& gamma, const Var& beta, Tensor& running_
                const BatchNormOptions& options, std::span<const unsigned char> padding) {
   check(x, gamma, beta, running_mean, running_var, padding, options);
 
-  Saved s;
+  BatchNormSaved s;
   s.x = x.value();
   s.padding.assign(padding.begin(), padding.end());
   if (options.train) s.statistics = statistics_of_batch(s.x, s.padding);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/kept.h"
 #include "kernels/elementwise.h"
 
 namespace addnorm::detail {
@@ -35,9 +36,18 @@ Value::Value(Tensor t, bool requires_grad) : tensor(std::move(t)), slot(std::mak
   slot->requires_grad = requires_grad;
 }
 
+void computed_again_by(const Var& y, std::function<Tensor()> again) {
+  if (y.requires_grad()) Node::value_of(y).again = std::move(again);
+}
+
+Kept::Kept(const Var& x) : shape_(x.shape()), again_(Node::value_of(x).again) {
+  if (!again_) tensor_ = x.value();
+}
+
 std::shared_ptr<GradSlot> Node::slot_of(const Var& var) {
   if (!var.value_) return nullptr;
-  const auto& [tensor, slot] = *var.value_;
+  const Tensor& tensor = var.value_->tensor;
+  const std::shared_ptr<GradSlot>& slot = var.value_->slot;
   // Written only when needed: threads may record with the same leaf at the same time.
   if (!slot->producer && (slot->shape != tensor.shape() || slot->dtype != tensor.dtype())) {
     slot->shape = tensor.shape();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ struct GradSlot {
 struct Value {
   Tensor tensor;
   std::shared_ptr<GradSlot> slot;  // never null
+  std::function<Tensor()> again;   // computes the tensor once more, see kept.h; mostly empty
 
   Value(Tensor t, bool requires_grad);
 };
@@ -57,6 +59,7 @@ struct Node {
   /// It requires a gradient, or would if it had not been computed under NoGrad.
   static bool would_require_grad(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
+  static Value& value_of(const Var& var) { return *var.value_; }  // of one that is defined
 
   /// "op 'layer_norm' in blocks.3/attn"
   friend std::ostream& operator<<(std::ostream& out, const Node& node);

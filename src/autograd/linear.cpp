@@ -4,6 +4,7 @@
 #include "addnorm/autograd/tape.h"
 #include "autograd/bias_gradient.h"
 #include "autograd/check.h"
+#include "autograd/kept.h"
 #include "kernels/activations.h"
 #include "kernels/gemm/gemm.h"
 
@@ -73,6 +74,16 @@ Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
   return dw;
 }
 
+/// f(h)
+Tensor activated(kernels::Activation kind, const Tensor& h) {
+  Tensor y(h.shape(), h.dtype());
+  dispatch(h.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::activate(kind, h.data<T>(), h.elements(), y.data<T>());
+  });
+  return y;
+}
+
 /// dh = dy * f'(h)
 Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, const Tensor& h) {
   Tensor dh(dy.shape(), dy.dtype());
@@ -107,12 +118,15 @@ Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activat
                                        .c = y.data<T>()});
   });
 
-  return record("linear", {x, w, bias}, std::move(y), [x = x.value(), w = w.value(), h, kind](const Tensor& dy, Grads& grads) {
-    const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
-    if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
-    if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
-    if (grads.wanted(2)) grads.give(2, detail::bias_gradient(dh));
-  });
+  const Var result =
+      record("linear", {x, w, bias}, std::move(y), [x = detail::Kept(x), w = w.value(), h, kind](const Tensor& dy, Grads& grads) {
+        const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
+        if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
+        if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x.tensor(), w.shape()));
+        if (grads.wanted(2)) grads.give(2, detail::bias_gradient(dh));
+      });
+  if (keeps_h) detail::computed_again_by(result, [h, kind] { return activated(*kind, h); });
+  return result;
 }
 
 }  // namespace addnorm

@@ -7,7 +7,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kBlock = 32768;  // elements
+constexpr std::size_t kRmsBlock = 32768;  // elements
 
 /// x / rms of its first features, without gain.
 Var divided(const Var& x, std::size_t measured, double eps, bool inside) {
@@ -19,7 +19,7 @@ Var divided(const Var& x, std::size_t measured, double eps, bool inside) {
     const T* in = x.value().data<T>();
     T* out = y.data<T>();
     double* roots = root.data<double>();
-    parallel_ranges(rows, rows_per_block(width, kBlock), [=](std::size_t begin, std::size_t end) {
+    parallel_ranges(rows, rows_per_block(width, kRmsBlock), [=](std::size_t begin, std::size_t end) {
       kernels::reference::partial_rms(in + begin * width, end - begin, width, measured, eps, inside, out + begin * width,
                                       roots + begin);
     });
@@ -32,7 +32,7 @@ Var divided(const Var& x, std::size_t measured, double eps, bool inside) {
                     const T *up = dy.data<T>(), *in = x.data<T>();
                     const double* roots = root.data<double>();
                     T* out = dx.data<T>();
-                    parallel_ranges(rows, rows_per_block(width, kBlock), [=](std::size_t begin, std::size_t end) {
+                    parallel_ranges(rows, rows_per_block(width, kRmsBlock), [=](std::size_t begin, std::size_t end) {
                       kernels::reference::partial_rms_grad(up + begin * width, in + begin * width, roots + begin, end - begin,
                                                            width, measured, eps, inside, out + begin * width);
                     });

@@ -1,13 +1,15 @@
 #include "core/file.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -15,6 +17,8 @@
 
 namespace addnorm {
 namespace {
+
+constexpr std::string_view kTemporary = ".tmp.";
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
@@ -49,24 +53,38 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
   return path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
 }
 
-// The name is not derived from that of the target, which may be as long as a name can be. A file left over by a killed
-// process with our id is passed over.
-std::filesystem::path temporary_beside(const std::filesystem::path& path) {
-  static std::atomic<unsigned> counter{0};
-  for (;;) {
-    auto name = folder_of(path) / concat(".addnorm-", getpid(), "-", ++counter, ".tmp");
-    struct stat status {};
-    if (lstat(name.c_str(), &status) != 0) return name;
+// "model.safetensors.tmp.4711", or "...tmp.4711-2" where a killed process of our id left one. A name that would be longer than
+// names can be is cut.
+std::string temporary_name(std::string name, int attempt) {
+  constexpr std::size_t kLongestName = 255;
+  const std::string ending = attempt == 1 ? concat(kTemporary, getpid()) : concat(kTemporary, getpid(), "-", attempt);
+  name.resize(std::min(name.size(), kLongestName - ending.size()));
+  return name + ending;
+}
+
+std::filesystem::path create_beside(const std::filesystem::path& path, FileHandle& handle) {
+  for (int attempt = 1;; ++attempt) {
+    auto temporary = folder_of(path) / temporary_name(path.filename().native(), attempt);
+    const int fd = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
+    if (fd < 0) throw DataError(concat(path.native(), ": no file can be created beside it: ", reason(errno)));
+    handle = FileHandle(fd);
+    struct stat old {};  // permissions stay: a courtesy, not a promise
+    if (stat(path.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
+    return temporary;
   }
 }
 
-// Keeps the permissions of the file that is to be replaced.
-int create(const std::filesystem::path& temporary, const std::filesystem::path& path) {
-  const int fd = open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd < 0) throw DataError(concat(path.native(), ": no file can be created beside it: ", reason(errno)));
-  struct stat old {};
-  if (stat(path.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) errno = 0;  // a courtesy, not a promise
-  return fd;
+/// The process that a temporary name names; 0: the name is none.
+long process_of(const std::string& name) {
+  const std::size_t found = name.rfind(kTemporary);
+  if (found == std::string::npos) return 0;
+  const char* const first = name.c_str() + found + kTemporary.size();
+  char* end = nullptr;
+  const long process = std::strtol(first, &end, 10);
+  if (end == first || *first < '1' || *first > '9') return 0;
+  if (*end == '-') end += std::strspn(end + 1, "0123456789") + 1;
+  return *end == '\0' ? process : 0;
 }
 
 // Where the links that `path` names lead, also when nothing is there yet: renaming over a link would replace the link.
@@ -97,6 +115,13 @@ std::filesystem::path checked_target(const std::filesystem::path& given) {
 
 FileHandle::~FileHandle() {
   if (fd_ >= 0) close(fd_);
+}
+
+FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
+  const int fd = other.release();
+  if (fd_ >= 0) close(fd_);
+  fd_ = fd;
+  return *this;
 }
 
 int FileHandle::release() { return std::exchange(fd_, -1); }
@@ -138,8 +163,9 @@ std::string small_text(const std::filesystem::path& path, std::string_view what)
   return text;
 }
 
-ReplacementFile::ReplacementFile(const std::filesystem::path& path)
-    : path_(checked_target(path)), temporary_(temporary_beside(path_)), handle_(create(temporary_, path_)) {}
+ReplacementFile::ReplacementFile(const std::filesystem::path& path) : path_(checked_target(path)), handle_(-1) {
+  temporary_ = create_beside(path_, handle_);
+}
 
 ReplacementFile::~ReplacementFile() {
   if (!committed_) unlink(temporary_.c_str());
@@ -161,17 +187,65 @@ void ReplacementFile::write(const void* from, std::size_t bytes) {
   }
 }
 
-void ReplacementFile::commit() {
+void ReplacementFile::check_by(const std::function<void(const std::filesystem::path& written)>& verify) const {
+  // Not what the system still has in memory, but what came to the disk; where the system cannot forget, it is a check all the
+  // same.
+  static_cast<void>(posix_fadvise(handle_.fd(), 0, 0, POSIX_FADV_DONTNEED));
+  try {
+    verify(temporary_);
+  } catch (const DataError& error) {
+    throw DataError(
+        concat(path_.native(), ": what was written does not read back: ", error.what(), "; what was there before is unchanged"));
+  }
+}
+
+void ReplacementFile::commit(const std::function<void(const std::filesystem::path& written)>& verify) {
   if (fsync(handle_.fd()) != 0) fail("writing to the disk");
+  if (verify) check_by(verify);
   if (close(handle_.release()) != 0) fail("closing");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("renaming");
   committed_ = true;
-  // The new name is durable once its folder is. Some file systems cannot sync a folder: with them it is as safe as it gets.
-  const FileHandle folder(open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  const bool synced = folder.fd() >= 0 && (fsync(folder.fd()) == 0 || errno == EINVAL || errno == ENOTSUP);
-  if (!synced)
+  if (!sync_folder(folder_of(path_)))
     throw DataError(concat(path_.native(), ": the new file is in place, but its folder could not be synced: ", reason(errno),
                            "; a power failure may bring the old one back"));
+}
+
+void replace_text(const std::filesystem::path& path, std::string_view text) {
+  ReplacementFile file(path);
+  file.write(text.data(), text.size());
+  file.commit();
+}
+
+bool sync_folder(const std::filesystem::path& path) {
+  const FileHandle folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return folder.fd() >= 0 && (fsync(folder.fd()) == 0 || errno == EINVAL || errno == ENOTSUP);
+}
+
+void make_folder(const std::filesystem::path& folder) {
+  require_plain_path(folder);
+  std::error_code error;
+  if (std::filesystem::is_directory(folder, error)) return;
+  if (!folder.has_filename()) return make_folder(folder.parent_path());  // "runs/one/"
+  const std::filesystem::path around = folder_of(folder);
+  make_folder(around);
+  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+    throw DataError(concat(folder.native(), ": the folder cannot be made: ", reason(errno)));
+  if (!std::filesystem::is_directory(folder, error))
+    throw DataError(concat(folder.native(), ": a folder is needed, and there is something else; move it away"));
+  if (!sync_folder(around))
+    throw DataError(concat(folder.native(), ": the folder around it could not be synced: ", reason(errno)));
+}
+
+std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder) {
+  std::vector<std::filesystem::path> removed;
+  std::error_code error;
+  for (std::filesystem::directory_iterator next(folder, error), end; !error && next != end; next.increment(error)) {
+    const long process = process_of(next->path().filename().native());
+    // Ours is from a process before us that had our id, as is usual in containers: we have not begun to write.
+    const bool living = process > 0 && process != getpid() && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
+    if (process > 0 && !living && unlink(next->path().c_str()) == 0) removed.push_back(next->path());
+  }
+  return removed;
 }
 
 }  // namespace addnorm

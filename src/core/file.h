@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace addnorm {
 
@@ -14,7 +16,7 @@ class FileHandle {
  public:
   explicit FileHandle(int fd) : fd_(fd) {}
   FileHandle(FileHandle&& other) noexcept : fd_(other.release()) {}
-  FileHandle& operator=(FileHandle&&) = delete;
+  FileHandle& operator=(FileHandle&& other) noexcept;
   ~FileHandle();
   int fd() const { return fd_; }
   int release();  ///< gives up ownership
@@ -47,9 +49,9 @@ class InputFile {
 /// All of a small text file. More than a mebibyte is a DataError: it is not `what` ("a row of an arrangement").
 std::string small_text(const std::filesystem::path& path, std::string_view what);
 
-/// Writes beside `path` and takes its place in commit(): readers see the old file or the new one, also after a power
-/// failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path` is a
-/// symbolic link, the file it leads to is replaced and the link stays.
+/// Writes beside `path`, as `name.tmp.<process>`, and takes its place in commit(): readers see the old file or the new one, also
+/// after a power failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path`
+/// is a symbolic link, the file it leads to is replaced and the link stays.
 class ReplacementFile {
  public:
   explicit ReplacementFile(const std::filesystem::path& path);
@@ -58,15 +60,32 @@ class ReplacementFile {
   ReplacementFile& operator=(const ReplacementFile&) = delete;
 
   void write(const void* from, std::size_t bytes);
-  void commit();
+  /// `verify` reads what was written, from the disk, before it takes the place of the old file; when it throws a DataError,
+  /// nothing is replaced.
+  void commit(const std::function<void(const std::filesystem::path& written)>& verify = nullptr);
 
  private:
   [[noreturn]] void fail(const char* doing) const;
+  void check_by(const std::function<void(const std::filesystem::path& written)>& verify) const;
 
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   FileHandle handle_;
   bool committed_ = false;
 };
+
+/// `text` in place of what `path` holds.
+void replace_text(const std::filesystem::path& path, std::string_view text);
+
+/// The folder and those around it, where they are not there yet; they outlast a power failure. DataError.
+void make_folder(const std::filesystem::path& folder);
+
+/// Names in a folder outlast a power failure once it is synced. False, with errno set, when it cannot be; file systems that
+/// cannot sync a folder are as safe as they get.
+bool sync_folder(const std::filesystem::path& folder);
+
+/// Removes what processes that are gone left of their ReplacementFiles in this folder. For who alone writes there: a process on
+/// another machine does not count as living. Names what was removed.
+std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder);
 
 }  // namespace addnorm

@@ -103,6 +103,11 @@ class JsonReader {
     known_.emplace_back(name);
     if (const auto found = object_.find(name); found != object_.end()) read(*found, value, at_.inside(name));
   }
+  /// Lists that explain their fields to people too.
+  template <class T>
+  void operator()(const char* name, T& value, const char* /*help*/) {
+    (*this)(name, value);
+  }
   void finish() const {
     for (const auto& field : object_.items())
       if (std::ranges::find(known_, field.key()) == known_.end())
@@ -156,6 +161,10 @@ class JsonWriter {
   template <class T>
   void operator()(const char* name, T& value) {
     object[name] = written(value);
+  }
+  template <class T>
+  void operator()(const char* name, T& value, const char* /*help*/) {
+    (*this)(name, value);
   }
   Json object = Json::object();
 };

@@ -47,6 +47,7 @@ class MappedTokens final : public TokenFile {
 
   std::uint64_t size() const override { return record_.ids; }
   std::uint64_t source_bytes() const override { return record_.source_bytes; }
+  std::uint64_t fingerprint() const override { return record_.payload; }
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());
@@ -70,6 +71,7 @@ class TokensInMemory final : public TokenFile {
   TokensInMemory(std::vector<std::int32_t> ids, std::uint64_t source_bytes) : ids_(std::move(ids)), source_bytes_(source_bytes) {}
   std::uint64_t size() const override { return ids_.size(); }
   std::uint64_t source_bytes() const override { return source_bytes_; }
+  std::uint64_t fingerprint() const override { return hash64(ids_.data(), ids_.size() * sizeof(ids_[0]), 0); }
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());

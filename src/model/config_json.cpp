@@ -136,12 +136,28 @@ void translate(Json& object, const JsonAt& at) {
   }
 }
 
+// What a config.json has besides the model: see to_config_file.
+constexpr const char* kModelType = "model_type";
+constexpr const char* kExtra = "extra";
+
+void take_off_extras(Json& object, const JsonAt& at) {
+  if (const auto type = object.find(kModelType); type != object.end()) {
+    if (*type != "addnorm") at.inside(kModelType).wrong(*type, "addnorm; configs of other projects cannot be read yet");
+    object.erase(kModelType);
+  }
+  if (const auto extra = object.find(kExtra); extra != object.end()) {
+    if (!extra->is_object()) at.inside(kExtra).wrong(*extra, "an object");
+    object.erase(kExtra);
+  }
+}
+
 }  // namespace
 
 ModelConfig model_config_from_json(std::string_view text, std::string_view where) {
   Json json = parsed(text, where);
   const JsonAt at{where, ""};
   if (!json.is_object()) at.fail("the file holds ", json.type_name(), "; an object with model, layers, ... is needed");
+  take_off_extras(json, at);
   translate(json, at);
   ModelConfig config;
   read(json, config, at);
@@ -151,6 +167,31 @@ ModelConfig model_config_from_json(std::string_view text, std::string_view where
 
 ModelConfig read_model_config(const std::filesystem::path& path) {
   return model_config_from_json(small_text(path, "a model's config"), path.string());
+}
+
+std::string_view field_named(std::string_view name) {
+  for (const Alias& alias : kAliases)
+    if (name == alias.theirs) return alias.ours;
+  return name;
+}
+
+std::string to_config_file(const ModelConfig& config, std::string_view extra) {
+  ModelConfig own = config;
+  JsonWriter writer;
+  fields(writer, own);
+  Json file{{kModelType, "addnorm"}};
+  for (const auto& field : writer.object.items())  // what was left open stays open
+    if (!field.value().is_null() && field.value() != Json::object()) file[field.key()] = field.value();
+  if (!extra.empty()) {
+    file[kExtra] = parsed(extra, "to_config_file: extra");
+    require(file[kExtra].is_object(), "to_config_file: extra is ", file[kExtra].type_name(), "; it must be an object");
+  }
+  return file.dump(2) + "\n";
+}
+
+std::string config_file_extra(const std::filesystem::path& path) {
+  const Json json = parsed(small_text(path, "a model's config"), path.string());
+  return json.is_object() && json.contains(kExtra) ? json.at(kExtra).dump() : "{}";
 }
 
 std::string to_json(const ModelConfig& config) { return written(config).dump(2) + "\n"; }

@@ -8,7 +8,7 @@
 namespace addnorm {
 namespace {
 
-using Tokens = std::vector<std::int32_t>;
+using TokenIds = std::vector<std::int32_t>;
 
 double score_of(double log_probability, std::size_t length, double penalty) {
   return log_probability / std::pow(static_cast<double>(length), penalty);
@@ -28,7 +28,7 @@ class Search {
       : options_(options), request_(request), max_length_(max_length), live_{Generated{}} {}
 
   std::size_t live() const { return live_.size(); }
-  const Tokens& tokens(std::size_t i) const { return live_[i].tokens; }
+  const TokenIds& tokens(std::size_t i) const { return live_[i].tokens; }
 
   /// logits: rows first ... first + live(). Gives, for each sequence followed from now on, which of the old ones it continues.
   std::vector<std::size_t> step(const Tensor& logits, std::size_t first, std::string_view where) {
@@ -120,7 +120,7 @@ std::vector<std::vector<Generated>> beam_search(Decoding& decoding, std::span<co
   for (std::size_t t = 0; live > 0; ++t) {
     request.check(logits, live);
     std::vector<std::size_t> from;
-    Tokens tokens;
+    TokenIds tokens;
     std::size_t first = 0;
     for (std::size_t row = 0; row < rows; ++row) {
       Search& search = searches[row];

@@ -4,7 +4,7 @@
 namespace addnorm {
 namespace {
 
-using Kind = CoefficientRule::Kind;
+using RuleKind = CoefficientRule::Kind;
 
 // Functions, not globals: a program's own globals may register an arrangement before those of this file would be there.
 std::vector<Role> value_and_out() { return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out}; }
@@ -150,7 +150,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .failure = "learns less than post-ln late in training",
        .aliases = {"deepnet", "deep-norm"}},
       {.name = "admin",
-       .unit = {.a = {.kind = Kind::learned_vector, .symbol = "ω", .profiled = true}, .post = true},
+       .unit = {.a = {.kind = RuleKind::learned_vector, .symbol = "ω", .profiled = true}, .post = true},
        .init = xavier(),
        .source = "Liu L. et al., arXiv 2004.08249",
        .year = 2020,
@@ -158,7 +158,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .failure = "ω is measured on one batch before the first step; very large batches diverge",
        .aliases = {"adaptive", "adaptive-profiling"}},
       {.name = "admin-const",
-       .unit = {.a = learned(Kind::learned_vector, {.name = "admin-const"}, "ω"), .post = true},
+       .unit = {.a = learned(RuleKind::learned_vector, {.name = "admin-const"}, "ω"), .post = true},
        .init = xavier(),
        .source = "Liu L. et al., arXiv 2004.08249; admin-torch",
        .year = 2020,
@@ -171,21 +171,21 @@ const std::vector<Arrangement>& catalogue_rows() {
        .used_by = "its authors",
        .failure = "a branch begins with one part in n of the sum, so that a deep stack first has to make itself heard"},
       {.name = "rezero",
-       .unit = {.b = learned(Kind::learned_per_layer, {.constant = 0}, "α")},
+       .unit = {.b = learned(RuleKind::learned_per_layer, {.constant = 0}, "α")},
        .source = "Bachlechner et al., arXiv 2003.04887",
        .year = 2020,
        .used_by = "its authors",
        .failure = "the first step moves only α; final losses are worse than pre-ln's",
        .aliases = {"re-zero", "use_rezero"}},
       {.name = "skipinit",
-       .unit = {.b = learned(Kind::learned_scalar, {.constant = 0}, "α")},
+       .unit = {.b = learned(RuleKind::learned_scalar, {.constant = 0}, "α")},
        .source = "De and Smith, arXiv 2002.10444",
        .year = 2020,
        .used_by = "residual networks without batch norm",
        .failure = "as rezero",
        .aliases = {"zero_init_branch_output"}},
       {.name = "layerscale",
-       .unit = {.in = true, .b = learned(Kind::learned_vector, {.name = "layerscale"}, "λ")},
+       .unit = {.in = true, .b = learned(RuleKind::learned_vector, {.name = "layerscale"}, "λ")},
        .exit = true,
        .source = "CaiT, Touvron et al., arXiv 2103.17239",
        .year = 2021,

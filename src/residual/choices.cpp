@@ -14,7 +14,7 @@
 namespace addnorm {
 namespace {
 
-using Kind = CoefficientRule::Kind;
+using RuleKind = CoefficientRule::Kind;
 
 std::string text_of(bool value) { return value ? "true" : "false"; }
 std::string text_of(std::size_t value) { return concat(value); }
@@ -97,8 +97,8 @@ const std::vector<Choice>& table() {
        {"admin-const", "keel"},
        [](Given) { return true; },
        [](Arrangement& row, Given c) {
-         const Kind learned = row.name == "keel" ? Kind::learned_scalar : Kind::learned_vector;
-         row.unit.a.kind = *c.learned_skip ? learned : Kind::fixed;
+         const RuleKind learned = row.name == "keel" ? RuleKind::learned_scalar : RuleKind::learned_vector;
+         row.unit.a.kind = *c.learned_skip ? learned : RuleKind::fixed;
        }},
       {"recursions",
        "how often the skip is added and normed",
@@ -143,7 +143,7 @@ const std::vector<Choice>& table() {
        {"normformer"},
        [](Given) { return true; },
        [](Arrangement& row, Given c) {
-         if (*c.scale_ffn_skip) row.unit.a = learned(Kind::learned_vector, {.constant = 1}, "λ");
+         if (*c.scale_ffn_skip) row.unit.a = learned(RuleKind::learned_vector, {.constant = 1}, "λ");
        }},
       {"head_gain",
        "where each head is multiplied by its gain",

@@ -41,7 +41,7 @@ constexpr const char* kStyle =
     "  }\n"
     "</style>\n";
 
-std::string escaped(const std::string& text) {
+std::string xml_escaped(const std::string& text) {
   std::string out;
   for (const char c : text)
     out += c == '<' ? "&lt;" : c == '>' ? "&gt;" : c == '&' ? "&amp;" : c == '"' ? "&quot;" : std::string(1, c);
@@ -74,7 +74,7 @@ class SvgDrawing {
   double bottom() const { return y_of(layout_.rows) + 4; }
 
   std::string draw() const {
-    std::string out = concat("<g aria-label=\"", escaped(diagram_.name), "\">\n");
+    std::string out = concat("<g aria-label=\"", xml_escaped(diagram_.name), "\">\n");
     if (named_) out += text("name", (left_ + right_) / 2, top_ - kPitch + 4, diagram_.name);
     for (const DiagramLayout::Frame& frame : layout_.frames) out += draw(frame);
     for (const bool skip : {false, true}) {  // skips lie above the other lines
@@ -94,7 +94,7 @@ class SvgDrawing {
   double y_of(std::size_t row) const { return top_ + kPitch * static_cast<double>(row); }
 
   static std::string text(const char* kind, double x, double y, const std::string& words) {
-    return concat("<text class=\"", kind, "\" x=\"", x, "\" y=\"", y, "\">", escaped(words), "</text>\n");
+    return concat("<text class=\"", kind, "\" x=\"", x, "\" y=\"", y, "\">", xml_escaped(words), "</text>\n");
   }
   static std::string line(double x0, double y0, double x1, double y1, bool skip) {
     return concat("<path", skip ? " class=\"skip\"" : "", " d=\"M", x0, " ", y0, " L", x1, " ", y1, "\"/>\n");
@@ -160,7 +160,7 @@ std::string svg_diagram(std::span<const Diagram> diagrams) {
   }
   const double width = right - kMargin;
   return concat("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<svg xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" width=\"",
-                width, "\" height=\"", bottom, "\" viewBox=\"0 0 ", width, " ", bottom, "\">\n<title>", escaped(title),
+                width, "\" height=\"", bottom, "\" viewBox=\"0 0 ", width, " ", bottom, "\">\n<title>", xml_escaped(title),
                 "</title>\n", kStyle, "<rect class=\"page\" width=\"100%\" height=\"100%\"/>\n", body, "</svg>\n");
 }
 

@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-using Kind = CoefficientRule::Kind;
+using RuleKind = CoefficientRule::Kind;
 
 /// One norm's: vectors of its width, and single numbers.
 struct NormCost {
@@ -36,8 +36,8 @@ NormCost cost_of(const NormKindOptions& norm) {
 }
 
 void add(ExtraParameters& sum, const CoefficientRule& rule) {
-  if (rule.kind == Kind::learned_vector) ++sum.d;
-  if (rule.kind == Kind::learned_scalar) ++sum.ones;
+  if (rule.kind == RuleKind::learned_vector) ++sum.d;
+  if (rule.kind == RuleKind::learned_scalar) ++sum.ones;
 }
 
 std::string term(std::size_t count, const char* what) {
@@ -66,7 +66,7 @@ std::string shared_text(const Arrangement& row, const StackShape& shape, const N
   std::size_t per_layer = 0;
   const UnitSlots& slots = row.slots(shape, shape.unit(shape.layers - 1, 0));
   for (const CoefficientRule& rule : {slots.a, slots.b})
-    if (rule.kind == Kind::learned_per_layer) ++per_layer;
+    if (rule.kind == RuleKind::learned_per_layer) ++per_layer;
   return per_layer == 0 ? "" : concat(per_layer, " per layer");
 }
 

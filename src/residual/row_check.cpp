@@ -7,11 +7,11 @@
 namespace addnorm {
 namespace {
 
-using Kind = CoefficientRule::Kind;
+using RuleKind = CoefficientRule::Kind;
 using Problem = std::optional<RowProblem>;
 
 Problem problem_of(const UnitSlots& slots, const std::string& at) {
-  const bool own = slots.a.kind == Kind::learned_scalar || slots.a.kind == Kind::learned_vector;  // by the unit alone
+  const bool own = slots.a.kind == RuleKind::learned_scalar || slots.a.kind == RuleKind::learned_vector;  // by the unit alone
   if (slots.skip == Skip::normed && !slots.in)
     return RowProblem{at + ".skip", "is \"normed\", the norm before the branch; it needs in: true"};
   if (!slots.in_scale.is_one() && !slots.in)

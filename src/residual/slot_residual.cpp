@@ -6,9 +6,9 @@
 namespace addnorm {
 namespace {
 
-using Kind = CoefficientRule::Kind;
+using RuleKind = CoefficientRule::Kind;
 
-bool wants(const Arrangement& row, const StackShape& shape, CoefficientRule UnitSlots::*coefficient, Kind kind) {
+bool wants(const Arrangement& row, const StackShape& shape, CoefficientRule UnitSlots::*coefficient, RuleKind kind) {
   for (std::size_t i = 0; i < shape.units(); ++i)
     if ((row.slots(shape, shape.unit(i)).*coefficient).kind == kind) return true;
   return false;
@@ -20,7 +20,7 @@ double start_of_layer(const Arrangement& row, const StackShape& shape, Coefficie
   for (std::size_t i = 0; i < shape.sub_layers.size(); ++i) {
     const Unit unit = shape.unit(layer, i);
     const CoefficientRule& rule = row.slots(shape, unit).*coefficient;
-    if (rule.kind == Kind::learned_per_layer) return value_of(rule.start, shape, unit);
+    if (rule.kind == RuleKind::learned_per_layer) return value_of(rule.start, shape, unit);
   }
   return 1;
 }
@@ -45,7 +45,7 @@ SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, cons
                       .fixed_b = value_of(slots.b.start, shape, unit)});
   }
   const auto per_layer = [&](CoefficientRule UnitSlots::*coefficient, std::vector<Var>& of_layers) {
-    if (!wants(row, shape, coefficient, Kind::learned_per_layer)) return;
+    if (!wants(row, shape, coefficient, RuleKind::learned_per_layer)) return;
     for (std::size_t layer = 0; layer < shape.layers; ++layer)
       of_layers.emplace_back(Tensor::full({1}, start_of_layer(row, shape, coefficient, layer)), true);
   };
@@ -58,20 +58,20 @@ SlotResidual::SlotResidual(const Arrangement& row, const StackShape& shape, cons
 /// A learned coefficient of this unit alone; undefined for one that is fixed or shared by its layer.
 Var SlotResidual::start_of(const CoefficientRule& rule, const Unit& unit) const {
   const double start = value_of(rule.start, shape(), unit);
-  if (rule.kind == Kind::learned_scalar) return Var(Tensor::full({1}, start), true);
-  if (rule.kind == Kind::learned_vector) return Var(Tensor::full({shape().width}, start), true);
+  if (rule.kind == RuleKind::learned_scalar) return Var(Tensor::full({1}, start), true);
+  if (rule.kind == RuleKind::learned_vector) return Var(Tensor::full({shape().width}, start), true);
   return Var();
 }
 
 Factor SlotResidual::a(const Unit& unit) const {
   const Slots& of = slots(unit);
-  if (of.row.a.kind == Kind::fixed) return {.constant = of.fixed_a};
-  return {.learned = of.row.a.kind == Kind::learned_per_layer ? layer_a_[unit.layer] : of.a};
+  if (of.row.a.kind == RuleKind::fixed) return {.constant = of.fixed_a};
+  return {.learned = of.row.a.kind == RuleKind::learned_per_layer ? layer_a_[unit.layer] : of.a};
 }
 Factor SlotResidual::b(const Unit& unit) const {
   const Slots& of = slots(unit);
-  if (of.row.b.kind == Kind::fixed) return {.constant = of.fixed_b};
-  return {.learned = of.row.b.kind == Kind::learned_per_layer ? layer_b_[unit.layer] : of.b};
+  if (of.row.b.kind == RuleKind::fixed) return {.constant = of.fixed_b};
+  return {.learned = of.row.b.kind == RuleKind::learned_per_layer ? layer_b_[unit.layer] : of.b};
 }
 
 BranchOptions SlotResidual::branch(const Unit& unit) const {

@@ -9,6 +9,25 @@
 
 namespace addnorm::safetensors {
 
+namespace {
+constexpr std::size_t kChecksumDigits = 16;
+}
+
+std::string checksum_key(std::string_view tensor) { return concat(kChecksumKey, ":", tensor); }
+
+std::size_t find_own_checksum(std::string_view header) {
+  const std::string key = concat('"', kChecksumKey, "\":\"");
+  const std::size_t found = header.find(key);
+  if (found == std::string_view::npos || header.size() - found - key.size() < kChecksumDigits) return std::string_view::npos;
+  return found + key.size();
+}
+
+std::string without_own_checksum(std::string header) {
+  const std::size_t digits = find_own_checksum(header);
+  if (digits != std::string::npos) header.replace(digits, kChecksumDigits, kChecksumDigits, '0');
+  return header;
+}
+
 Header::Header(std::string_view json, std::uint64_t data_bytes, std::string where) : table_(parse_table(json, std::move(where))) {
   // Order of the data; tensors of no bytes stay in the order of the header.
   std::ranges::sort(table_.entries, {}, [](const Entry& e) { return std::tuple(e.begin, e.end, e.name.begin); });

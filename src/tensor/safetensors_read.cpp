@@ -7,6 +7,7 @@
 #include "addnorm/core/names.h"
 #include "addnorm/tensor/safetensors.h"
 #include "core/bytes.h"
+#include "core/checksum.h"
 #include "core/file.h"
 #include "tensor/half.h"
 #include "tensor/safetensors_header.h"
@@ -129,6 +130,8 @@ struct SafetensorsReader::Impl {
   template <class T>
   std::vector<std::int64_t> read_widened(std::size_t i) const;
   void read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const;
+  void verify_header() const;
+  void verify_tensor(std::size_t i) const;
 
   InputFile file;
   std::string where;
@@ -300,6 +303,37 @@ ValueCounts SafetensorsReader::count_values(std::string_view name) const {
   else
     impl().wrong_type(i, "count_values", kFloats);
   return total;
+}
+
+void SafetensorsReader::Impl::verify_header() const {
+  const auto told = header.find_metadata(safetensors::kChecksumKey);
+  if (!told) throw DataError(concat(where, "has no checksums; it was not written to be verified"));
+  std::string text(length, '\0');
+  file.read(kLengthBytes, text.data(), text.size());
+  text = safetensors::without_own_checksum(std::move(text));
+  const std::string found = as_hex(checksum(text.data(), text.size()));
+  if (*told != found)
+    throw DataError(concat(where, "the header has the checksum ", found, ", it was written with ", in_quotes(*told),
+                           "; the file is damaged"));
+}
+
+void SafetensorsReader::Impl::verify_tensor(std::size_t i) const {
+  const auto told = header.find_metadata(safetensors::checksum_key(header.name(i)));
+  if (!told) throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), " has no checksum; the others have"));
+  Checksum sum;
+  for_each_block<std::byte>(i, [&](std::span<const std::byte> block, std::size_t) { sum.add(block.data(), block.size()); });
+  const std::string found = as_hex(sum.value());
+  if (*told != found)
+    throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), " has the checksum ", found, ", it was written with ",
+                           in_quotes(*told), "; the file is damaged, or was changed by a program that kept the old checksums"));
+}
+
+bool SafetensorsReader::has_checksums() const { return impl().header.find_metadata(safetensors::kChecksumKey).has_value(); }
+
+void SafetensorsReader::verify() const {
+  impl().file.expect_same_size();
+  impl().verify_header();
+  for (std::size_t i = 0; i < size(); ++i) impl().verify_tensor(i);
 }
 
 }  // namespace addnorm

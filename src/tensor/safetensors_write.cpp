@@ -5,6 +5,7 @@
 
 #include "addnorm/core/checked.h"
 #include "addnorm/tensor/safetensors.h"
+#include "core/checksum.h"
 #include "core/file.h"
 #include "tensor/safetensors_header.h"
 
@@ -16,7 +17,8 @@ namespace {
 
 // A tensor of floats keeps its buffer alive; other types are copied.
 struct Part {
-  std::string name;  // as JSON, quotes included
+  std::string name;
+  std::string json_name;  // quotes included
   std::string_view type;
   std::size_t element_bytes = 0;
   Shape shape;
@@ -49,19 +51,22 @@ std::vector<std::byte> bytes_of(const void* from, std::size_t bytes) {
 
 struct SafetensorsWriter::Impl {
   void add(const std::string& name, Part part);
-  std::string header() const;
+  std::string header(const std::map<std::string, std::string>& all_metadata) const;
+  std::string header_with_checksums() const;
   std::vector<const Part*> ordered() const;
 
   std::vector<Part> parts;
   std::set<std::string> names;
   std::map<std::string, std::string> metadata;
+  bool checksums = false;
 };
 
 void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
   require(name != safetensors::kMetadataKey, "safetensors: a tensor cannot be named __metadata__");
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   require(std::ranges::none_of(name, control), "safetensors: the name ", Quoted{name}, " contains control characters");
-  part.name = as_json(name, "the name of tensor ", Quoted{name});
+  part.name = name;
+  part.json_name = as_json(name, "the name of tensor ", Quoted{name});
   require(names.insert(name).second, "safetensors: the name ", Quoted{name}, " is given twice");
   parts.push_back(std::move(part));
 }
@@ -74,11 +79,11 @@ std::vector<const Part*> SafetensorsWriter::Impl::ordered() const {
 }
 
 // Padded with spaces to a multiple of 8, so that the data starts aligned.
-std::string SafetensorsWriter::Impl::header() const {
+std::string SafetensorsWriter::Impl::header(const std::map<std::string, std::string>& all_metadata) const {
   std::string out = "{";
-  if (!metadata.empty()) {
+  if (!all_metadata.empty()) {
     out.append("\"").append(safetensors::kMetadataKey).append("\":{");
-    for (const auto& [key, value] : metadata)
+    for (const auto& [key, value] : all_metadata)
       out.append(out.back() == '{' ? "" : ",").append(as_json(key)).append(":").append(as_json(value));
     out += '}';
   }
@@ -87,7 +92,7 @@ std::string SafetensorsWriter::Impl::header() const {
     const auto end = checked_add(begin, part->bytes());
     require(end.has_value(), "safetensors: all tensors together have more bytes than 64 bits can count");
     out.append(out.size() == 1 ? "" : ",")
-        .append(part->name)
+        .append(part->json_name)
         .append(":{\"dtype\":\"")
         .append(part->type)
         .append("\",\"shape\":[");
@@ -101,6 +106,15 @@ std::string SafetensorsWriter::Impl::header() const {
   require(out.size() <= safetensors::kMaxHeaderBytes, "safetensors: the header would have ", out.size(), " bytes, at most ",
           safetensors::kMaxHeaderBytes, " are allowed; use fewer tensors or shorter names");
   return out;
+}
+
+std::string SafetensorsWriter::Impl::header_with_checksums() const {
+  std::map<std::string, std::string> summed = metadata;
+  for (const Part& part : parts) summed[safetensors::checksum_key(part.name)] = as_hex(checksum(part.data(), part.bytes()));
+  summed[std::string(safetensors::kChecksumKey)] = as_hex(0);
+  std::string text = header(summed);
+  const std::string own = as_hex(checksum(text.data(), text.size()));
+  return text.replace(safetensors::find_own_checksum(text), own.size(), own);
 }
 
 SafetensorsWriter::SafetensorsWriter() : impl_(std::make_unique<Impl>()) {}
@@ -117,6 +131,7 @@ void SafetensorsWriter::add(const std::string& name, const Tensor& tensor) {
   require(tensor.defined(), "safetensors: the tensor ", Quoted{name}, " is undefined");
   const bool f32 = tensor.dtype() == DType::f32;
   impl().add(name, {.name = {},
+                    .json_name = {},
                     .type = f32 ? "F32" : "F64",
                     .element_bytes = size_of(tensor.dtype()),
                     .shape = tensor.shape(),
@@ -127,6 +142,7 @@ void SafetensorsWriter::add(const std::string& name, const Tensor& tensor) {
 void SafetensorsWriter::add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values) {
   require(values.size() == shape.elements(), "safetensors: ", Quoted{name}, " has ", values.size(), " values for shape ", shape);
   impl().add(name, {.name = {},
+                    .json_name = {},
                     .type = "I64",
                     .element_bytes = 8,
                     .shape = shape,
@@ -140,6 +156,7 @@ void SafetensorsWriter::add_bool(const std::string& name, const Shape& shape, st
   require(bad == values.end(), "safetensors: ", Quoted{name}, " has the value ", bad == values.end() ? 0 : int{*bad},
           ", BOOL is 0 or 1");
   impl().add(name, {.name = {},
+                    .json_name = {},
                     .type = "BOOL",
                     .element_bytes = 1,
                     .shape = shape,
@@ -153,14 +170,18 @@ void SafetensorsWriter::set_metadata(std::string key, std::string value) {
   impl().metadata[std::move(key)] = std::move(value);
 }
 
+void SafetensorsWriter::add_checksums() { impl().checksums = true; }
+
 void SafetensorsWriter::save(const std::filesystem::path& path) const {
-  const std::string header = impl().header();
+  const bool checksums = impl().checksums;
+  const std::string header = checksums ? impl().header_with_checksums() : impl().header(impl().metadata);
   const std::uint64_t length = header.size();
   ReplacementFile file(path);
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
   for (const Part* part : impl().ordered()) file.write(part->data(), part->bytes());
-  file.commit();
+  if (!checksums) return file.commit();
+  file.commit([](const std::filesystem::path& written) { SafetensorsReader(written).verify(); });
 }
 
 }  // namespace addnorm

@@ -27,11 +27,11 @@ double peak_mib() {
 
 // 100 MB without a line end: words of one to nine letters.
 fs::path long_line(const TemporaryFolder& folder) {
-  std::ofstream file(folder.path() / "line", std::ios::binary);
+  std::ofstream file(folder.path / "line", std::ios::binary);
   std::string part;
   for (std::uint32_t i = 0; i < 100; ++i) part += std::string(1 + i * 7 % 9, static_cast<char>('a' + i % 26)) + " ";
   for (std::size_t written = 0; written < 100000000; written += part.size()) file << part;
-  return folder.path() / "line";
+  return folder.path / "line";
 }
 
 TEST(LargeText, OfOneLineIsTokenisedInLittleMemory) {
@@ -39,7 +39,7 @@ TEST(LargeText, OfOneLineIsTokenisedInLittleMemory) {
   const TextSources sources = one(long_line(folder));
   const auto bounded = [&](const Tokenizer& tokenizer) {
     const double before = peak_mib();
-    const auto tokens = token_file(sources, tokenizer, folder.path() / "cache");
+    const auto tokens = token_file(sources, tokenizer, folder.path / "cache");
     EXPECT_EQ(tokens->source_bytes(), sources.bytes());
     EXPECT_TRUE(test::kSanitized || peak_mib() - before < 64) << peak_mib() << " MiB, before " << before;
     return tokens->size();

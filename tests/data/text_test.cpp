@@ -53,8 +53,8 @@ TEST(TextSources, TakeAFolderSortedAndRecursivelyWithoutHiddenFilesAndSaySo) {
   folder.write("a.txt", "aaa");
   folder.write(".git/config", "hidden");
   folder.write(".hidden", "hidden");
-  fs::create_symlink("nowhere", folder.path() / "broken");
-  const TextSources sources = one(folder.path());
+  fs::create_symlink("nowhere", folder.path / "broken");
+  const TextSources sources = one(folder.path);
   ASSERT_EQ(sources.files.size(), 3u);
   EXPECT_EQ(sources.files[0].name, "a.txt");
   EXPECT_EQ(sources.files[1].name, "a/z.txt");
@@ -67,14 +67,14 @@ TEST(TextSources, TakeFilesInTheOrderGivenEvenHiddenOnes) {
   const TemporaryFolder folder;
   const std::vector<fs::path> paths{folder.write("b", "1"), folder.write(".a", "2")};
   const TextSources sources = text_sources(paths);
-  EXPECT_EQ(ids_of(*token_file(sources, *byte_tokenizer(), folder.path() / "cache")), (std::vector<std::int32_t>{'1', '2'}));
+  EXPECT_EQ(ids_of(*token_file(sources, *byte_tokenizer(), folder.path / "cache")), (std::vector<std::int32_t>{'1', '2'}));
   EXPECT_EQ(one(paths[0]).told(), paths[0].string() + ", 1 bytes");
 }
 
 TEST(TextSources, RefuseWhatIsNotThereOrEmptyOrUnreadable) {
   const TemporaryFolder folder;
-  EXPECT_TRUE(throws_saying<DataError>([&] { one(folder.path() / "none"); }, {"none", "no such file"}));
-  EXPECT_TRUE(throws_saying<DataError>([&] { one(folder.path()); }, {"no file below this folder"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { one(folder.path / "none"); }, {"none", "no such file"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { one(folder.path); }, {"no file below this folder"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { text_sources({}); }, {"no path"}));
   EXPECT_TRUE(throws_saying<DataError>([&] { one("/dev/null"); }, {"/dev/null", "a device"}));
   const fs::path secret = folder.write("secret", "x");
@@ -87,11 +87,11 @@ TEST(TextSources, RefuseWhatIsNotThereOrEmptyOrUnreadable) {
 TEST(TextSources, InputThatCanBeReadOnceIsKept) {
   const TemporaryFolder folder;
   std::istringstream in(long_text());
-  const TextSources sources = saved_text(in, folder.path() / "input.txt");
+  const TextSources sources = saved_text(in, folder.path / "input.txt");
   EXPECT_EQ(test::text_of(sources.files.at(0).path), long_text());
   std::istringstream nothing;
-  EXPECT_TRUE(throws_saying<DataError>([&] { saved_text(nothing, folder.path() / "nothing"); }, {"empty"}));
-  EXPECT_FALSE(fs::exists(folder.path() / "nothing"));
+  EXPECT_TRUE(throws_saying<DataError>([&] { saved_text(nothing, folder.path / "nothing"); }, {"empty"}));
+  EXPECT_FALSE(fs::exists(folder.path / "nothing"));
 }
 
 // ---- tokenised once ----------------------------------------------------------------------------------------------------
@@ -101,11 +101,11 @@ TEST(TokenFile, HoldsTheIdsOfTheWholeTextAlthoughItIsReadInPieces) {
   const std::string text = long_text();
   const TextSources sources = one(folder.write("text", text));
   const auto chars = char_tokenizer(sources);
-  const auto tokens = token_file(sources, *chars, folder.path() / "cache");
+  const auto tokens = token_file(sources, *chars, folder.path / "cache");
   EXPECT_EQ(ids_of(*tokens), char_tokenizer(text)->encode(text));
   EXPECT_EQ(tokens->source_bytes(), text.size());
-  EXPECT_EQ(tokens->history(), concat("made: ", (folder.path() / "cache").string()));
-  EXPECT_FALSE(file_is_left(folder.path(), ".addnorm"));
+  EXPECT_EQ(tokens->history(), concat("made: ", (folder.path / "cache").string()));
+  EXPECT_FALSE(file_is_left(folder.path, ".addnorm"));
 }
 
 TEST(TokenFile, UsesAsManyBytesPerIdAsTheVocabularyNeeds) {
@@ -113,9 +113,9 @@ TEST(TokenFile, UsesAsManyBytesPerIdAsTheVocabularyNeeds) {
   const std::string text = "a\xC3\xA9z";
   const TextSources sources = one(folder.write("text", text));
   const auto sized = [&](const Tokenizer& tokenizer) {
-    const auto tokens = token_file(sources, tokenizer, folder.path() / "cache");
+    const auto tokens = token_file(sources, tokenizer, folder.path / "cache");
     EXPECT_EQ(ids_of(*tokens), tokenizer.encode(text));
-    return (fs::file_size(folder.path() / "cache") - 128) / tokens->size();
+    return (fs::file_size(folder.path / "cache") - 128) / tokens->size();
   };
   EXPECT_EQ(sized(*byte_tokenizer()), 1u);
   EXPECT_EQ(sized(*byte_tokenizer({.mask = true})), 2u);
@@ -128,7 +128,7 @@ TEST(TokenFile, UsesAsManyBytesPerIdAsTheVocabularyNeeds) {
 
 TEST(TokenFile, IsReadAgainWhileTextAndTokenizerAreTheSameAndMadeAnewOtherwise) {
   const TemporaryFolder folder;
-  const fs::path text = folder.write("text", "hello world"), cache = folder.path() / "cache";
+  const fs::path text = folder.write("text", "hello world"), cache = folder.path / "cache";
   const auto history = [&](const Tokenizer& tokenizer) { return token_file(one(text), tokenizer, cache)->history(); };
   EXPECT_NE(history(*byte_tokenizer()).find("made: "), std::string::npos);
   EXPECT_NE(history(*byte_tokenizer()).find("read from "), std::string::npos);
@@ -138,9 +138,9 @@ TEST(TokenFile, IsReadAgainWhileTextAndTokenizerAreTheSameAndMadeAnewOtherwise) 
   EXPECT_NE(history(*byte_tokenizer()).find("the text has changed"), std::string::npos);
   folder.write("text", "hello");
   EXPECT_NE(history(*byte_tokenizer()).find("the files are others"), std::string::npos);
-  fs::create_directory(folder.path() / "moved");
-  fs::rename(text, folder.path() / "moved/text");
-  EXPECT_NE(token_file(one(folder.path() / "moved/text"), *byte_tokenizer(), cache)->history().find("read from"),
+  fs::create_directory(folder.path / "moved");
+  fs::rename(text, folder.path / "moved/text");
+  EXPECT_NE(token_file(one(folder.path / "moved/text"), *byte_tokenizer(), cache)->history().find("read from"),
             std::string::npos);
 }
 
@@ -148,7 +148,7 @@ TEST(TokenFile, IsNeverTrustedWhenItWasCutOrChanged) {
   const TemporaryFolder folder;
   const std::string text = "some text to be kept";
   const TextSources sources = one(folder.write("text", text));
-  const fs::path cache = folder.path() / "cache";
+  const fs::path cache = folder.path / "cache";
   static_cast<void>(token_file(sources, *byte_tokenizer(), cache));
   const std::string good = test::text_of(cache);
   ASSERT_EQ(good.size(), 128 + text.size());
@@ -173,8 +173,8 @@ TEST(TokenFile, IsNeverTrustedWhenItWasCutOrChanged) {
 TEST(TokenFile, ThatIsCutWhileItIsUsedIsAnErrorAndNotTheEndOfTheProcess) {
   const TemporaryFolder folder;
   const TextSources sources = one(folder.write("text", std::string(100000, 'x')));
-  const auto tokens = token_file(sources, *byte_tokenizer(), folder.path() / "cache");
-  fs::resize_file(folder.path() / "cache", 100);
+  const auto tokens = token_file(sources, *byte_tokenizer(), folder.path / "cache");
+  fs::resize_file(folder.path / "cache", 100);
   std::int32_t id = 0;
   EXPECT_TRUE(throws_saying<DataError>([&] { tokens->copy(99999, 1, &id); }, {"cache", "changed"}));
 }
@@ -198,15 +198,15 @@ TEST(TokenFile, StopsWhenToldToAndLeavesNoFile) {
     last = share;
     return share == 0;
   };
-  EXPECT_EQ(token_file(sources, *byte_tokenizer(), folder.path() / "cache", twice), nullptr);
+  EXPECT_EQ(token_file(sources, *byte_tokenizer(), folder.path / "cache", twice), nullptr);
   EXPECT_GT(last, 0.1);
-  EXPECT_FALSE(fs::exists(folder.path() / "cache"));
-  EXPECT_FALSE(file_is_left(folder.path(), ".addnorm"));
+  EXPECT_FALSE(fs::exists(folder.path / "cache"));
+  EXPECT_FALSE(file_is_left(folder.path, ".addnorm"));
   const Progress never = [](double) { return false; };
   EXPECT_EQ(char_tokenizer(sources, {}, never), nullptr);
   EXPECT_EQ(suggest_tokenizer(sources, {}, never).tokenizer, nullptr);
-  static_cast<void>(token_file(sources, *byte_tokenizer(), folder.path() / "cache"));
-  EXPECT_EQ(token_file(sources, *byte_tokenizer(), folder.path() / "cache", never), nullptr);  // while it is checked
+  static_cast<void>(token_file(sources, *byte_tokenizer(), folder.path / "cache"));
+  EXPECT_EQ(token_file(sources, *byte_tokenizer(), folder.path / "cache", never), nullptr);  // while it is checked
 }
 
 TEST(TokenFile, NoticesTextThatChangesWhileItIsRead) {
@@ -215,7 +215,7 @@ TEST(TokenFile, NoticesTextThatChangesWhileItIsRead) {
   const TextSources sources = one(path);
   const auto with = [&](const std::function<void()>& change) {
     return [&, change] {
-      static_cast<void>(token_file(sources, *byte_tokenizer(), folder.path() / "cache", [&](double share) {
+      static_cast<void>(token_file(sources, *byte_tokenizer(), folder.path / "cache", [&](double share) {
         if (share > 0.3 && share < 0.5) change();
         return true;
       }));
@@ -225,7 +225,7 @@ TEST(TokenFile, NoticesTextThatChangesWhileItIsRead) {
                                        {"text", "written to"}));
   EXPECT_TRUE(throws_saying<DataError>(with([&] { fs::resize_file(path, 1 << 20); }), {"text", "while being read"}));
   EXPECT_TRUE(throws_saying<DataError>(with([] {}), {"text", "when it was found"}));  // after the cut
-  EXPECT_FALSE(fs::exists(folder.path() / "cache"));
+  EXPECT_FALSE(fs::exists(folder.path / "cache"));
 }
 
 /// Bytes, remembering how much text it was given at once.
@@ -254,7 +254,7 @@ TEST(TokenFile, IsMadeFromPiecesHoweverLongTheTextIs) {
   const std::string text(20 << 20, 'x');  // one line
   const TextSources sources = one(folder.write("text", text));
   const WatchedTokenizer watched;
-  EXPECT_EQ(token_file(sources, watched, folder.path() / "cache")->size(), text.size());
+  EXPECT_EQ(token_file(sources, watched, folder.path / "cache")->size(), text.size());
   EXPECT_LT(watched.longest, 2u << 20);
 }
 
@@ -263,16 +263,16 @@ TEST(TokenFile, OfATextThatItsTokenizerCannotTakeInPiecesIsRefusedBeforeItFillsT
   const auto whole = read_tokenizer(folder.write(
       "tokenizer.json", R"({"model":{"type":"BPE","vocab":{"x":0,"xx":1},"merges":["x x"]},"decoder":{"type":"Fuse"}})"));
   const TextSources large = one(folder.write("large", std::string(9 << 20, 'x')));
-  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(large, *whole, folder.path() / "cache"); },
+  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(large, *whole, folder.path / "cache"); },
                                        {"large: from byte 0 on", "8 MiB", "tokenizer (bpe)", "as a whole"}));
   const TextSources small = one(folder.write("small", std::string(100, 'x')));
-  EXPECT_EQ(token_file(small, *whole, folder.path() / "cache")->size(), 50u);
+  EXPECT_EQ(token_file(small, *whole, folder.path / "cache")->size(), 50u);
 }
 
 TEST(TokenFile, OfAnEmptyTextIsRefused) {
   const TemporaryFolder folder;
   const TextSources sources = one(folder.write("text", ""));
-  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *byte_tokenizer(), folder.path() / "cache"); }, {"empty"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *byte_tokenizer(), folder.path / "cache"); }, {"empty"}));
   EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(sources); }, {"empty"}));
   EXPECT_EQ(suggest_tokenizer(sources).reason, "bytes: the text is empty");
 }
@@ -287,7 +287,7 @@ TEST(Text, BytesWorkOnAnything) {
                                        all, "\xFF\xFEt\0", "\x1F\x8B\x08", "\xED\xA0\x80"};
   for (const std::string& text : texts) {
     const TextSources sources = one(folder.write("text", text));
-    const auto tokens = token_file(sources, *byte_tokenizer(), folder.path() / "cache");
+    const auto tokens = token_file(sources, *byte_tokenizer(), folder.path / "cache");
     EXPECT_EQ(byte_tokenizer()->decode(ids_of(*tokens)), text);
   }
 }
@@ -301,7 +301,7 @@ TEST(Text, CharactersKeepLineEndsByteOrderMarksAndNul) {
   const TextSources sources = one(folder.write("text", text));
   const auto chars = char_tokenizer(sources);
   EXPECT_EQ(chars->vocabulary(), 7u);
-  EXPECT_EQ(chars->decode(ids_of(*token_file(sources, *chars, folder.path() / "cache"))), text);
+  EXPECT_EQ(chars->decode(ids_of(*token_file(sources, *chars, folder.path / "cache"))), text);
 }
 
 // Lone continuation, overlong (2, 3, 4 bytes), surrogate, beyond Unicode, a byte that is none, cut at the end.
@@ -323,12 +323,12 @@ TEST(Text, ThatIsNotUtf8IsRefusedForCharactersWithOffsetAndCountAlsoAtTheBorders
       EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(sources); }, {"text: ", offset, count, hint}));
       if (at != kPiece - 1) continue;
       const auto letters = char_tokenizer("a");
-      EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *letters, folder.path() / "cache"); },
+      EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *letters, folder.path / "cache"); },
                                            {"text: ", offset, count, hint}));
       EXPECT_NE(suggest_tokenizer(sources).reason.find(concat("bytes: ", sources.files[0].path.string(), ": ", offset)),
                 std::string::npos);
     }
-  EXPECT_FALSE(fs::exists(folder.path() / "cache"));
+  EXPECT_FALSE(fs::exists(folder.path / "cache"));
 }
 
 TEST(Text, CharactersThatCrossPiecesAreWhole) {
@@ -338,7 +338,7 @@ TEST(Text, CharactersThatCrossPiecesAreWhole) {
     const TextSources sources = one(folder.write("text", text));
     const auto chars = char_tokenizer(sources);
     EXPECT_EQ(chars->vocabulary(), 4u);
-    EXPECT_EQ(ids_of(*token_file(sources, *chars, folder.path() / "cache")), chars->encode(text));
+    EXPECT_EQ(ids_of(*token_file(sources, *chars, folder.path / "cache")), chars->encode(text));
   }
 }
 
@@ -346,7 +346,7 @@ TEST(Text, EachFileIsUtf8ByItself) {
   const TemporaryFolder folder;
   folder.write("set/1", "abc\xC3");
   folder.write("set/2", "\xA9");
-  EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(one(folder.path() / "set")); }, {"set/1: at byte 3", "0xC3"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(one(folder.path / "set")); }, {"set/1: at byte 3", "0xC3"}));
 }
 
 TEST(Text, FilesThatAreNoTextAreNamed) {
@@ -372,7 +372,7 @@ TEST(Text, ACharacterThatTheTokenizerDoesNotHaveIsNamedWithItsPlaceInTheFile) {
   text.replace(3 << 20, 2, "\xC3\xA9");
   text += "z";
   const TextSources sources = one(folder.write("text", text));
-  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *char_tokenizer("ab"), folder.path() / "cache"); },
+  EXPECT_TRUE(throws_saying<DataError>([&] { token_file(sources, *char_tokenizer("ab"), folder.path / "cache"); },
                                        {"text: at byte 3145728", "U+00E9 '\xC3\xA9'", "2 of this tokenizer", "2 such places"}));
 }
 
@@ -392,7 +392,7 @@ TEST(Text, OfShakespeareHasItsSixtyFiveCharacters) {
   const TemporaryFolder folder;
   const TokenizerChoice choice = suggest_tokenizer(sources);
   EXPECT_EQ(choice.tokenizer->vocabulary(), 65u);
-  EXPECT_EQ(token_file(sources, *choice.tokenizer, folder.path() / "cache")->size(), 1115394u);
+  EXPECT_EQ(token_file(sources, *choice.tokenizer, folder.path / "cache")->size(), 1115394u);
 }
 
 TEST(Hash64, ChangesWithEveryBitTheLengthAndTheSeed) {

@@ -376,13 +376,13 @@ TEST(HostileTokenizer, FilesThatAreSomethingElseAreRefused) {
   says("\xEF\xBB\xBF{}", "tokenizer.json");
   says(std::string(100000, '['), "nested deeper than 32");
   says("{\"model\":{\"type\":\"BPE\",\"vocab\":{\"\\ud800\":0},\"merges\":[]}}", "not JSON");
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path() / "none"); }, {"none"}));
-  fs::remove(folder.path() / "tokenizer.json");
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path()); }, {"neither tokenizer.json nor vocab.json"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path / "none"); }, {"none"}));
+  fs::remove(folder.path / "tokenizer.json");
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path); }, {"neither tokenizer.json nor vocab.json"}));
   folder.write("vocab.json", "{\"a\":0}");
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path()); }, {"merges.txt"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path); }, {"merges.txt"}));
   folder.write("merges.txt", "#version: 0.2\na b\n");
-  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path()); }, {"merges.txt: line 2", "'b'"}));
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.path); }, {"merges.txt: line 2", "'b'"}));
 }
 
 TEST(HostileTokenizer, APatternThatWouldTakeForEverIsStopped) {

@@ -92,6 +92,15 @@ constexpr double four_digits(double value) { return 1e-3 * (value < 0 ? -value :
 /// A mean over 96 tokens of 192 features, of random branches in 6 units: each unit's random matrix is correlated with the input
 /// by some 1/192, the tokens by 1/sqrt(96 * 192); four of both, relative to the deviation of what is measured.
 constexpr double random_branch_tolerance(double deviation) { return 0.05 * deviation; }
+/// Losses, gradient norms and final weights of a short training run against PyTorch in float64.
+constexpr Tolerance training_tolerance() { return {1e-5, 0}; }
+/// The same run in float64 here: sums in another order, through 20 steps of Adam, which divides by what is close to 0.
+constexpr Tolerance training_in_double_tolerance() { return {1e-11, 0}; }
+/// N-18: logits, loss and gradients of a whole model.
+constexpr Tolerance model_logits_tolerance() { return {1e-4, 0}; }
+constexpr Tolerance model_gradient_tolerance() { return {1e-6, 1e-4}; }
+/// N-17 as far as float32 parameters go: see tests/train/parity_test.cpp.
+constexpr double thousand_steps_tolerance() { return 1e-6; }
 
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over
 /// allowance of the worst element.

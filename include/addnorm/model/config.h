@@ -85,6 +85,12 @@ ModelConfig completed(ModelConfig config);
 std::string to_json(const ModelConfig& config);
 ModelConfig model_config_from_json(std::string_view text, std::string_view where);
 ModelConfig read_model_config(const std::filesystem::path& path);
+/// Our name of a field that Hugging Face calls otherwise; any other name is given back.
+std::string_view field_named(std::string_view name);
+/// What stands beside weights as config.json: "model_type": "addnorm", every field (a later program may have other defaults), and
+/// under "extra" the fields of `extra`, a JSON object of the caller's own. read_model_config reads the model back.
+std::string to_config_file(const ModelConfig& config, std::string_view extra = {});
+std::string config_file_extra(const std::filesystem::path& path);  ///< that object as JSON; "{}" where there is none
 
 // What the parts of a model are made from.
 NormKindOptions norm_of(const ModelConfig& config);     ///< norm, norm_eps, norm_bias

@@ -59,6 +59,11 @@ class SafetensorsReader {
   /// Counts over a tensor that read() can read, without holding it in memory.
   ValueCounts count_values(std::string_view name) const;
 
+  bool has_checksums() const;  ///< written by a SafetensorsWriter with add_checksums()
+  /// Reads the whole file, block by block, and compares header and every tensor with their checksums. A DataError names the first
+  /// tensor that differs, or tells that there is nothing to compare with.
+  void verify() const;
+
  private:
   struct Impl;
   const Impl& impl() const;  // UsageError when moved from
@@ -81,6 +86,9 @@ class SafetensorsWriter {
   void add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
   void add_bool(const std::string& name, const Shape& shape, std::span<const std::uint8_t> values);  ///< 0 or 1 each
   void set_metadata(std::string key, std::string value);
+  /// From now on save() adds a 64-bit checksum for each tensor and one for the header to the metadata, and reads the file back
+  /// before it takes the place of another: what is in place was good once, and verify() tells whether it still is.
+  void add_checksums();
 
   /// Writes beside `path` and renames when all is on the disk: the old file or the new one, never half of one. DataError when
   /// the system refuses; then the old file is unchanged.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -16,33 +17,50 @@ namespace addnorm {
 /// Everything that the next step depends on. Tensors are shared with their owner, not copied.
 struct Snapshot {
   std::int64_t step = 0;                                  ///< updates done
-  std::vector<std::pair<std::string, Tensor>> tensors{};  ///< "model.layers.0...", "optimizer.layers.0....m"
+  std::vector<std::pair<std::string, Tensor>> tensors{};  ///< "model.layers.0...", "optimizer.layers.0....m"; float32 or float64
   std::string record{};  ///< JSON of all that is no tensor: options, tokens seen, guard window, best loss
 };
 
-/// One file `step-00000040.safetensors` per checkpoint in a folder. It is written beside, flushed to disk, read back and
-/// verified, renamed, and the folder flushed; only then are older ones removed, and never below `keep`. A 64-bit checksum per
-/// tensor and one for the rest tell every changed bit.
+/// One file `step-00000040.safetensors` per checkpoint in a folder (docs/file-formats.md). It is written beside, flushed to disk,
+/// read back and verified, renamed, and the folder flushed; only then are older ones removed. A 64-bit checksum per tensor and
+/// one for the rest tell every changed bit. One process at a time writes there: see RunLock.
 class CheckpointFolder {
  public:
+  /// Nothing is made or read yet. `keep` >= 2: so many that verify stay when older ones are removed.
   explicit CheckpointFolder(std::filesystem::path folder, std::size_t keep = 2);
 
-  /// DataError when the system refuses; then what was there is as it was.
+  /// Makes the folder where there is none. DataError when the system refuses, naming file and reason: then what was there is as
+  /// it was, the snapshot too, and the next save() starts afresh. What does not verify is neither removed nor counted. A folder
+  /// that is another one than in earlier calls (moved, or its link changed) and holds checkpoints of its own is refused.
   void save(const Snapshot& snapshot);
 
   /// The newest that verifies; nothing where there is none. `broken` hears of each newer one that does not, by file and reason;
   /// those are left where they are.
   std::optional<Snapshot> newest(const std::function<void(const std::string& message)>& broken) const;
-  /// This file, verified; a DataError names file and tensor.
+  /// This file, verified; a DataError names file and tensor. A file named step-N holds step N.
   static Snapshot read(const std::filesystem::path& file);
-  std::vector<std::filesystem::path> files() const;  ///< oldest first, verified or not
+  std::vector<std::filesystem::path> files() const;  ///< oldest first, verified or not; none when there is no such folder
 
  private:
+  struct Known {  // what a file was like when it verified
+    std::uint64_t file = 0, bytes = 0;
+    std::int64_t changed = 0;
+    bool operator==(const Known&) const = default;
+  };
+  void check_same_folder();
+  bool verifies(const std::filesystem::path& file);
+  void remove_old(const std::filesystem::path& saved);
+  static Known known(const std::filesystem::path& file);
+
   std::filesystem::path folder_;
   std::size_t keep_;
+  std::pair<std::uint64_t, std::uint64_t> identity_{};  // device and inode of the folder; zeros: not yet seen
+  std::map<std::filesystem::path, Known> verified_;
 };
 
-/// The lock of a run folder: held until it is destroyed or the process ends, however it ends. A UsageError tells who has it.
+/// The lock of a run folder, which is made where there is none: held until it is destroyed or the process ends, however it ends;
+/// a forked child does not hold it. A UsageError tells who has it, by process and machine. Under it, what killed processes left
+/// half written is removed from the folder and those directly inside.
 class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& run);

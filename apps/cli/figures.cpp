@@ -1,0 +1,50 @@
+#include "figures.h"
+
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+namespace addnorm::cli {
+namespace {
+
+template <class... Values>
+std::string formatted(const char* format, Values... values) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), format, values...);
+  return text.data();
+}
+
+}  // namespace
+
+std::string grouped(std::uint64_t number) {
+  std::string text = std::to_string(number);
+  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
+  return text;
+}
+
+std::string short_count(double number) {
+  if (!std::isfinite(number)) return "-";
+  static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};
+  std::size_t unit = 0;
+  for (; number >= 999.5 && unit + 1 < kUnits.size(); ++unit) number /= 1000;
+  if (unit == 0) return formatted("%.0f", number);
+  return formatted(number < 9.995 ? "%.2f%s" : number < 99.95 ? "%.1f%s" : "%.0f%s", number, kUnits[unit]);
+}
+
+std::string fixed(double number, int decimals) { return formatted("%.*f", decimals, number); }
+std::string rate_text(double rate) { return formatted("%.2e", rate); }
+
+std::string duration(double seconds) {
+  if (!std::isfinite(seconds) || seconds < 0) return "-";
+  const auto all = static_cast<long long>(std::llround(seconds));
+  if (all >= 3600) return formatted("%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);
+  return formatted("%lld:%02lld", all / 60, all % 60);
+}
+
+std::string mebibytes(double bytes) {
+  const double mib = bytes / 1048576;
+  if (mib >= 10240) return formatted("%.1f GiB", mib / 1024);
+  return mib >= 10 ? formatted("%.0f MiB", mib) : formatted("%.1f MiB", mib);
+}
+
+}  // namespace addnorm::cli

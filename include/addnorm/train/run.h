@@ -1,0 +1,59 @@
+// A run: data, model, trainer and a folder in which nothing that was learned gets lost.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <string>
+
+#include "addnorm/train/memory.h"
+#include "addnorm/train/run_data.h"
+#include "addnorm/train/run_options.h"
+
+namespace addnorm {
+
+/// What is known before the first step.
+struct RunPlan {
+  const RunOptions& options;
+  const RunData& data;
+  const MemoryEstimate& memory;
+  std::size_t parameters = 0;
+  std::vector<ParameterGroup> groups{};
+  double flops_per_step = 0;   ///< of matrix products and attention, forward and backward
+  std::int64_t first_step = 1;  ///< above 1: resumed
+};
+
+/// Hears what happens to a run, and is asked whether it shall go on. It must not throw.
+class RunObserver : public TrainObserver {
+ public:
+  virtual void on_plan(const RunPlan& /*plan*/) {}
+  virtual void on_data(double /*share*/) {}  ///< of the text that was read and tokenised so far
+  virtual void on_validation(std::int64_t /*step*/, const Evaluation& /*result*/, bool /*best*/) {}
+  virtual void on_saved(std::int64_t /*step*/, const std::filesystem::path& /*file*/) {}
+  virtual void on_warning(const std::string& /*message*/) {}
+  /// Between steps, between parts of a measurement and while text is read; false: save and end.
+  virtual bool go_on() { return true; }
+};
+
+struct RunRequest {
+  std::filesystem::path folder{};  ///< is made
+  std::filesystem::path cache{};   ///< of tokenised text; empty: the folder
+  GivenOptions given{};
+  bool resume = false;           ///< go on from the newest checkpoint that verifies; an error where there is none
+  bool resume_or_start = false;  ///< the same, but begin where there is none
+  bool replan = false;           ///< a resumed schedule that depends on the number of steps may get another
+};
+
+struct RunResult {
+  std::int64_t steps = 0;
+  bool finished = false;  ///< false: go_on() said no
+  double loss = 0;        ///< of the last step; NaN: there was none
+  std::optional<Evaluation> validation{};
+  std::optional<double> best{};  ///< lowest validation loss
+};
+
+/// Trains, from the start or on. The folder has a run already and resume is not said, options differ from those of the run, data
+/// has changed, memory does not suffice, another process has the folder: UsageError or DataError, and nothing is touched.
+/// NumericsError after the state before the bad step was saved.
+RunResult train_run(const RunRequest& request, RunObserver& observer);
+
+}  // namespace addnorm

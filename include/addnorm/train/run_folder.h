@@ -1,0 +1,81 @@
+// The folder of a run: where its files are, what run.json and metrics.jsonl hold. docs/file-formats.md describes all of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace addnorm {
+
+struct RunFolder {
+  std::filesystem::path path;
+
+  std::filesystem::path record() const { return path / "run.json"; }
+  std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
+  std::filesystem::path checkpoints() const { return path / "checkpoints"; }
+  std::filesystem::path best() const {
+    return path / "best";
+  }  ///< model.safetensors, config.json, tokenizer.json, as in the folder itself
+  std::filesystem::path tokenizer() const { return path / "tokenizer.json"; }
+};
+
+/// run.json: what was asked for, by which program, on which machine.
+struct RunRecord {
+  std::string options = "{}";  ///< JSON object of every option, defaults too
+  std::string version{};       ///< of the program that began the run
+  std::string begun{};         ///< "2026-11-16T15:20:00Z"
+  std::string machine = "{}";  ///< JSON object: host, system, processor, processors, threads granted, memory
+};
+/// Of this program, this machine and the present time.
+RunRecord new_run_record(std::string_view options);
+/// DataError names file and field; a record that is not there too.
+void write_run_record(const RunFolder& run, const RunRecord& record);
+RunRecord read_run_record(const RunFolder& run);
+
+/// A field in which two JSON objects differ. Fields of objects inside are named by their path: "optimizer.lr".
+struct FieldDifference {
+  std::string field, before, now;  ///< values as JSON; "nothing" where the field is missing
+  std::string text() const { return field + ": " + before + " in the run, " + now + " now"; }
+};
+std::vector<FieldDifference> differences(std::string_view before, std::string_view now);
+
+/// metrics.jsonl: one JSON object per line, each with its "step". Every line is handed to the system when it is written: a killed
+/// process loses none. Trouble with the disk does not end a run: lines wait in memory (the latest, some megabytes) and are
+/// written when that is possible again.
+class MetricsLog {
+ public:
+  /// `trouble` hears the first failure of a row of them, by file and reason. A run that resumes after `last_step` updates drops
+  /// the lines of later steps and those that are no JSON object, as a half-written last one; what is then written stands behind
+  /// the rest. A file that cannot be read or rewritten at this point is a DataError.
+  MetricsLog(std::filesystem::path file, std::int64_t last_step,
+             std::function<void(const std::string& message)> trouble = nullptr);
+  ~MetricsLog();
+  MetricsLog(const MetricsLog&) = delete;
+  MetricsLog& operator=(const MetricsLog&) = delete;
+
+  void append(std::string_view object);  ///< one line of JSON, without its end
+  /// The lines so far outlast a power failure: before a checkpoint is written, so that none of its steps is missing later.
+  void sync();
+  std::size_t dropped() const { return dropped_; }  ///< lines that were there and did not belong to the run
+  bool working() const { return !failing_; }
+
+ private:
+  void drop_after(std::int64_t last_step);
+  void open_at_end();
+  bool write_waiting();
+  void fail(const char* doing, int error);
+
+  std::filesystem::path file_;
+  std::function<void(const std::string&)> trouble_;
+  int fd_ = -1;
+  std::int64_t good_bytes_ = 0;  // whole lines; what is behind them is half a line that did not fit
+  std::string waiting_;
+  std::size_t dropped_ = 0;
+  bool failing_ = false;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,86 @@
+// RunOptions: everything that says how a model is trained, under the names that the command line, a file and run.json share.
+#pragma once
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addnorm/model/config.h"
+#include "addnorm/train/trainer.h"
+
+namespace addnorm {
+
+/// Zeros and empty texts stand for what planned() says.
+struct RunOptions {
+  ModelConfig model{};
+
+  // Data.
+  std::vector<std::string> data{};  ///< files and folders; "-" is the standard input; none: made up, see task
+  std::string task{};               ///< what is made up
+  std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
+  double validation = 0.1;          ///< share of the data that is kept from training
+  bool truncate = false;            ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};              ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+
+  // Updates.
+  std::size_t steps = 0;
+  std::size_t batch_size = 0;
+  std::size_t grad_accum = 1;
+  double lr = 1e-3;
+  std::optional<double> min_lr{};             ///< nothing: a tenth of lr
+  std::optional<std::size_t> warmup_steps{};  ///< nothing: a twentieth of the steps, at most 200
+  ScheduleKind schedule = ScheduleKind::cosine;
+  OptimizerOptions optimizer{};
+  double clip_grad_norm = 1;
+  double label_smoothing = 0;
+  std::uint64_t seed = 1;
+  bool recompute = false;
+  OnNan on_nan = OnNan::stop;
+  double spike_guard = 0;
+
+  // What is told and kept.
+  std::size_t log_every = 0;
+  std::size_t eval_every = 0;
+  std::size_t eval_samples = 0;  ///< of the validation data
+  std::size_t save_every = 0;
+  std::size_t keep = 2;
+};
+
+/// Which of them may be another after a run was resumed: they change no bit of what is learned. `steps` is among them, but a
+/// schedule that depends on it must be asked for explicitly.
+bool may_change(std::string_view name);
+
+/// One option as a command line shows it.
+struct OptionText {
+  std::string name;          ///< "batch_size": in files; on a command line --batch-size
+  enum class Value { flag, yes_no, whole, number, text, texts } value;  ///< yes_no: --bias and --no-bias
+  std::string help;
+};
+/// Every option, those of the model included, in the order in which a person should read them.
+std::vector<OptionText> option_texts();
+
+/// Options and who was named: {"layers": 3, "lr": 0.001}, one object for options of the run and of the model alike. A DataError
+/// names the place, the option, its value and what is allowed; an unknown one is answered with the nearest.
+struct GivenOptions {
+  RunOptions options;
+  std::set<std::string> given;
+};
+GivenOptions run_options_from_json(std::string_view text, std::string_view where);
+/// Every option with its value, defaults included.
+std::string to_json(const RunOptions& options);
+
+/// What planned() knows of the data.
+struct DataFacts {
+  std::uint64_t tokens = 0;   ///< of the training text; 0: endless, or not text
+  std::size_t longest = 0;    ///< sequence of pairs or labelled text; 0: not known
+};
+/// Sizes and steps that were not given, so that training takes some minutes on a few cores and the model fits the amount of data;
+/// then everything is checked. Deterministic: the same data and options give the same plan on any machine.
+RunOptions planned(const GivenOptions& given, const DataFacts& facts);
+
+/// What the trainer is told.
+TrainerOptions trainer_options(const RunOptions& options);
+
+}  // namespace addnorm

@@ -1,0 +1,93 @@
+// Trainer: one update after the other, each a function of the state before it, so that a run can stop anywhere and go on exactly.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "addnorm/train/checkpoint.h"
+#include "addnorm/train/guard.h"
+#include "addnorm/train/objective.h"
+#include "addnorm/train/optimizer.h"
+#include "addnorm/train/schedule.h"
+
+namespace addnorm {
+
+/// What to do when a loss or a gradient is NaN or infinite. None of them lets it reach a parameter.
+enum class OnNan : unsigned char {
+  stop,      ///< NumericsError; parameters and optimizer are as before the step
+  skip,      ///< go on with the next batch; three in a row stop
+  rollback,  ///< back to the last snapshot, and on behind the bad batch; three times, then stop
+};
+
+struct TrainerOptions {
+  std::size_t batch_size = 32;    ///< sequences of one part
+  std::size_t accumulate = 1;     ///< parts of one update: its loss is the mean over all labels of all parts
+  double clip_grad_norm = 1;      ///< gradients are scaled down to this norm; 0: never
+  double label_smoothing = 0;     ///< 0 ... 1
+  std::uint64_t seed = 1;         ///< of dropout
+  bool recompute = false;         ///< less memory: layers are computed again in backward
+  OnNan on_nan = OnNan::stop;
+  double spike_threshold = 0;  ///< skip an update whose loss or gradient norm lies so many deviations above the last ones; 0: off
+  OptimizerOptions optimizer{};
+  Schedule schedule{};
+};
+/// A UsageError names the field, its value and what is allowed.
+void check(const TrainerOptions& options);
+
+enum class StepOutcome : unsigned char { updated, skipped, rolled_back };
+
+/// One step as it went.
+struct StepRecord {
+  std::int64_t step = 0;  ///< from 1
+  StepOutcome outcome = StepOutcome::updated;
+  double loss = 0;           ///< nats per label
+  double gradient_norm = 0;  ///< before clipping
+  double learning_rate = 0;
+  std::size_t labels = 0;  ///< predicted
+  double seconds = 0;      ///< that it took
+  std::string problem{};   ///< why it was not an update
+};
+
+/// Told what happens inside a step; probes are observers. It must not throw.
+class TrainObserver {
+ public:
+  virtual ~TrainObserver() = default;
+  /// Who watches the residual streams of this step's forward passes.
+  virtual StreamObservers streams(std::int64_t /*step*/) { return {}; }
+  /// All gradients are there, not yet clipped or looked at.
+  virtual void on_gradients(std::int64_t /*step*/, Model& /*model*/) {}
+  virtual void on_step(const StepRecord& /*record*/) {}
+};
+
+/// Refers to model and data, which outlive it.
+class Trainer {
+ public:
+  Trainer(Model& model, const Dataset& data, const TrainerOptions& options);
+  ~Trainer();
+
+  /// Before the first step of a fresh run: what an arrangement measures (Admin). Never after restore().
+  void calibrate();
+  /// The next update. NumericsError names step, first bad tensor and its place when it stops; everything is then as before.
+  StepRecord step();
+
+  std::int64_t steps() const;      ///< done, skipped ones included
+  std::uint64_t labels() const;    ///< predicted so far
+  const Optimizer& optimizer() const;
+
+  /// All that the following steps depend on; parameters are shared, not copied.
+  Snapshot snapshot();
+  /// DataError where it is not of such a model and optimizer; then nothing has changed.
+  void restore(const Snapshot& snapshot);
+  /// Where OnNan::rollback finds its way back: the last snapshot that is known to be good.
+  void rollback_to(std::function<std::optional<Snapshot>()> last_good);
+  void observe(TrainObserver* observer);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,195 @@
+#include "addnorm/train/memory.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "addnorm/residual/arrangement.h"
+#include "core/bytes.h"
+#include "train/model_size.h"
+
+namespace addnorm {
+namespace {
+
+constexpr double kFloat = sizeof(float);
+constexpr double kStatistics = 12;  // bytes per row and norm: mean in double, rstd in float
+
+/// What ops keep of a token for their backward, in vectors of their own width. The one place to change when an op keeps more or
+/// less; tests/train/memory_test.cpp measures whether it is right.
+struct Kept {
+  double norm = 2;               ///< d_model: the sum, and its norm as the input of the next map
+  double qkv = 1, attended = 1;  ///< heads * d_head and the like: the input and output of attention
+  double rotated = 1;            ///< q and k besides, once turned or normed by itself
+  double hidden = 2;             ///< d_ff: before and after the activation
+  double gated_hidden = 3;       ///< d_ff: gate, value, product
+  double stream = 2;             ///< d_model, with recompute: the stream and a branch that is not added yet
+  double logits = 2;             ///< vocabulary: they and their gradient
+  double ends = 4;               ///< d_model: table rows, position rows, their sum, the exit's norm
+};
+constexpr Kept kKept;
+
+/// Vectors of d_model that backward of a layer holds at once besides what was kept, and of d_ff.
+constexpr double kTemporaryModel = 3, kTemporaryHidden = 2;
+
+/// One layer of a stack for one token, in bytes.
+struct LayerBytes {
+  double kept = 0, temporary = 0;
+};
+
+/// What an arrangement keeps besides, for a kind of sub-layer: the most that any of its units of that kind does.
+struct Extras {
+  double stream = 0;  ///< vectors of d_model: an output norm, a branch that a learned factor is multiplied with, a second stream
+  double inner = 0;   ///< of the branch's inner width: a norm or gains there
+};
+Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
+  const Arrangement& row = arrangement_of(c);
+  if (!row.is_row()) return {.stream = 1};
+  Extras most;
+  const auto see = [&](const UnitSlots& slots) {
+    const bool learned = slots.a.kind != CoefficientRule::Kind::fixed || slots.b.kind != CoefficientRule::Kind::fixed;
+    most.stream = std::max(most.stream, (slots.out ? 1.0 : 0.0) + (learned ? 1.0 : 0.0));
+    const bool gained = slots.head_gain != HeadGain::none && sub_layer != SubLayer::ffn;
+    most.inner = std::max(most.inner, (slots.mid ? 1.0 : 0.0) + (gained ? 1.0 : 0.0));
+  };
+  see(row.unit);
+  for (const Override& other : row.overrides)
+    if (other.sub_layer.value_or(sub_layer) == sub_layer) see(other.slots);
+  return most;
+}
+
+double attention_bytes(const ModelConfig& c, bool cross) {
+  const double q = static_cast<double>(c.heads * c.d_head), kv = 2 * static_cast<double>(c.kv_heads * c.d_head);
+  const bool changed = !cross && (is_rotary(c.positions) || c.qk_norm != "none");
+  const Extras extras = extras_of(c, cross ? SubLayer::cross : SubLayer::self);
+  const double floats = (kKept.norm + extras.stream) * static_cast<double>(c.d_model) + kKept.qkv * (q + kv) +
+                        (kKept.attended + extras.inner) * q + (changed ? kKept.rotated * (q + kv) : 0) +
+                        static_cast<double>(c.heads);
+  return floats * kFloat + kStatistics;
+}
+
+double feed_forward_bytes(const ModelConfig& c) {
+  const Extras extras = extras_of(c, SubLayer::ffn);
+  const double hidden = (c.activation == Activation::swiglu ? kKept.gated_hidden : kKept.hidden) + extras.inner;
+  const double stream = kKept.norm + extras.stream;
+  return (stream * static_cast<double>(c.d_model) + hidden * static_cast<double>(c.d_ff)) * kFloat + kStatistics;
+}
+
+LayerBytes layer_bytes(const ModelConfig& c, bool with_cross) {
+  LayerBytes layer;
+  if (c.layer != LayerKind::ffn) layer.kept += attention_bytes(c, false);
+  if (with_cross) layer.kept += attention_bytes(c, true);
+  if (c.layer != LayerKind::attention) layer.kept += feed_forward_bytes(c);
+  const double hidden = c.layer == LayerKind::attention ? 0 : kTemporaryHidden * static_cast<double>(c.d_ff);
+  layer.temporary = (kTemporaryModel * static_cast<double>(c.d_model) + hidden) * kFloat;
+  return layer;
+}
+
+double state_per_parameter(OptimizerKind kind) {
+  switch (kind) {
+    case OptimizerKind::sgd:
+      return 1;
+    case OptimizerKind::adam:
+    case OptimizerKind::adamw:
+    case OptimizerKind::radam:
+      return 2;
+    case OptimizerKind::adafactor:
+      return 0.05;  // a row and a column of each matrix
+  }
+  return 2;
+}
+
+/// Rows that go through a stack at once.
+double rows_of(const ModelConfig& c, const MemoryOptions& o) {
+  const double tokens = c.model == ModelKind::mlp ? 1 : static_cast<double>(o.tokens ? o.tokens : c.seq_len);
+  return static_cast<double>(o.batch_size) * tokens;
+}
+
+void add_activations(const ModelConfig& c, const MemoryOptions& o, MemoryEstimate& e) {
+  const bool pair = c.model == ModelKind::seq2seq;
+  const double rows = rows_of(c, o), width = static_cast<double>(c.d_model) * kFloat;
+  const LayerBytes own = layer_bytes(c, false), decoder = layer_bytes(c, true);
+  const double layers = static_cast<double>(c.layers), decoder_layers = pair ? static_cast<double>(c.decoder_layers) : 0;
+  if (o.recompute) {
+    e.activations = rows * (layers + decoder_layers) * kKept.stream * width;
+    e.temporary = rows * (pair ? decoder.kept + decoder.temporary : own.kept + own.temporary);
+  } else {
+    e.activations = rows * (layers * own.kept + decoder_layers * decoder.kept);
+    e.temporary = rows * own.temporary;
+  }
+  e.activations += rows * kKept.ends * width * (pair ? 2 : 1);
+}
+
+double logits_bytes(const ModelConfig& c, const MemoryOptions& o) {
+  const bool one_per_sample = c.model == ModelKind::classifier || c.model == ModelKind::mlp;
+  if (one_per_sample) return kKept.logits * static_cast<double>(o.batch_size) * static_cast<double>(c.classes) * kFloat;
+  const std::size_t vocab = c.model == ModelKind::seq2seq ? c.target_vocab : c.vocab;
+  return kKept.logits * rows_of(c, o) * static_cast<double>(vocab) * kFloat;
+}
+
+/// The gradient of the table or matrix that makes logits: often the largest of all parameters, and held twice when it is made.
+double head_gradient(const ModelConfig& c) {
+  if (c.model == ModelKind::classifier || c.model == ModelKind::mlp) return 0;
+  return static_cast<double>(c.model == ModelKind::seq2seq ? c.target_vocab : c.vocab) * static_cast<double>(c.d_model) * kFloat;
+}
+
+bool fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
+  return estimate.needed() <= static_cast<double>(available.bytes);
+}
+
+/// The largest batch that fits, halving; 0: not even one sequence.
+std::size_t fitting_batch(const MemoryEstimate& estimate, const MemoryLimit& available, bool recompute) {
+  MemoryOptions options = estimate.options;
+  options.recompute = recompute;
+  for (; options.batch_size > 0; options.batch_size /= 2)
+    if (fits(estimate_memory(estimate.config, options), available)) return options.batch_size;
+  return 0;
+}
+
+std::string advice(const MemoryEstimate& estimate, const MemoryLimit& available) {
+  const std::size_t asked = estimate.options.batch_size;
+  const std::size_t plain = fitting_batch(estimate, available, estimate.options.recompute);
+  const std::size_t again = fitting_batch(estimate, available, true);
+  std::string text;
+  if (plain > 0) text = concat("try --batch-size ", plain);
+  if (!estimate.options.recompute && again > plain)
+    text += concat(text.empty() ? "try " : " or ", again < asked ? concat("--batch-size ", again, " with ") : "", "--recompute");
+  return text.empty() ? "try a smaller model: fewer --layers, a smaller --d-model or --seq-len" : text;
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& options) {
+  require(options.batch_size >= 1, "estimate_memory: batch_size is 0; at least 1");
+  MemoryEstimate e{.config = completed(config), .options = options};
+  const ModelSize size = size_of(e.config);
+  e.parameters = size.parameters();
+  e.weights = (size.parameters() + size.fixed) * kFloat;
+  e.gradients = size.parameters() * kFloat;
+  e.optimizer = state_per_parameter(options.optimizer) * size.parameters() * kFloat;
+  e.logits = logits_bytes(e.config, options);
+  add_activations(e.config, options, e);
+  // Gradients come while activations go. The fullest moment is where backward begins, or where it ends.
+  const double head = head_gradient(e.config);
+  const double begin = e.activations + e.logits + std::max(e.temporary + head, 2 * head);
+  e.bytes = e.weights + e.optimizer + (options.accumulate > 1 ? e.gradients + begin : std::max(e.gradients + head, begin));
+  return e;
+}
+
+double MemoryEstimate::needed() const {
+  constexpr double kRounding = 1.125;  // of the arena: sizes are rounded up, and a freed block serves only its own size
+  constexpr double kProcess = 24 << 20;
+  return kRounding * bytes + kProcess;
+}
+
+std::string MemoryEstimate::text() const {
+  return concat("weights ", Bytes{weights}, ", gradients ", Bytes{gradients}, ", optimizer ", Bytes{optimizer}, ", activations ",
+                Bytes{activations}, ", logits ", Bytes{logits}, ", temporary ", Bytes{temporary}, ": ", Bytes{bytes}, " at once");
+}
+
+void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
+  if (fits(estimate, available)) return;
+  refuse("training needs about ", Bytes{estimate.needed()}, ", have ", Bytes{static_cast<double>(available.bytes)}, " (",
+         available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available));
+}
+
+}  // namespace addnorm

@@ -1,0 +1,55 @@
+#include "train/model_size.h"
+
+namespace addnorm {
+namespace {
+
+double linear(double in, double out, bool bias) { return in * out + (bias ? out : 0); }
+
+double attention(const ModelConfig& c) {  // self or cross: the same maps
+  const auto d = static_cast<double>(c.d_model), q = static_cast<double>(c.heads) * static_cast<double>(c.d_head);
+  const double kv = static_cast<double>(c.kv_heads) * static_cast<double>(c.d_head);
+  return linear(d, q + 2 * kv, c.bias) + linear(q, d, c.bias);
+}
+
+double feed_forward(const ModelConfig& c) {
+  const auto d = static_cast<double>(c.d_model), inner = static_cast<double>(c.d_ff);
+  return linear(d, inner * (c.activation == Activation::swiglu ? 2 : 1), c.bias) + linear(inner, d, c.bias);
+}
+
+double stack(const ModelConfig& c, std::size_t layers, bool with_cross) {
+  double layer = with_cross ? attention(c) : 0;
+  if (c.layer != LayerKind::ffn) layer += attention(c);
+  if (c.layer != LayerKind::attention) layer += feed_forward(c);
+  return static_cast<double>(layers) * layer;
+}
+
+double units_per_layer(const ModelConfig& c) { return c.layer == LayerKind::attention_ffn ? 2 : 1; }
+
+}  // namespace
+
+ModelSize size_of(const ModelConfig& c) {
+  const auto d = static_cast<double>(c.d_model), positions = static_cast<double>(c.seq_len + c.position_offset);
+  const bool pair = c.model == ModelKind::seq2seq, numbers = c.model == ModelKind::mlp;
+  const double token_inputs = numbers ? 0 : pair ? 2 : 1;
+  ModelSize size;
+  if (!numbers) size.tables = static_cast<double>(c.vocab) * d;
+  if (pair && !c.shared_vocab) size.tables += static_cast<double>(c.target_vocab) * d;
+  if (c.positions == PositionKind::learned) size.tables += token_inputs * positions * d;
+  if (is_rotary(c.positions))  // every layer has its own angles, in float and in double
+    size.fixed = 3 * static_cast<double>(c.layers + (pair ? c.decoder_layers : 0)) * static_cast<double>(c.seq_len) *
+                 static_cast<double>(c.d_head);
+  else if (c.positions != PositionKind::learned && c.positions != PositionKind::none)
+    size.fixed = token_inputs * positions * d;
+  size.encoder = stack(c, c.layers, false);
+  if (pair) size.decoder = stack(c, c.decoder_layers, true);
+  if (numbers) size.head = linear(static_cast<double>(c.features), d, true) + linear(d, static_cast<double>(c.classes), true);
+  if (c.model == ModelKind::classifier) size.head = linear(d, static_cast<double>(c.classes), true);
+  const bool logits = c.model == ModelKind::lm || pair || (c.model == ModelKind::encoder && c.head);
+  if (logits && !c.tied) size.head = linear(d, static_cast<double>(pair ? c.target_vocab : c.vocab), c.head_bias);
+  const double units = units_per_layer(c) * static_cast<double>(c.layers) +
+                       (pair ? (units_per_layer(c) + 1) * static_cast<double>(c.decoder_layers) : 0);
+  size.norms = 2 * 2 * d * units;
+  return size;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,96 @@
+// What was not said: sizes and steps that suit the data and take some minutes on a few cores.
+#include <algorithm>
+
+#include "addnorm/core/error.h"
+#include "addnorm/train/run_options.h"
+
+namespace addnorm {
+namespace {
+
+/// A rung of the ladder: text of at least so many tokens deserves a model of this size.
+struct Size {
+  std::uint64_t tokens;
+  std::size_t layers, d_model, heads, seq_len, batch_size, steps;
+};
+// Each step costs about 6 x parameters x tokens operations: 2, 5 and 15 GFLOP, so some 1, 2 and 5 minutes at 100 GFLOP/s.
+constexpr Size kText[] = {
+    {0, 2, 64, 2, 32, 16, 1000},
+    {20'000, 4, 64, 2, 64, 16, 1500},
+    {200'000, 4, 128, 4, 64, 24, 2000},
+    {5'000'000, 6, 192, 6, 128, 16, 3000},
+};
+constexpr Size kMadeUp{0, 4, 64, 2, 64, 16, 1000};
+constexpr Size kPairs{0, 2, 64, 4, 64, 32, 1500};
+constexpr Size kRows{0, 3, 64, 4, 64, 32, 1000};  // classifiers and tables
+
+const Size& size_for(const RunOptions& o, const DataFacts& facts) {
+  if (o.model.model == ModelKind::seq2seq) return kPairs;
+  if (o.model.model == ModelKind::classifier || o.model.model == ModelKind::mlp) return kRows;
+  if (facts.tokens == 0) return kMadeUp;
+  const Size* best = &kText[0];
+  for (const Size& size : kText)
+    if (facts.tokens >= size.tokens) best = &size;
+  return *best;
+}
+
+std::size_t largest_divisor(std::size_t number, std::size_t most) {
+  while (number % most != 0) --most;
+  return most;
+}
+
+void plan_model(const std::set<std::string>& given, const Size& size, const DataFacts& facts, ModelConfig& model) {
+  const auto fill = [&](const char* name, std::size_t& value, std::size_t planned_value) {
+    if (!given.contains(name)) value = planned_value;
+  };
+  fill("layers", model.layers, size.layers);
+  fill("d_model", model.d_model, size.d_model);
+  fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : size.seq_len);
+  if (!given.contains("heads") && model.d_model > 0) model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
+}
+
+/// A count that is not given: `count` of them over the run.
+std::size_t every(std::size_t steps, std::size_t count) { return std::max<std::size_t>(1, steps / count); }
+
+}  // namespace
+
+RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
+  RunOptions o = options.options;
+  const std::set<std::string>& given = options.given;
+  const Size& size = size_for(o, facts);
+  plan_model(given, size, facts, o.model);
+  for (const auto& [name, value] : {std::pair{"steps", &o.steps}, {"batch_size", &o.batch_size}, {"log_every", &o.log_every},
+                                    {"eval_every", &o.eval_every}, {"save_every", &o.save_every}, {"grad_accum", &o.grad_accum}})
+    require(!given.contains(name) || *value > 0, "--", std::string_view(name) == "batch_size" ? "batch-size" : name,
+            " is 0; it must be at least 1");
+  if (!o.steps) o.steps = size.steps;
+  if (!o.batch_size) o.batch_size = size.batch_size;
+  if (!o.log_every) o.log_every = every(o.steps, 50);
+  if (!o.eval_every) o.eval_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
+  if (!o.save_every) o.save_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
+  if (!o.eval_samples) o.eval_samples = 32 * o.batch_size;
+  if (!o.min_lr) o.min_lr = o.lr / 10;
+  if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);
+  require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
+  require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
+  check(trainer_options(o));
+  return o;
+}
+
+TrainerOptions trainer_options(const RunOptions& o) {
+  return {.batch_size = o.batch_size,
+          .accumulate = o.grad_accum,
+          .clip_grad_norm = o.clip_grad_norm,
+          .label_smoothing = o.label_smoothing,
+          .seed = o.seed,
+          .recompute = o.recompute,
+          .on_nan = o.on_nan,
+          .spike_threshold = o.spike_guard,
+          .optimizer = o.optimizer,
+          .schedule = {.kind = o.schedule,
+                       .rate = o.lr,
+                       .least = o.min_lr.value_or(0),
+                       .warmup = static_cast<std::int64_t>(o.warmup_steps.value_or(0)),
+                       .steps = static_cast<std::int64_t>(o.steps)}};
+}
+
+}  // namespace addnorm

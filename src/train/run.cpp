@@ -1,0 +1,221 @@
+#include "addnorm/train/run.h"
+
+#include <chrono>
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "addnorm/autograd/tape.h"
+#include "addnorm/core/machine.h"
+#include "addnorm/model/model.h"
+#include "addnorm/train/checkpoint.h"
+#include "addnorm/train/weights.h"
+#include "core/file.h"
+#include "train/flops.h"
+#include "train/run_records.h"
+#include "train/run_resume.h"
+
+namespace addnorm {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kMostFailedSaves = 5;  // in a row; until then training goes on with what is in memory
+
+/// One run in its folder, from the first step to the last.
+class Run {
+ public:
+  Run(const RunRequest& request, RunObserver& observer) : request_(request), observer_(observer), folder_{request.folder} {}
+  RunResult train();
+
+ private:
+  bool prepare();
+  void begin_or_go_on();
+  void announce(const MemoryEstimate& memory);
+  void loop();
+  void one_step();
+  void validate();
+  bool save(bool last);
+  void try_to_save();
+  bool due(std::size_t every) const {
+    const auto step = static_cast<std::size_t>(trainer_->steps());
+    return step % every == 0 || step == options_.steps;
+  }
+
+  const RunRequest& request_;
+  RunObserver& observer_;
+  RunFolder folder_;
+  RunOptions options_;
+  std::unique_ptr<RunSource> source_;
+  RunData data_;
+  std::unique_ptr<Model> model_;
+  std::unique_ptr<RunLock> lock_;
+  std::unique_ptr<Trainer> trainer_;
+  std::unique_ptr<CheckpointFolder> checkpoints_;
+  std::unique_ptr<MetricsLog> metrics_;
+  RunState state_;
+  RunResult result_{.loss = std::numeric_limits<double>::quiet_NaN()};
+  bool resumed_ = false;
+  int failed_saves_ = 0;
+  std::int64_t saved_step_ = -1;  // of the newest checkpoint
+};
+
+/// Everything that can be refused, before anything is written. False: go_on() said no.
+bool Run::prepare() {
+  resumed_ = (request_.resume || request_.resume_or_start) && has_run(folder_);
+  require(resumed_ || !request_.resume, folder_.path.string(), " has no run to resume. Leave --resume out to begin one there, or say "
+          "--resume-or-start");
+  require(resumed_ || !has_run(folder_), folder_.path.string(), " has a run already. --resume goes on with it; another --out keeps both");
+  const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
+  source_ = open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this] { return observer_.go_on(); });
+  if (!source_) return false;
+  options_ = resumed_ ? given.options : planned(given, source_->facts());
+  source_->fill(options_.model);
+  options_.model = completed(options_.model);
+  data_ = source_->datasets(options_);
+  return true;
+}
+
+void Run::announce(const MemoryEstimate& memory) {
+  const double flops = static_cast<double>(options_.grad_accum) * flops_per_step(options_.model, options_.batch_size, options_.model.seq_len);
+  observer_.on_plan({.options = options_,
+                     .data = data_,
+                     .memory = memory,
+                     .parameters = static_cast<std::size_t>(memory.parameters),
+                     .flops_per_step = flops,
+                     .first_step = resumed_ ? saved_step_ + 1 : 1});
+}
+
+void Run::begin_or_go_on() {
+  lock_ = std::make_unique<RunLock>(folder_.path);
+  checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
+  model_ = make_model(options_.model);
+  model_->initialise(options_.seed);
+  trainer_ = std::make_unique<Trainer>(*model_, *data_.train, trainer_options(options_));
+  trainer_->observe(&observer_);
+  trainer_->rollback_to([this]() -> std::optional<Snapshot> {
+    std::optional<Snapshot> good = checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+    if (good) good->record = unpacked(good->record, folder_.path.string()).trainer;
+    return good;
+  });
+  std::optional<Snapshot> newest;
+  if (resumed_) newest = checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+  if (newest) {
+    const RunRecords records = unpacked(newest->record, folder_.path.string());
+    if (records.run.fingerprint != source_->fingerprint())
+      throw DataError(concat(folder_.path.string(), ": the data is not what the run has learned from so far (fingerprint ",
+                             records.run.fingerprint, " then, ", source_->fingerprint(), " now); give it the same files, in the same order"));
+    newest->record = records.trainer;
+    trainer_->restore(*newest);
+    state_ = records.run;
+    saved_step_ = trainer_->steps();
+  } else {
+    require(!resumed_ || request_.resume_or_start || CheckpointFolder(folder_.checkpoints()).files().empty(),
+            folder_.path.string(), ": none of its checkpoints can be read; see above");
+    trainer_->calibrate();
+    state_.fingerprint = source_->fingerprint();
+    resumed_ = false;
+  }
+  write_run_record(folder_, new_run_record(to_json(options_)));
+  if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.tokenizer(), tokenizer->to_json());
+  metrics_ = std::make_unique<MetricsLog>(folder_.metrics(), trainer_->steps(),
+                                          [this](const std::string& trouble) { observer_.on_warning(trouble); });
+}
+
+void Run::one_step() {
+  StepRecord record;
+  try {
+    record = trainer_->step();
+  } catch (const NumericsError&) {
+    if (trainer_->steps() > saved_step_) save(true);  // the state before the bad step is good
+    throw;
+  }
+  result_.loss = record.loss;
+  if (!record.problem.empty()) observer_.on_warning(record.problem);
+  metrics_->append(metrics_line(record));
+}
+
+void Run::validate() {
+  const std::uint64_t all = data_.validation->size();
+  const std::uint64_t samples = all ? std::min<std::uint64_t>(all, options_.eval_samples) : options_.eval_samples;
+  const Evaluation found = evaluate(*model_, *data_.validation, samples, options_.batch_size, [this] { return observer_.go_on(); });
+  if (found.stopped) return;
+  const bool best = !state_.best || found.loss < *state_.best;
+  if (best) {
+    state_.best = found.loss;
+    state_.best_step = static_cast<std::uint64_t>(trainer_->steps());
+    try {
+      save_model(folder_.best(), *model_, source_->extra());
+      if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.best() / "tokenizer.json", tokenizer->to_json());
+    } catch (const DataError& error) {
+      observer_.on_warning(error.what());
+    }
+  }
+  result_.validation = found;
+  metrics_->append(metrics_line(trainer_->steps(), found));
+  observer_.on_validation(trainer_->steps(), found, best);
+}
+
+void Run::try_to_save() {
+  Snapshot snapshot = trainer_->snapshot();
+  snapshot.record = packed({.trainer = snapshot.record, .run = state_});
+  metrics_->sync();
+  checkpoints_->save(snapshot);
+  saved_step_ = snapshot.step;
+  save_model(folder_.path, *model_, source_->extra());
+}
+
+/// False: it could not be done this time. After several failures in a row, or at once where it is the last chance after some
+/// patience, the DataError is passed on.
+bool Run::save(bool last) {
+  while (true) {
+    try {
+      try_to_save();
+      failed_saves_ = 0;
+      observer_.on_saved(trainer_->steps(), folder_.path);
+      return true;
+    } catch (const DataError& error) {
+      if (++failed_saves_ >= kMostFailedSaves) throw;
+      observer_.on_warning(concat(error.what(), "; trying again ", last ? "in a second" : "after the next step"));
+      if (!last) return false;
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+    }
+  }
+}
+
+void Run::loop() {
+  bool owed = false;  // a save that failed
+  while (trainer_->steps() < static_cast<std::int64_t>(options_.steps) && observer_.go_on()) {
+    one_step();
+    const bool end = trainer_->steps() >= static_cast<std::int64_t>(options_.steps);
+    if (data_.validation && due(options_.eval_every)) validate();
+    if (due(options_.save_every) || owed) owed = !save(end);
+  }
+  if (trainer_->steps() > saved_step_) save(true);
+}
+
+RunResult Run::train() {
+  if (!prepare()) return result_;
+  const MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
+                                                                 .batch_size = options_.batch_size,
+                                                                 .recompute = options_.recompute});
+  require_fits(memory, available_memory());
+  if (resumed_) {
+    const auto files = CheckpointFolder(folder_.checkpoints()).files();
+    require(!files.empty() || request_.resume_or_start, folder_.path.string(), " has no checkpoint to resume from: the run ended before "
+            "its first. Begin anew in another --out, or say --resume-or-start");
+  }
+  begin_or_go_on();
+  announce(memory);
+  loop();
+  result_.steps = trainer_->steps();
+  result_.finished = result_.steps >= static_cast<std::int64_t>(options_.steps);
+  result_.best = state_.best;
+  return result_;
+}
+
+}  // namespace
+
+RunResult train_run(const RunRequest& request, RunObserver& observer) { return Run(request, observer).train(); }
+
+}  // namespace addnorm

@@ -1,0 +1,177 @@
+// RunOptions as JSON: one list of names, values and explanations for files, command line and run.json.
+#include "addnorm/train/run_options.h"
+
+#include <algorithm>
+#include <array>
+
+#include "addnorm/residual/catalogue.h"
+#include "core/json_record.h"
+
+namespace addnorm {
+
+// Static instead of in a namespace without name, where JsonReader could not find them.
+
+template <class Io>
+static void fields(Io& io, RunOptions& o) {
+  io("data", o.data, "what to learn from: files, folders, or - for the standard input; none: made up, see --task");
+  io("task", o.task, "made-up data: language (the default); pairs: copy, reverse, sort, add, recall, number-words; mixture");
+  io("tokenizer", o.tokenizer, "auto, bytes, chars, or a tokenizer.json, a vocab.json with merges.txt, a folder with either");
+  io("validation", o.validation, "share of the data that is kept from training and measured, 0 ... 0.9");
+  io("truncate", o.truncate, "cut sequences longer than --seq-len instead of refusing them");
+  io("steps", o.steps, "updates (default: some minutes' worth)");
+  io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
+  io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
+  io("lr", o.lr, "highest learning rate");
+  io("min_lr", o.min_lr, "where linear and cosine end (default: a tenth of --lr)");
+  io("warmup_steps", o.warmup_steps, "steps in which the rate rises from near 0 (default: a twentieth of --steps, at most 200)");
+  io("schedule", o.schedule, "constant, linear, cosine or inverse-sqrt");
+  io("optimizer", o.optimizer.kind, "sgd, adam, adamw, radam or adafactor");
+  io("beta1", o.optimizer.beta1, "decay of the first moment");
+  io("beta2", o.optimizer.beta2, "decay of the second moment");
+  io("eps", o.optimizer.eps, "added to the root of the second moment");
+  io("momentum", o.optimizer.momentum, "of sgd");
+  io("nesterov", o.optimizer.nesterov, "sgd looks ahead");
+  io("weight_decay", o.optimizer.weight_decay, "of matrices; norms, biases and gains are left out");
+  io("decay_all", o.optimizer.decay_all, "weight decay of norms, biases and gains too");
+  io("clip_grad_norm", o.clip_grad_norm, "gradients are scaled down to this norm; 0: never");
+  io("label_smoothing", o.label_smoothing, "share of a label's weight that is spread over all classes");
+  io("seed", o.seed, "of the weights, the order of samples and dropout: same seed, same bits");
+  io("recompute", o.recompute, "less memory, a third more time: layers are computed again in backward");
+  io("on_nan", o.on_nan, "when a loss or gradient is NaN or infinite: stop, skip the batch, or rollback to the last checkpoint");
+  io("spike_guard", o.spike_guard, "skip updates so many deviations above the last 128, e.g. 6; 0: off");
+  io("log_every", o.log_every, "steps between lines (default: about fifty lines)");
+  io("eval_every", o.eval_every, "steps between measurements of the validation data (default: ten in all)");
+  io("eval_samples", o.eval_samples, "sequences of a measurement (default: as many as 32 batches)");
+  io("save_every", o.save_every, "steps between checkpoints (default: ten in all); the last step is always saved");
+  io("keep", o.keep, "checkpoints that are kept, at least 2");
+}
+
+static const Names& names(ScheduleKind) {
+  static const Names all{"constant", "linear", "cosine", "inverse-sqrt"};
+  return all;
+}
+static const Names& names(OptimizerKind) {
+  static const Names all{"sgd", "adam", "adamw", "radam", "adafactor"};
+  return all;
+}
+static const Names& names(OnNan) {
+  static const Names all{"stop", "skip", "rollback"};
+  return all;
+}
+
+namespace {
+
+using Value = OptionText::Value;
+
+/// Those of ModelConfig that have a place on the command line; a file may hold all of them.
+std::vector<OptionText> model_texts() {
+  return {
+      {"model", Value::text, "lm, seq2seq (pairs), classifier, encoder (masked language model) or mlp (default: lm)"},
+      {"arrangement", Value::text, "where add and norm stand; 'addnorm arrangements' lists them (default: pre-ln)"},
+      {"norm", Value::text, "layernorm, rmsnorm, ... (default: layernorm)"},
+      {"norm_eps", Value::number, "added to the variance (default: of the norm)"},
+      {"final_norm", Value::yes_no, "a norm behind the last layer, or none (default: of the arrangement)"},
+      {"embedding_norm", Value::yes_no, "a norm of the embeddings, or none (default: of the arrangement)"},
+      {"qk_norm", Value::text, "a norm for queries and keys (default: none)"},
+      {"layers", Value::whole, "of the only stack, or of the encoder (default: by the data)"},
+      {"decoder_layers", Value::whole, "seq2seq (default: as --layers)"},
+      {"d_model", Value::whole, "width of the residual stream (default: by the data)"},
+      {"heads", Value::whole, "of attention; divides --d-model (default: by the data)"},
+      {"kv_heads", Value::whole, "grouped queries; divides --heads (default: as --heads)"},
+      {"d_ff", Value::whole, "width inside the feed-forward (default: 4 d-model)"},
+      {"seq_len", Value::whole, "tokens of a sequence (default: by the data)"},
+      {"dropout", Value::number, "of embeddings and branches (default: 0)"},
+      {"activation", Value::text, "gelu, relu, swiglu, ... (default: gelu)"},
+      {"layer", Value::text, "attention+ffn, attention or ffn (default: attention+ffn)"},
+      {"positions", Value::text, "learned, sinusoidal, rotary, ... (default: learned)"},
+      {"bias", Value::yes_no, "matrices of the stack have biases, or none (default: they have)"},
+      {"tied", Value::yes_no, "the head is the table of tokens, or has a matrix of its own (default: tied)"},
+  };
+}
+
+/// Notes names, kinds of values and explanations.
+struct Lister {
+  template <class T>
+  void operator()(const char* name, T& value, const char* help) {
+    texts.push_back({name, kind(value), help});
+    const Json now = written(value);
+    const bool says = std::string_view(help).find("default") != std::string_view::npos;
+    if (!says && !now.is_null() && !now.is_boolean() && now != 0 && now != "" && !now.is_array())
+      texts.back().help += concat(" (default: ", now.is_string() ? now.get<std::string>() : now.dump(), ")");
+  }
+  static Value kind(const bool&) { return Value::flag; }
+  static Value kind(const std::size_t&) { return Value::whole; }
+  static Value kind(const double&) { return Value::number; }
+  static Value kind(const std::vector<std::string>&) { return Value::texts; }
+  template <class T>
+  static Value kind(const std::optional<T>&) {
+    return kind(T{});
+  }
+  template <class T>
+  static Value kind(const T&) {
+    return Value::text;
+  }
+  std::vector<OptionText> texts;
+};
+
+std::vector<OptionText> run_texts() {
+  RunOptions fresh;
+  Lister lister;
+  fields(lister, fresh);
+  return lister.texts;
+}
+
+Names run_names() {
+  Names all;
+  for (const OptionText& text : run_texts()) all.push_back(text.name);
+  return all;
+}
+
+}  // namespace
+
+std::vector<OptionText> option_texts() {
+  std::vector<OptionText> all = model_texts();
+  const std::vector<OptionText> run = run_texts();
+  all.insert(all.begin() + 1, run.begin(), run.begin() + 5);  // the data comes after the kind of model
+  all.insert(all.end(), run.begin() + 5, run.end());
+  return all;
+}
+
+bool may_change(std::string_view name) {
+  static constexpr std::array<std::string_view, 6> kFree{"steps", "log_every", "eval_every", "eval_samples", "save_every", "keep"};
+  return std::ranges::find(kFree, name) != kFree.end();
+}
+
+GivenOptions run_options_from_json(std::string_view text, std::string_view where) {
+  const Json all = parsed(text, where);
+  if (!all.is_object()) JsonAt{where, ""}.fail("an object of options is expected, like {\"layers\": 6, \"lr\": 0.001}");
+  GivenOptions read_options;
+  const Names ours = run_names();
+  Json run = Json::object(), model = Json::object();
+  for (const auto& [name, value] : all.items()) {
+    (std::ranges::find(ours, name) != ours.end() ? run : model)[name] = value;
+    read_options.given.emplace(field_named(name));
+  }
+  Names known = ours;
+  for (const OptionText& option : model_texts()) known.push_back(option.name);
+  for (const auto& [name, value] : model.items())  // a slip of the pen in an option of the run is not one of the model
+    if (const std::string near = nearest_name(name, known); std::ranges::find(ours, near) != ours.end())
+      throw DataError(concat(where, ": ", unknown_name("option", name, known)));
+  ModelConfig& config = read_options.options.model;
+  config = model_config_from_json(model.dump(), where);
+  if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
+  read(run, read_options.options, JsonAt{where, ""});
+  return read_options;
+}
+
+std::string to_json(const RunOptions& options) {
+  RunOptions own = options;
+  JsonWriter writer;
+  fields(writer, own);
+  Json all = Json::parse(to_config_file(options.model));
+  all.erase("model_type");
+  for (const auto& [name, value] : writer.object.items()) all[name] = value;
+  return all.dump();
+}
+
+}  // namespace addnorm

@@ -1,0 +1,49 @@
+#include "train/run_records.h"
+
+#include "core/json_record.h"
+
+namespace addnorm {
+
+template <class Io>
+static void fields(Io& io, RunState& s) {
+  io("fingerprint", s.fingerprint);
+  io("best", s.best);
+  io("best_step", s.best_step);
+}
+
+std::string packed(const RunRecords& records) {
+  RunState state = records.run;
+  JsonWriter run;
+  fields(run, state);
+  return Json{{"trainer", Json::parse(records.trainer)}, {"run", run.object}}.dump();
+}
+
+RunRecords unpacked(const std::string& record, const std::string& where) {
+  const Json json = parsed(record, where);
+  const JsonAt at{where, ""};
+  if (!json.is_object() || !json.contains("trainer") || !json.contains("run"))
+    at.fail("the checkpoint's record has no \"trainer\" and \"run\"; was it written by 'addnorm train'?");
+  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}};
+  read(json.at("run"), records.run, at.inside("run"));
+  return records;
+}
+
+std::string metrics_line(const StepRecord& r) {
+  Json line{{"step", r.step},   {"loss", r.loss},         {"learning_rate", r.learning_rate}, {"gradient_norm", r.gradient_norm},
+            {"labels", r.labels}, {"seconds", r.seconds}};
+  if (r.outcome != StepOutcome::updated) line["outcome"] = r.outcome == StepOutcome::skipped ? "skipped" : "rolled back";
+  if (!r.problem.empty()) line["problem"] = r.problem;
+  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string metrics_line(std::int64_t step, const Evaluation& v) {
+  return Json{{"step", step},
+              {"validation_loss", v.loss},
+              {"validation_labels", v.labels},
+              {"validation_accuracy", v.accuracy()},
+              {"validation_exact_match", v.exact_match()},
+              {"validation_bits_per_byte", v.bits_per_byte()}}
+      .dump();
+}
+
+}  // namespace addnorm

@@ -1,0 +1,30 @@
+// What a run writes about itself besides tensors: a part of its checkpoints, and the lines of metrics.jsonl.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "addnorm/train/objective.h"
+#include "addnorm/train/trainer.h"
+
+namespace addnorm {
+
+/// What a run knows beyond its trainer.
+struct RunState {
+  std::uint64_t fingerprint = 0;  ///< of the data
+  std::optional<double> best{};   ///< lowest validation loss so far
+  std::uint64_t best_step = 0;
+};
+
+/// The record of a checkpoint: {"trainer": {...}, "run": {...}}.
+struct RunRecords {
+  std::string trainer;  ///< JSON
+  RunState run;
+};
+std::string packed(const RunRecords& records);
+RunRecords unpacked(const std::string& record, const std::string& where);
+
+std::string metrics_line(const StepRecord& record);
+std::string metrics_line(std::int64_t step, const Evaluation& validation);
+
+}  // namespace addnorm

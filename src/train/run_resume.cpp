@@ -1,0 +1,56 @@
+#include "train/run_resume.h"
+
+#include "addnorm/core/error.h"
+#include "addnorm/train/checkpoint.h"
+
+namespace addnorm {
+namespace {
+
+std::string option_name(std::string name) {
+  for (char& c : name)
+    if (c == '_') c = '-';
+  return "--" + name;
+}
+
+/// Everything that `given` says otherwise than the run, one per line; "" when nothing.
+std::string refused(const std::vector<FieldDifference>& all, const std::set<std::string>& given) {
+  std::string lines;
+  for (const FieldDifference& one : all) {
+    const std::string name = one.field.substr(0, one.field.find('.'));
+    if (given.contains(name) && !may_change(name) && name != "data")  // data is compared by its bytes
+      lines += concat("\n  ", option_name(one.field), ": ", one.before, " in the run, ", one.now, " now");
+  }
+  return lines;
+}
+
+}  // namespace
+
+bool has_run(const RunFolder& folder) {
+  std::error_code ignored;
+  return std::filesystem::exists(folder.record(), ignored) || !CheckpointFolder(folder.checkpoints()).files().empty();
+}
+
+GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request) {
+  GivenOptions stored = run_options_from_json(read_run_record(folder).options, folder.record().string());
+  const RunOptions& now = request.given.options;
+  const std::set<std::string>& given = request.given.given;
+  const std::string lines = refused(differences(to_json(stored.options), to_json(now)), given);
+  require(lines.empty(), folder.path.string(), " was begun with other options:", lines,
+          "\nLeave them out to go on with the run as it was begun, or begin another with another --out");
+  RunOptions& options = stored.options;
+  if (given.contains("data")) options.data = now.data;
+  if (given.contains("log_every")) options.log_every = now.log_every;
+  if (given.contains("eval_every")) options.eval_every = now.eval_every;
+  if (given.contains("eval_samples")) options.eval_samples = now.eval_samples;
+  if (given.contains("save_every")) options.save_every = now.save_every;
+  if (given.contains("keep")) options.keep = now.keep;
+  if (given.contains("steps") && now.steps != options.steps) {
+    require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(), ": --steps: ",
+            options.steps, " in the run, ", now.steps, " now, and its schedule depends on them. Add --replan to follow the schedule "
+            "of ", now.steps, " steps from here on");
+    options.steps = now.steps;
+  }
+  return stored;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,186 @@
+#include "addnorm/train/trainer.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <map>
+
+#include "addnorm/autograd/ops.h"
+#include "addnorm/autograd/tape.h"
+#include "addnorm/tensor/arena.h"
+#include "train/trainer_state.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::uint64_t kMostInARow = 3;  // skipped steps
+constexpr std::uint64_t kMostRollbacks = 3;
+
+}  // namespace
+
+void check(const TrainerOptions& o) {
+  require(o.batch_size >= 1, "batch_size is 0; it must be at least 1");
+  require(o.accumulate >= 1, "accumulate is 0; it must be at least 1");
+  require(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "clip_grad_norm is ", o.clip_grad_norm,
+          "; it must be a number from 0 on (0: no clipping)");
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "label_smoothing is ", o.label_smoothing, "; it must be 0 ... 1");
+  require(std::isfinite(o.spike_threshold) && o.spike_threshold >= 0, "spike_threshold is ", o.spike_threshold,
+          "; it must be a number from 0 on (0: off)");
+  check(o.optimizer);
+  check(o.schedule);
+}
+
+struct Trainer::Impl {
+  Impl(Model& m, const Dataset& d, const TrainerOptions& o)
+      : model(m), data(d), options(o), optimizer(make_optimizer(m, o.optimizer)), guard(GuardOptions{.spike = o.spike_threshold}) {}
+
+  std::uint64_t samples() const { return options.batch_size * options.accumulate; }
+  Pass pass() const {
+    return {.train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
+  }
+  std::vector<Batch> parts() const;
+  double forward_backward(const std::vector<Batch>& parts, bool watched);
+  StepRecord attempt();
+  std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
+  void refuse_update(StepRecord& record, Verdict verdict, const Guard& before);
+  void roll_back(StepRecord& record, const Guard& before);
+
+  Model& model;
+  const Dataset& data;
+  TrainerOptions options;
+  std::unique_ptr<Optimizer> optimizer;
+  Guard guard;
+  TrainerState state;
+  std::function<std::optional<Snapshot>()> last_good;
+  TrainObserver* observer = nullptr;
+};
+
+std::vector<Batch> Trainer::Impl::parts() const {
+  std::vector<Batch> all;
+  for (std::size_t part = 0; part < options.accumulate; ++part)
+    all.push_back(data.batch(state.next_sample + part * options.batch_size, options.batch_size));
+  return all;
+}
+
+/// The mean loss over all labels; gradients are left in the parameters.
+double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool watched) {
+  std::size_t labels = 0;
+  for (const Batch& part : parts) labels += part.counted();
+  double loss = 0;
+  for (const Batch& part : parts) {
+    const ArenaScope scope;
+    const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
+    const Var mean = cross_entropy(logits, part.labels,
+                                   {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    // A part weighs as much as its labels: the mean of means would favour parts with few of them.
+    const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
+    loss += weight * mean.value().item();
+    backward(mean, Tensor::full(mean.shape(), weight));
+  }
+  return loss;
+}
+
+StepRecord Trainer::Impl::attempt() {
+  const std::vector<Batch> batch = parts();
+  StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
+  for (const Batch& part : batch) record.labels += part.counted();
+  optimizer->clear_gradients();
+  record.loss = forward_backward(batch, observer != nullptr);
+  if (observer) observer->on_gradients(record.step, model);
+  record.gradient_norm = optimizer->gradient_norm();
+
+  const Guard before = guard;
+  const Judgement judgement = guard.judge(record.loss, record.gradient_norm);
+  if (judgement.verdict == Verdict::ok) {
+    optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
+  } else {
+    record.problem = judgement.verdict == Verdict::bad ? find_problem(batch, record)
+                                                       : concat("step ", record.step, ": ", describe(judgement));
+    optimizer->clear_gradients();
+    refuse_update(record, judgement.verdict, before);
+  }
+  optimizer->clear_gradients();
+  return record;
+}
+
+/// What a person needs to know: the first tensor that is not a number, and where in the model it comes from.
+std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const StepRecord& record) {
+  const auto told = [](const char* what, const BadValue& bad) {
+    return concat(what, bad.path, " is ", bad.value, " at element ", bad.index, " (", bad.count, " such)");
+  };
+  std::string text = concat("step ", record.step, ": ");
+  if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return text + told("parameter ", bad);
+  if (std::isfinite(record.loss)) text += told("the gradient of ", first_bad_gradient(model));
+  else text += concat("the loss is ", record.loss);
+  try {  // the step is a function of its inputs: run again, it fails at the same place
+    const CheckFinite check;
+    optimizer->clear_gradients();
+    forward_backward(parts, false);
+  } catch (const NumericsError& first) {
+    text += concat("; first seen: ", first.what());
+  }
+  return text;
+}
+
+/// The step ends without an update, or the run ends, with everything as it was before.
+void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, const Guard& before) {
+  const bool nan = verdict == Verdict::bad;
+  const bool too_many = guard.state().in_a_row >= kMostInARow;
+  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && last_good;
+  if (back) return roll_back(record, before);
+  record.outcome = StepOutcome::skipped;
+  if (!too_many && !(nan && options.on_nan == OnNan::stop)) return;
+  guard = before;
+  if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
+  throw NumericsError(concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
+}
+
+void Trainer::Impl::roll_back(StepRecord& record, const Guard& before) {
+  std::optional<Snapshot> good;
+  if (state.rollbacks < kMostRollbacks && last_good) good = last_good();
+  if (!good) {
+    guard = before;
+    throw NumericsError(concat(record.problem, state.rollbacks < kMostRollbacks ? "; there is no checkpoint to go back to"
+                                                                                : "; going back three times did not help"));
+  }
+  const TrainerState now = state;
+  addnorm::restore(*good, model, *optimizer, guard, state);
+  state.rollbacks = now.rollbacks + 1;
+  state.next_sample = now.next_sample;  // on behind the bad batch
+  state.labels = now.labels;
+  record.outcome = StepOutcome::rolled_back;
+}
+
+Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& options) {
+  check(options);
+  impl_ = std::make_unique<Impl>(model, data, options);
+}
+Trainer::~Trainer() = default;
+
+void Trainer::calibrate() {
+  addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass());
+}
+
+StepRecord Trainer::step() {
+  Impl& i = *impl_;
+  const auto begin = std::chrono::steady_clock::now();
+  StepRecord record = i.attempt();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+  i.state.next_sample += i.samples();
+  i.state.labels += record.labels;
+  if (record.outcome != StepOutcome::rolled_back) i.state.step += 1;
+  if (i.observer) i.observer->on_step(record);
+  return record;
+}
+
+std::int64_t Trainer::steps() const { return impl_->state.step; }
+std::uint64_t Trainer::labels() const { return impl_->state.labels; }
+const Optimizer& Trainer::optimizer() const { return *impl_->optimizer; }
+Snapshot Trainer::snapshot() { return addnorm::snapshot(impl_->model, *impl_->optimizer, impl_->guard, impl_->state); }
+void Trainer::restore(const Snapshot& snapshot) {
+  addnorm::restore(snapshot, impl_->model, *impl_->optimizer, impl_->guard, impl_->state);
+}
+void Trainer::rollback_to(std::function<std::optional<Snapshot>()> last_good) { impl_->last_good = std::move(last_good); }
+void Trainer::observe(TrainObserver* observer) { impl_->observer = observer; }
+
+}  // namespace addnorm
