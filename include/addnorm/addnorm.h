@@ -18,6 +18,7 @@
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/sample_files.h"
 #include "addnorm/data/tasks.h"
+#include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
 #include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
