@@ -9,13 +9,14 @@
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
 #include "bench/idle.h"
+#include "bench/step_measure.h"
 
 namespace addnorm::bench {
 namespace {
 
 std::vector<Job> all_jobs() {
   std::vector<Job> jobs = norm_jobs();
-  for (const auto& more : {gemm_jobs(), attention_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
+  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }
 
@@ -45,21 +46,24 @@ bool wanted(const std::vector<std::string>& chosen, const std::string& name) {
   return chosen.empty() || std::find(chosen.begin(), chosen.end(), name) != chosen.end();
 }
 
+/// What --shape calls it.
+std::string shape_name(const Job& job) { return job.label.empty() ? shape_text(job.shape, "x") : job.label; }
+
 std::vector<std::string> shapes_of(const std::vector<Job>& jobs) {
   std::vector<std::string> shapes;
-  for (const Job& job : jobs) shapes.push_back(shape_text(job.shape, "x"));
+  for (const Job& job : jobs) shapes.push_back(shape_name(job));
   return each_once(shapes);
 }
 
 std::vector<Job> chosen_jobs(const Options& options) {
   std::vector<Job> jobs = all_jobs();
   const auto groups = resolved("group", options.groups, group_names());
-  std::erase_if(jobs, [&](const Job& job) { return !wanted(groups, job.group); });
+  std::erase_if(jobs, [&](const Job& job) { return groups.empty() ? static_cast<bool>(job.child) : !wanted(groups, job.group); });
   const std::vector<std::string> known = shapes_of(jobs);
   require(options.shapes.empty() || !known.empty(), "--shape ", options.shapes.empty() ? "" : options.shapes.front(),
           ": no chosen group has shapes; add a group such as add-norm, or leave --shape out");
   const auto shapes = resolved("shape", options.shapes, known);
-  std::erase_if(jobs, [&](const Job& job) { return !wanted(shapes, shape_text(job.shape, "x")); });
+  std::erase_if(jobs, [&](const Job& job) { return !wanted(shapes, shape_name(job)); });
   return jobs;
 }
 
@@ -95,6 +99,32 @@ void run_job(const Job& job, const std::vector<int>& thread_counts, const Option
   if (compared && !peer->alive()) notes << "  " << peer->problem() << "; no ratios to it from here on\n";
 }
 
+/// Whole steps take a second or so each: few rounds, one step per slice.
+void run_step(const Job& job, const std::vector<int>& thread_counts, const Options& options, Limits& limits, Worker& worker,
+              bool compared, std::ostream& notes, std::vector<Result>& results) {
+  const Workload w = job.make();
+  const int most = *std::max_element(thread_counts.begin(), thread_counts.end());
+  StepPeers peers;
+  if (compared) peers = start_step_peers(w, options.python, most, !options.quick, notes);
+  const Effort effort{.budget_seconds = options.quick ? 0.0 : 8.0, .slice_seconds = 0.25, .rounds = options.quick ? 3 : 5};
+  for (const int count : thread_counts) {
+    const Result row = measure_step(w, count, effort, count == most, limits, worker, peers);
+    if (!(row.seconds > 0)) {
+      notes << "  our own process ended: no memory left, or an error in the step\n";
+      return;
+    }
+    results.push_back(row);
+    results.back().group = job.group;
+  }
+}
+
+/// One process for each whole step. They fork before anything is measured: what this process maps is not theirs.
+std::vector<std::unique_ptr<Worker>> start_workers(const std::vector<Job>& jobs) {
+  std::vector<std::unique_ptr<Worker>> workers;
+  for (const Job& job : jobs) workers.push_back(job.child ? std::make_unique<Worker>(job.child) : nullptr);
+  return workers;
+}
+
 /// A team of threads waits for its slowest: one core taken away now and then doubles every time with two threads.
 void warn_of_others(const Report& report, double during_machine, std::ostream& notes) {
   if (during_machine > 0.1)
@@ -109,7 +139,9 @@ void warn_of_others(const Report& report, double during_machine, std::ostream& n
 
 }  // namespace
 
-std::vector<std::string> group_names() { return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"}; }
+std::vector<std::string> group_names() {
+  return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode"};
+}
 
 std::vector<std::string> shape_names(const std::string& group) {
   std::vector<Job> jobs = all_jobs();
@@ -121,8 +153,9 @@ Report run(const Options& options, std::ostream& notes) {
   const std::vector<Job> jobs = chosen_jobs(options);
   const std::vector<int> thread_counts = chosen_threads(options);
   const int before = threads();
+  const auto workers = start_workers(jobs);
   notes << "measuring this machine\n";
-  const OthersWatch others(0);
+  const OthersWatch others({});
   Report report{measure_machine(thread_counts, options.quick ? 0.03 : 0.1), "", {}};
   const double during_machine = others.cores();
   if (!jobs.empty()) {
@@ -131,7 +164,10 @@ Report run(const Options& options, std::ostream& notes) {
     Limits limits;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       notes << '[' << i + 1 << '/' << jobs.size() << "] " << jobs[i].name << ' ' << shape_text(jobs[i].shape, "x") << std::endl;
-      run_job(jobs[i], thread_counts, options, limits, peer.get(), notes, report.results);
+      if (workers[i])
+        run_step(jobs[i], thread_counts, options, limits, *workers[i], peer != nullptr, notes, report.results);
+      else
+        run_job(jobs[i], thread_counts, options, limits, peer.get(), notes, report.results);
     }
   }
   set_threads(before);

@@ -10,7 +10,7 @@
 namespace addnorm::bench {
 
 struct Options {
-  std::vector<std::string> groups;  ///< of group_names(); empty: all
+  std::vector<std::string> groups;  ///< of group_names(); empty: all kernels, but no whole steps
   std::vector<int> threads;         ///< empty: 1 and, where there are several cores, 2
   std::vector<std::string> shapes;  ///< "2048x384"; empty: all
   std::string python;               ///< interpreter with PyTorch; empty: none known
@@ -18,10 +18,10 @@ struct Options {
   bool quick = false;  ///< fewer rounds, no torch.compile: for a first look
 };
 
-/// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention"
+/// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode"
 std::vector<std::string> group_names();
 
-/// "2048x384", ...: the shapes at which a group is measured, each once; none for "machine".
+/// "2048x384", ..., or "A": the shapes at which a group is measured, each once; none for "machine".
 std::vector<std::string> shape_names(const std::string& group);
 
 struct Report {

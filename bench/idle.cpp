@@ -7,6 +7,7 @@
 #include <fstream>
 #include <sstream>
 #include <string>
+#include <utility>
 
 #include "bench/slice.h"
 
@@ -62,10 +63,12 @@ void wait_until_idle(pid_t pid) {
   for (const double end = now() + 0.1; now() < end && any_other_runs(pid);) usleep(300);
 }
 
-OthersWatch::OthersWatch(pid_t peer) : peer_(peer), begin_(now()), others_(others_so_far()) {}
+OthersWatch::OthersWatch(std::vector<pid_t> ours) : ours_(std::move(ours)), begin_(now()), others_(others_so_far()) {}
 
 double OthersWatch::others_so_far() const {
-  return busy_seconds() - process_seconds(0) - (peer_ > 0 ? process_seconds(peer_) : 0);
+  double others = busy_seconds() - process_seconds(0);
+  for (const pid_t pid : ours_) others -= pid > 0 ? process_seconds(pid) : 0;
+  return others;
 }
 
 double OthersWatch::cores() const { return std::max(0.0, others_so_far() - others_) / std::max(now() - begin_, 1e-3); }

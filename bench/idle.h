@@ -3,6 +3,8 @@
 
 #include <sys/types.h>
 
+#include <vector>
+
 namespace addnorm::bench {
 
 /// Waits until no thread of that process runs any more (0: this process, apart from the caller). Worker threads of an
@@ -13,12 +15,12 @@ void wait_until_idle(pid_t pid);
 /// machines. Good to a few hundredths over a second: the system counts in ticks of 10 ms.
 class OthersWatch {
  public:
-  explicit OthersWatch(pid_t peer);  ///< peer: a process that counts as ours; 0: none
+  explicit OthersWatch(std::vector<pid_t> ours);  ///< processes that count as ours, besides this one; 0: none
   double cores() const;
 
  private:
   double others_so_far() const;
-  pid_t peer_;
+  std::vector<pid_t> ours_;
   double begin_, others_;
 };
 

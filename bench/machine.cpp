@@ -36,6 +36,15 @@ double best_rate(const MemoryLimit& limit, StoreKind stores, double seconds) {
 
 }  // namespace
 
+double fma_peak_now(int count) {
+  const int before = threads();
+  set_threads(1);  // several would wait for one another while other programs run
+  double flops = 0;
+  const auto times = time_calls(0.02, 3, [&] { flops = multiply_add(20'000); });
+  set_threads(before);
+  return count * flops / *std::min_element(times.begin(), times.end());
+}
+
 CacheSizes cache_sizes() { return {cache_size(2, std::size_t{1} << 20), cache_size(3, std::size_t{32} << 20)}; }
 
 std::size_t working_set(Level level, int threads) {
@@ -56,6 +65,11 @@ MemoryLimit::MemoryLimit(Traffic traffic, std::size_t bytes)
       floats_(bytes / sizeof(float) / arrays_of(traffic) / 1024 * 1024),
       memory_(std::make_unique<Buffers>(floats_ * sizeof(float) * arrays_of(traffic), arrays_of(traffic))),
       arrays_(take_arrays(*memory_, arrays_of(traffic), floats_)) {}
+
+ReadLimit::ReadLimit(std::size_t bytes)
+    : floats_(bytes / sizeof(float) / 1024 * 1024),
+      memory_(std::make_unique<Buffers>(floats_ * sizeof(float), 1)),
+      array_(memory_->take(floats_)) {}
 
 Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
   Machine machine{cache_sizes(), {}, {}};

@@ -20,6 +20,11 @@ void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::s
 
 /// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
 double multiply_add(std::size_t rounds);
+/// The most that one thread reaches now within some ten milliseconds, times so many threads, in operations per second.
+double fma_peak_now(int threads);
+
+/// Reads an array of floats and adds them up, on threads() threads.
+void read_memory(const float* array, std::size_t floats);
 
 enum class Level { l2, l3, dram };
 
@@ -44,6 +49,19 @@ class MemoryLimit {
   std::size_t floats_;
   std::unique_ptr<Buffers> memory_;
   std::vector<float*> arrays_;
+};
+
+/// The same for reading alone: what bounds a product of one row with matrices that are all read once.
+class ReadLimit {
+ public:
+  explicit ReadLimit(std::size_t bytes);
+  void run() const { read_memory(array_, floats_); }
+  double bytes() const { return static_cast<double>(floats_ * sizeof(float)); }
+
+ private:
+  std::size_t floats_;
+  std::unique_ptr<Buffers> memory_;
+  const float* array_;
 };
 
 struct BandwidthLimit {

@@ -64,6 +64,19 @@ void move_part(Traffic traffic, StoreKind stores, float* const* arrays, size_t b
   }
 }
 
+/// n: a multiple of kPartStep floats.
+void read_part(const float* x, size_t n) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  auto even = hn::Zero(d), odd = hn::Zero(d);
+  for (size_t i = 0; i < n; i += 2 * lanes) {
+    even = hn::Add(even, hn::Load(d, x + i));
+    odd = hn::Add(odd, hn::Load(d, x + i + lanes));
+  }
+  volatile float sink = hn::GetLane(hn::Add(even, odd));  // the sums must not be optimised away
+  (void)sink;
+}
+
 /// Ten independent chains: enough to cover a latency of 4-5 cycles on two units, few enough for sixteen registers.
 double multiply_add_part(size_t rounds, float start) {
   const hn::ScalableTag<float> d;
@@ -101,6 +114,7 @@ namespace addnorm::bench {
 namespace {
 HWY_EXPORT(move_part);
 HWY_EXPORT(multiply_add_part);
+HWY_EXPORT(read_part);
 constexpr std::size_t kPartStep = 64;  // floats: two of the widest vectors, twice
 }  // namespace
 
@@ -108,6 +122,12 @@ void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::s
   const std::size_t parts = static_cast<std::size_t>(threads());
   const std::size_t part = floats / parts / kPartStep * kPartStep;
   parallel_blocks(parts, [=](std::size_t i) { HWY_DYNAMIC_DISPATCH(move_part)(traffic, stores, arrays, i * part, part); });
+}
+
+void read_memory(const float* array, std::size_t floats) {
+  const std::size_t parts = static_cast<std::size_t>(threads());
+  const std::size_t part = floats / parts / kPartStep * kPartStep;
+  parallel_blocks(parts, [=](std::size_t i) { HWY_DYNAMIC_DISPATCH(read_part)(array + i * part, part); });
 }
 
 double multiply_add(std::size_t rounds) {

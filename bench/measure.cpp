@@ -7,39 +7,40 @@
 namespace addnorm::bench {
 namespace {
 
-/// One of those who take turns.
-struct Contender {
-  std::function<std::optional<double>()> slice;  ///< seconds per call
-  std::vector<double> seconds;                   ///< one per round
-  bool failed = false;
-};
-
 Contender in_process(const Workload& w, Call call, bool cold, double seconds) {
   auto next = std::make_shared<std::size_t>(0);
   return {[=, slots = w.slots] {
-            return std::optional(median(time_calls(seconds, cold ? 2 : 3, [&] { call(cold ? (*next)++ % slots : 0); })));
-          },
-          {}};
+    return std::optional(median(time_calls(seconds, cold ? 2 : 3, [&] { call(cold ? (*next)++ % slots : 0); })));
+  }};
 }
 
 Contender in_peer(Peer& peer, const std::string& variant, bool cold, int threads, double seconds) {
   return {[=, &peer] {
-            if (threads > 1) wait_until_idle(0);
-            const auto result = peer.slice(variant, cold, threads, seconds);
-            if (threads > 1 && peer.alive()) wait_until_idle(peer.pid());
-            return result;
-          },
-          {}};
-}
-
-std::optional<Result::Rival> compared(const Contender& rival, const Contender& ours) {
-  if (rival.failed || rival.seconds.empty()) return std::nullopt;
-  std::vector<double> ratios;
-  for (std::size_t i = 0; i < ours.seconds.size(); ++i) ratios.push_back(rival.seconds[i] / ours.seconds[i]);
-  return Result::Rival{median(rival.seconds), median(ratios)};
+    if (threads > 1) wait_until_idle(0);
+    const auto result = peer.slice(variant, cold, threads, seconds);
+    if (threads > 1 && peer.alive()) wait_until_idle(peer.pid());
+    return result;
+  }};
 }
 
 }  // namespace
+
+std::optional<Result::Rival> Contender::compared_with(const Contender& ours) const {
+  if (failed || seconds.empty()) return std::nullopt;
+  std::vector<double> ratios;
+  for (std::size_t i = 0; i < ours.seconds.size(); ++i) ratios.push_back(seconds[i] / ours.seconds[i]);
+  return Result::Rival{median(seconds), median(ratios)};
+}
+
+void take_turns(const std::vector<Contender*>& turns, const Effort& effort) {
+  const double begin = now();
+  for (int round = 0; round < effort.rounds || now() - begin < effort.budget_seconds; ++round)
+    for (Contender* who : turns) {
+      const auto result = who->failed ? std::nullopt : who->slice();
+      who->failed = !result || !(*result > 0);
+      if (!who->failed) who->seconds.push_back(*result);
+    }
+}
 
 StoreKind Limits::faster_stores(Entry& entry, int threads) {
   if (const auto known = entry.faster.find(threads); known != entry.faster.end()) return known->second;
@@ -55,6 +56,10 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
     const double each = median(time_calls(slice_seconds / 2, 2, [&] { flops = multiply_add(kRounds); }));
     return w.work * each / flops;
   }
+  if (w.limit == Limit::read) {
+    ReadLimit& loop = reads_.try_emplace(w.working_set, w.working_set).first->second;
+    return w.work * median(time_calls(slice_seconds, 1, [&] { loop.run(); })) / loop.bytes();
+  }
   const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
   const std::size_t bytes = cold ? working_set(Level::dram, threads) : w.working_set;
   const std::pair key(traffic, bytes);
@@ -68,7 +73,7 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
 Result measure(const Workload& w, bool cold, int threads, const Effort& effort, bool compile, Limits& limits, Peer* peer) {
   set_threads(threads);
   const double seconds = effort.slice_seconds;
-  Contender limit{[&] { return std::optional(limits.seconds(w, cold, threads, seconds)); }, {}};
+  Contender limit{[&] { return std::optional(limits.seconds(w, cold, threads, seconds)); }};
   Contender ours = in_process(
       w, [&](std::size_t slot) { w.ours(slot, cold); }, cold, seconds);
   Contender onednn, torch, by_hand, compiled;
@@ -90,14 +95,8 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
     }
     peer->warm("eager", threads);
   }
-  const OthersWatch others(peer != nullptr ? peer->pid() : 0);
-  const double begin = now();
-  for (int round = 0; round < effort.rounds || now() - begin < effort.budget_seconds; ++round)
-    for (Contender* who : turns) {
-      const auto result = who->failed ? std::nullopt : who->slice();
-      who->failed = !result || !(*result > 0);
-      if (!who->failed) who->seconds.push_back(*result);
-    }
+  const OthersWatch others({peer != nullptr ? peer->pid() : 0});
+  take_turns(turns, effort);
   Result r;
   r.name = w.name;
   r.shape = w.shape;
@@ -107,11 +106,11 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   r.work = w.work;
   r.others = others.cores();
   r.seconds = median(ours.seconds);
-  r.share_of_limit = compared(limit, ours)->ratio;
-  r.torch = compared(torch, ours);
-  r.by_hand = compared(by_hand, ours);
-  r.compile = compared(compiled, ours);
-  r.onednn = compared(onednn, ours);
+  r.share_of_limit = limit.compared_with(ours)->ratio;
+  r.torch = torch.compared_with(ours);
+  r.by_hand = by_hand.compared_with(ours);
+  r.compile = compiled.compared_with(ours);
+  r.onednn = onednn.compared_with(ours);
   return r;
 }
 

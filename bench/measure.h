@@ -1,6 +1,7 @@
 // Measuring a workload: its limit, ourselves and the peers by turns, many short slices within the same seconds.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -26,6 +27,11 @@ struct Result {
     double seconds, ratio;  ///< ratio: its time / ours
   };
   std::optional<Rival> torch, by_hand, compile, onednn;
+  // Whole steps alone; `torch` is then the faster of eager and compile.
+  std::optional<Rival> eager;
+  std::size_t tokens = 0;  ///< of one call
+  double peak_mib = 0;     ///< of a process that does nothing else; 0: not measured
+  double peak_mib_torch = 0;
 };
 
 /// Rounds go on until the budget is spent, but there are at least `rounds` of them.
@@ -34,6 +40,18 @@ struct Effort {
   double slice_seconds = 0.012;
   int rounds = 5;
 };
+
+/// One of those who take turns.
+struct Contender {
+  std::function<std::optional<double>()> slice;  ///< seconds per call
+  std::vector<double> seconds{};                 ///< one per round
+  bool failed = false;
+
+  /// Its time / the other's: the median over the rounds. Nothing when it failed or was never asked.
+  std::optional<Result::Rival> compared_with(const Contender& ours) const;
+};
+/// A round gives one slice to each, until the budget is spent.
+void take_turns(const std::vector<Contender*>& turns, const Effort& effort);
 
 /// Limits at the size of a workload, kept for the next workload of that size; thread counts share the arrays.
 class Limits {
@@ -48,6 +66,7 @@ class Limits {
   };
   static StoreKind faster_stores(Entry& entry, int threads);
   std::map<std::pair<Traffic, std::size_t>, Entry> entries_;
+  std::map<std::size_t, ReadLimit> reads_;
 };
 
 /// peer may be null. torch.compile is measured where the workload has it and `compile` is set.

@@ -86,8 +86,8 @@ struct Peer::Answer {
   json fields;
 };
 
-Peer::Peer(const std::string& python) {
-  start(python);
+Peer::Peer(const std::string& python, Malloc malloc) {
+  start(python, malloc);
   if (!alive()) return;
   const auto hello = read_line(kPatienceWithImport);
   const json fields = hello ? json::parse(*hello, nullptr, false) : json();
@@ -101,7 +101,7 @@ Peer::Peer(const std::string& python) {
 
 Peer::~Peer() { stop(); }
 
-void Peer::start(const std::string& python) {
+void Peer::start(const std::string& python, Malloc malloc) {
   std::array<int, 2> ends{};
   if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
     problem_ = std::strerror(errno);
@@ -117,7 +117,8 @@ void Peer::start(const std::string& python) {
   std::array<char*, 4> argv = {arguments[0].data(), arguments[1].data(), arguments[2].data(), nullptr};
   std::array<std::string, kMallocSettings.size()> settings;
   const std::vector<char*> environment = peer_environment(settings);
-  const int failed = posix_spawnp(&pid_, python.c_str(), &actions, nullptr, argv.data(), environment.data());
+  char** const its_environment = malloc == Malloc::fast ? const_cast<char**>(environment.data()) : environ;
+  const int failed = posix_spawnp(&pid_, python.c_str(), &actions, nullptr, argv.data(), its_environment);
   posix_spawn_file_actions_destroy(&actions);
   close(ends[1]);
   if (failed != 0) {
@@ -197,7 +198,7 @@ bool Peer::prepare(const PeerWork& work, std::size_t slots) {
 
 bool Peer::warm(const std::string& variant, int threads) {
   const json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};
-  return ask(request.dump(), 180).has_value();
+  return ask(request.dump(), 600).has_value();
 }
 
 std::optional<double> Peer::slice(const std::string& variant, bool cold, int threads, double seconds) {

@@ -26,8 +26,9 @@ std::filesystem::path installed_python(const std::filesystem::path& from);
 /// A request that fails, or a process that dies, gives nothing; problem() says why.
 class Peer {
  public:
-  /// Starts the interpreter, with malloc set up in PyTorch's favour, and waits until PyTorch is imported.
-  explicit Peer(const std::string& python);
+  enum class Malloc { fast, plain };  ///< set up in PyTorch's favour, which costs memory; or as the system has it
+  /// Starts the interpreter and waits until PyTorch is imported.
+  explicit Peer(const std::string& python, Malloc malloc = Malloc::fast);
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
@@ -45,7 +46,7 @@ class Peer {
 
  private:
   struct Answer;
-  void start(const std::string& python);
+  void start(const std::string& python, Malloc malloc);
   void stop();
   std::optional<Answer> ask(const std::string& line, double patience);
   std::optional<std::string> read_line(double patience);

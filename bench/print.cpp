@@ -44,7 +44,26 @@ std::string duration(double seconds) {
 
 const char* cache_name(const Result& r) { return r.cold ? "cold" : "hot"; }
 
+const char* name_of(Limit limit) {
+  switch (limit) {
+    case Limit::copy:
+      return "copy";
+    case Limit::two_read_two_write:
+      return "2r2w";
+    case Limit::read:
+      return "read";
+    case Limit::fma:
+      break;
+  }
+  return "fma";
+}
+
 std::string rival(const std::optional<Result::Rival>& r) { return r ? fixed(r->ratio, 2) : "-"; }
+
+/// "312 0.41": MiB, and the share of what PyTorch needs.
+std::string memory(const Result& r) {
+  return fixed(r.peak_mib, 0) + (r.peak_mib_torch > 0 ? " " + fixed(r.peak_mib / r.peak_mib_torch, 2) : "");
+}
 
 void print_machine(const Report& report, std::ostream& out) {
   const Machine& m = report.machine;
@@ -73,7 +92,10 @@ void print_ratios(double share, const std::array<std::string, 4>& rivals, std::o
 void print_result(const Result& r, std::ostream& out) {
   out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << cache_name(r) << std::right
       << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1);
-  print_ratios(r.share_of_limit, {rival(r.torch), rival(r.by_hand), rival(r.compile), rival(r.onednn)}, out);
+  if (r.tokens > 0)
+    print_ratios(r.share_of_limit, {rival(r.torch), rival(r.eager), rival(r.compile), memory(r)}, out);
+  else
+    print_ratios(r.share_of_limit, {rival(r.torch), rival(r.by_hand), rival(r.compile), rival(r.onednn)}, out);
 }
 
 /// Geometric mean of one ratio over rows that all have it; "-" when one has not.
@@ -107,7 +129,8 @@ void print_heading(const Result& r, std::ostream& out) {
   out << '\n'
       << std::left << std::setw(30) << r.name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
       << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(10) << "x torch"
-      << std::setw(10) << "x by hand" << std::setw(10) << "x compile" << std::setw(10) << "x oneDNN" << '\n';
+      << std::setw(10) << (r.tokens > 0 ? "x eager" : "x by hand") << std::setw(10) << "x compile" << std::setw(10)
+      << (r.tokens > 0 ? "MiB" : "x oneDNN") << '\n';
 }
 
 ordered_json machine_json(const Report& report) {
@@ -137,12 +160,16 @@ ordered_json result_json(const Result& r) {
   ordered_json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
   j["seconds"] = r.seconds;
   j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
-  j["limit"] = r.limit == Limit::fma ? "fma" : r.limit == Limit::copy ? "copy" : "2r2w";
+  j["limit"] = name_of(r.limit);
   j["share_of_limit"] = r.share_of_limit;
   add_rival(j, "torch", r.torch);
+  add_rival(j, "eager", r.eager);
   add_rival(j, "torch_by_hand", r.by_hand);
   add_rival(j, "compile", r.compile);
   add_rival(j, "onednn", r.onednn);
+  if (r.tokens > 0) j["tokens_per_second"] = static_cast<double>(r.tokens) / r.seconds;
+  if (r.peak_mib > 0) j["peak_mib"] = r.peak_mib;
+  if (r.peak_mib_torch > 0) j["peak_mib_torch"] = r.peak_mib_torch;
   j["others_cores"] = r.others;
   return j;
 }

@@ -140,8 +140,98 @@ class Attention:
             return out, torch.autograd.grad(out, (q, k, v), dout)
 
 
+class Model(torch.nn.Module):
+    """A language model as a good PyTorch program has it: one product for q, k and v, scaled_dot_product_attention, a tied head."""
+
+    def __init__(self, layers, d, heads, length, vocab, post_norm):
+        super().__init__()
+        nn = torch.nn
+        self.heads, self.post_norm = heads, post_norm
+        self.tokens, self.positions = nn.Embedding(vocab, d), nn.Parameter(torch.randn(length, d) * 0.02)
+        self.tokens.weight.data.mul_(0.02)
+        self.layers = nn.ModuleList(
+            nn.ModuleDict({"norm1": nn.LayerNorm(d), "qkv": nn.Linear(d, 3 * d), "out": nn.Linear(d, d),
+                           "norm2": nn.LayerNorm(d), "up": nn.Linear(d, 4 * d), "down": nn.Linear(4 * d, d)})
+            for _ in range(layers))
+        self.final = nn.Identity() if post_norm else nn.LayerNorm(d)
+
+    def attend(self, layer, x):
+        b, t, d = x.shape
+        q, k, v = layer["qkv"](x).view(b, t, 3, self.heads, d // self.heads).permute(2, 0, 3, 1, 4).unbind(0)
+        o = F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return layer["out"](o.transpose(1, 2).reshape(b, t, d))
+
+    @staticmethod
+    def feed_forward(layer, x):
+        return layer["down"](F.gelu(layer["up"](x)))
+
+    def forward(self, ids):
+        x = self.tokens(ids) + self.positions
+        for layer in self.layers:
+            if self.post_norm:
+                x = layer["norm1"](x + self.attend(layer, x))
+                x = layer["norm2"](x + self.feed_forward(layer, x))
+            else:
+                x = x + self.attend(layer, layer["norm1"](x))
+                x = x + self.feed_forward(layer, layer["norm2"](x))
+        return F.linear(self.final(x), self.tokens.weight)
+
+
+class TrainStep:
+    """Forward, backward and fused AdamW; gradients are dropped before the step, not zeroed."""
+
+    def __init__(self, layers, d, heads, length, batch, vocab, post_norm):
+        with torch.enable_grad():
+            self.model = Model(layers, d, heads, length, vocab, post_norm)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0.01, fused=True)
+        self.compiled = torch.compile(self.loss, dynamic=False)
+        self.slots = [(torch.randint(vocab, (batch, length)), torch.randint(vocab, (batch * length,)))]
+        self.variants = {"eager": lambda *data: self.step(self.loss, *data), "compile": lambda *data: self.step(self.compiled, *data)}
+
+    def loss(self, ids, targets):
+        return F.cross_entropy(self.model(ids).flatten(0, 1), targets)
+
+    def step(self, loss, ids, targets):
+        with torch.enable_grad():
+            self.optimizer.zero_grad(set_to_none=True)
+            loss(ids, targets).backward()
+            self.optimizer.step()
+
+
+class Decode:
+    """A sequence written token by token, batch 1: keys and values in tensors made once, the likeliest token taken."""
+
+    def __init__(self, layers, d, heads, length, batch, vocab, post_norm):
+        self.model, self.length = Model(layers, d, heads, length, vocab, post_norm).eval(), length
+        self.cache = torch.zeros(layers, 2, batch, heads, length, d // heads)
+        self.slots = [(torch.zeros(batch, dtype=torch.long),)]
+        self.variants = {"eager": self.sequence}
+
+    @torch.inference_mode()
+    def sequence(self, token):
+        for t in range(self.length):
+            token = self.append(token, t)
+        return token
+
+    def append(self, token, t):
+        m = self.model
+        x = m.tokens.weight[token] + m.positions[t]
+        b, d = x.shape
+        for layer, (keys, values) in zip(m.layers, self.cache):
+            q, k, v = layer["qkv"](layer["norm1"](x)).view(b, 3, m.heads, 1, d // m.heads).unbind(1)
+            keys[:, :, t:t + 1], values[:, :, t:t + 1] = k, v
+            o = F.scaled_dot_product_attention(q, keys[:, :, :t + 1], values[:, :, :t + 1])
+            x = x + layer["out"](o.reshape(b, d))
+            x = x + m.feed_forward(layer, layer["norm2"](x))
+        return F.linear(m.final(x), m.tokens.weight).argmax(-1)
+
+
 def prepare(kind, sizes, slots):
     name, way = kind.split(" ")
+    if name == "train-step":
+        return TrainStep(*sizes)
+    if name == "decode":
+        return Decode(*sizes)
     if name in ("add_layer_norm", "layer_norm", "add_rms_norm"):
         return AddNorm(*sizes, slots, "rms" if "rms" in name else "layer", name.startswith("add"), way == "backward")
     if name == "gemm":
@@ -154,6 +244,7 @@ def prepare(kind, sizes, slots):
 class Runner:
     def __init__(self, workload):
         self.workload, self.kept, self.next = workload, [None] * len(workload.slots), 0
+        self.whole_step = isinstance(workload, (TrainStep, Decode))  # a long call: it warms up itself, and one makes a slice
 
     def step(self, variant, cold):
         slot = self.next % len(self.kept) if cold else 0
@@ -171,11 +262,11 @@ class Runner:
         """Median seconds per call. The first calls wake the threads and fill the caches; they do not count."""
         clock = time.perf_counter
         begin = clock()
-        for _ in range(2 if cold else 3):
+        for _ in range(0 if self.whole_step else 2 if cold else 3):
             if clock() - begin < seconds / 2:
                 self.step(variant, cold)
         times, begin = [], clock()
-        while len(times) < 2 or clock() - begin < seconds:
+        while len(times) < (1 if self.whole_step else 2) or clock() - begin < seconds:
             start = clock()
             self.step(variant, cold)
             times.append(clock() - start)

@@ -11,8 +11,8 @@
 
 namespace addnorm::bench {
 
-/// What bounds a kernel: memory traffic of one of two kinds, or multiply-adds.
-enum class Limit { copy, two_read_two_write, fma };
+/// What bounds a kernel: memory traffic of one of three kinds, or multiply-adds.
+enum class Limit { copy, two_read_two_write, read, fma };
 
 using Call = std::function<void(std::size_t slot)>;
 using OurCall = std::function<void(std::size_t slot, bool cold)>;
@@ -26,6 +26,7 @@ struct Workload {
   double work = 0;              ///< bytes that must move, or floating-point operations
   std::size_t working_set = 0;  ///< bytes of one slot
   std::size_t slots = 1;
+  std::size_t tokens = 0;        ///< whole steps: how many one call trains or writes
   OurCall ours;                  ///< may know whether it runs cold, as a caller knows how much memory his program touches
   std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
   PeerWork peer;
@@ -41,11 +42,15 @@ struct Job {
   std::vector<bool> cold;  ///< which caches to measure: false hot, true cold
   bool brief;              ///< no target depends on it: half the time will do
   std::function<Workload()> make;
+  std::string label{};  ///< what --shape calls it; empty: the shape itself
+  /// Whole steps: makes the call, in a process of its own (worker.h). Empty: Workload::ours is called here.
+  std::function<std::function<void()>()> child{};
 };
 
 std::vector<Job> norm_jobs();
 std::vector<Job> gemm_jobs();
 std::vector<Job> attention_jobs();
+std::vector<Job> step_jobs();  ///< train-step, decode
 
 /// Slots that make up a pool several times larger than the last-level cache.
 std::size_t cold_slots(std::size_t slot_bytes);

@@ -37,6 +37,7 @@ THIRD_PARTY = {
     "omp.h": ["src/core", "src/kernels", "bench"],
     "nlohmann/": ["src", "bench", "apps"],
     "CLI/": ["apps/cli/command.cpp"],
+    "unicode/": ["src/data/unicode.cpp"],
     "fmt/": ["src", "bench", "apps"],
     "benchmark/": ["bench"],
 }

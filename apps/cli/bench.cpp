@@ -32,17 +32,19 @@ std::vector<std::pair<std::string, std::string>> groups_and_shapes() {
 
 void add_bench(Program& program) {
   const auto o = std::make_shared<bench::Options>();
-  Command command = program.command("bench", "kernels against this machine's limits, PyTorch and oneDNN");
-  command.positional("groups", o->groups, "what to measure, see below (default: everything)");
+  Command command = program.command("bench", "kernels and training steps against this machine's limits, PyTorch and oneDNN");
+  command.positional("groups", o->groups, "what to measure, see below (default: all kernels)");
   command.option("--threads", o->threads, "thread counts, e.g. 1,2 (default: 1 and, where there are several cores, 2)");
   command.option("--shape SHAPE,...", o->shapes, "only these shapes, e.g. 2048x384,4096x64; --help lists them");
   command.option("--python PATH", o->python, "interpreter that has PyTorch, e.g. .venv/bin/python (default: of scripts/peers)");
   command.option("--quick", o->quick, "fewer rounds and no torch.compile: a first look");
   command.option("--json", o->json, "one JSON object on stdout; bench/README.md describes it");
-  command.section("Groups and their shapes (rows x width; tokens x inputs x outputs; batch x heads x length x d_head)",
-                  groups_and_shapes());
+  command.section(
+      "Groups and their shapes (rows x width; tokens x inputs x outputs; batch x heads x length x d_head; A, B, C: "
+      "models, bench/README.md)",
+      groups_and_shapes());
   command.examples({"addnorm bench", "addnorm bench add-norm --shape 2048x384 --threads 2",
-                    "addnorm bench gemm attention --json > bench.json"});
+                    "addnorm bench gemm attention --json > bench.json", "addnorm bench train-step --shape A"});
   command.run([o] {
     o->python = peer_python(o->python);
     const bench::Report report = bench::run(*o, std::cerr);

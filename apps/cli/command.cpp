@@ -240,7 +240,9 @@ Program::Program(const std::string& name, const std::string& help, const std::st
 Program::~Program() = default;
 
 Command Program::command(const std::string& name, const std::string& help) {
-  return Command(*app_->add_subcommand(name, help)->ignore_case()->ignore_underscore()->group("Commands"));
+  CLI::App* const command = app_->add_subcommand(name, help)->ignore_case()->ignore_underscore()->group("Commands");
+  command->set_version_flag("--version", app_->version(), "print the version and end");
+  return Command(*command);
 }
 
 int Program::run(int argc, const char* const* argv) {
@@ -264,7 +266,8 @@ int Program::parse_and_run(int argc, const char* const* argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::CallForVersion& asked) {
-    if (argc > 2) return complain(app_->get_name(), "--version stands alone; no other argument goes with it", 2);
+    if (argc > (reached(*app_).get_parent() ? 3 : 2))
+      return complain(app_->get_name(), "--version stands alone; no other argument goes with it", 2);
     return app_->exit(asked);
   } catch (const CLI::Success& asked) {  // --help
     return app_->exit(asked);

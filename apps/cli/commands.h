@@ -7,5 +7,8 @@ namespace addnorm::cli {
 
 void add_arrangements(Program& program);
 void add_bench(Program& program);
+void add_eval(Program& program);
+void add_generate(Program& program);
+void add_train(Program& program);
 
 }  // namespace addnorm::cli

@@ -4,6 +4,9 @@
 
 int main(int argc, char** argv) {
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
+  addnorm::cli::add_train(program);
+  addnorm::cli::add_eval(program);
+  addnorm::cli::add_generate(program);
   addnorm::cli::add_arrangements(program);
   addnorm::cli::add_bench(program);
   return program.run(argc, argv);

@@ -3,8 +3,8 @@
 
 namespace addnorm::cli {
 
-/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one ends the process at once, which leaves good files
-/// because every file is written beside and renamed. SIGPIPE is ignored: a reader that has gone does not stop training.
+/// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one ends the process at once, which leaves good
+/// files because every file is written beside and renamed. SIGPIPE is ignored: a reader that has gone does not stop training.
 class SignalWatch {
  public:
   SignalWatch();

@@ -4,6 +4,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
+#include "autograd/kept.h"
 #include "kernels/add_norm.h"
 
 namespace addnorm {
@@ -115,6 +116,27 @@ void run_backward(const AddNormSaved& s, const Tensor& dy, const Tensor& dsum, b
     if (out[i].defined()) grads.give(i, std::move(out[i]));
 }
 
+/// The norm of a sum by itself: the same bits as together with the sum.
+Tensor normed(NormKind kind, const Tensor& sum, const Tensor& gamma, const Tensor& beta, const NormOptions& o) {
+  Tensor y(sum.shape(), sum.dtype());
+  const auto [rows, width] = as_rows(sum.shape());
+  dispatch(sum.dtype(), [&, rows = rows, width = width](auto zero) {
+    using T = decltype(zero);
+    AddNormArgs<T> n;
+    n.rows = rows;
+    n.width = width;
+    n.x = sum.data<T>();
+    n.gamma = data_or_null<T>(gamma);
+    n.beta = data_or_null<T>(beta);
+    n.gain_is_one_plus_gamma = o.gain_is_one_plus_gamma;
+    n.eps = static_cast<T>(o.eps);
+    n.eps_place = o.eps_place;
+    n.y = y.data<T>();
+    kernels::add_norm(kind, n);
+  });
+  return y;
+}
+
 /// sum and y; the sum of a plain norm is x itself and is not written.
 std::vector<Var> run(const Problem& p) {
   check(p);
@@ -154,11 +176,17 @@ std::vector<Var> run(const Problem& p) {
   if (o.a.learned.requires_grad()) saved.x = p.x.value();
   if (o.b.learned.requires_grad()) saved.f = value_or_none(p.f);
   saved.options.a.learned = saved.options.b.learned = Var();  // the closure must not keep the graph alive
+  const NormOptions norm = o;
 
-  return record(p.name, {p.x, p.f, p.gamma, p.beta, o.a.learned, o.b.learned}, std::vector{sum, y},
-                [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
-                  dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
-                });
+  std::vector<Var> outputs =
+      record(p.name, {p.x, p.f, p.gamma, p.beta, o.a.learned, o.b.learned}, std::vector{sum, y},
+             [saved = std::move(saved), has_f = p.f.defined()](std::span<const Tensor> d, Grads& grads) {
+               dispatch(saved.sum.dtype(), [&](auto zero) { run_backward<decltype(zero)>(saved, d[1], d[0], has_f, grads); });
+             });
+  detail::computed_again_by(outputs[1], [kind = p.kind, sum, gamma = value_or_none(p.gamma), beta = value_or_none(p.beta), norm] {
+    return normed(kind, sum, gamma, beta, norm);
+  });
+  return outputs;
 }
 
 SumAndNormed pair_of(std::vector<Var> outputs) { return {std::move(outputs[0]), std::move(outputs[1])}; }

@@ -51,11 +51,11 @@ class Queue {
 /// A leaf's gradient belongs to the optimizer, which may change it in place and reads it after the step: it is never shared
 /// with a reader, and belongs to no ArenaScope.
 void keep(GradSlot& leaf, Tensor gradient) {
-  const bool in_a_scope = current_arena_scope() != nullptr;
   std::optional<OutsideArenaScopes> outlives_the_step;
-  if (in_a_scope) outlives_the_step.emplace();
+  if (current_arena_scope() != nullptr) outlives_the_step.emplace();
   if (!leaf.grad.defined()) {
-    leaf.grad = gradient.unique() && !in_a_scope ? std::move(gradient) : gradient.clone();
+    leaf.grad = gradient.unique() ? std::move(gradient) : gradient.clone();
+    leave_arena_scope(leaf.grad);
     return;
   }
   require(leaf.grad.shape() == gradient.shape() && leaf.grad.dtype() == gradient.dtype(), "backward: the gradient of a leaf is ",

@@ -2,31 +2,33 @@
 
 #include <cmath>
 
+#include "autograd/kept.h"
 #include "kernels/elementwise.h"
 
 namespace addnorm::detail {
 namespace {
 
-/// Nodes whose last owner is gone, waiting to be destroyed one after the other; null when nobody is at it. Without it a
-/// chain of 100,000 ops would be destroyed by 100,000 nested calls. A plain pointer: a Var may outlive the thread's objects.
-thread_local std::vector<std::shared_ptr<Node>>* graveyard = nullptr;
+/// Nodes whose last owner is gone, chained, waiting to be destroyed one after the other. Without it a chain of 100,000 ops would
+/// be destroyed by 100,000 nested calls. Plain pointers: a Var may outlive the thread's objects. No container: a graph is given
+/// back where there is no memory left, too.
+thread_local Node* dead = nullptr;
+thread_local bool burying = false;
 
 }  // namespace
 
 GradSlot::~GradSlot() {
-  if (!producer) return;
-  if (graveyard) {
-    graveyard->push_back(std::move(producer));
-    return;
-  }
-  std::vector<std::shared_ptr<Node>> waiting;
-  graveyard = &waiting;
-  waiting.push_back(std::move(producer));
-  while (!waiting.empty()) {
-    const std::shared_ptr<Node> node = std::move(waiting.back());
-    waiting.pop_back();
+  if (!producer || producer.use_count() > 1) return;  // another output of the op still holds it
+  Node& mine = *producer;
+  mine.next_dead = dead;
+  mine.last_owner = std::move(producer);
+  dead = &mine;
+  if (burying) return;
+  burying = true;
+  while (dead) {
+    const std::shared_ptr<Node> node = std::move(dead->last_owner);
+    dead = node->next_dead;
   }  // the slots of the node's inputs die here and queue their own producers
-  graveyard = nullptr;
+  burying = false;
 }
 
 Value::Value(Tensor t, bool requires_grad) : tensor(std::move(t)), slot(std::make_shared<GradSlot>()) {
@@ -35,9 +37,18 @@ Value::Value(Tensor t, bool requires_grad) : tensor(std::move(t)), slot(std::mak
   slot->requires_grad = requires_grad;
 }
 
+void computed_again_by(const Var& y, std::function<Tensor()> again) {
+  if (y.requires_grad()) Node::value_of(y).again = std::move(again);
+}
+
+Kept::Kept(const Var& x) : shape_(x.shape()), again_(Node::value_of(x).again) {
+  if (!again_) tensor_ = x.value();
+}
+
 std::shared_ptr<GradSlot> Node::slot_of(const Var& var) {
   if (!var.value_) return nullptr;
-  const auto& [tensor, slot] = *var.value_;
+  const Tensor& tensor = var.value_->tensor;
+  const std::shared_ptr<GradSlot>& slot = var.value_->slot;
   // Written only when needed: threads may record with the same leaf at the same time.
   if (!slot->producer && (slot->shape != tensor.shape() || slot->dtype != tensor.dtype())) {
     slot->shape = tensor.shape();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <optional>
@@ -35,6 +36,7 @@ struct GradSlot {
 struct Value {
   Tensor tensor;
   std::shared_ptr<GradSlot> slot;  // never null
+  std::function<Tensor()> again;   // computes the tensor once more, see kept.h; mostly empty
 
   Value(Tensor t, bool requires_grad);
 };
@@ -49,7 +51,9 @@ struct Node {
   std::vector<Tensor> dy;  // what has arrived so far, one per output
   BackwardFn backward;
   bool queued = false;
-  bool released = false;  // backward ran and its saved values are gone
+  bool released = false;             // backward ran and its saved values are gone
+  std::shared_ptr<Node> last_owner;  // itself, while it waits for its end; see ~GradSlot
+  Node* next_dead = nullptr;
 
   /// The slot of a Var, null if it is undefined. A leaf's tensor may have been exchanged since (initialisation); its slot
   /// follows.
@@ -57,6 +61,7 @@ struct Node {
   /// It requires a gradient, or would if it had not been computed under NoGrad.
   static bool would_require_grad(const Var& var);
   static Var make_var(std::shared_ptr<Value> value);
+  static Value& value_of(const Var& var) { return *var.value_; }  // of one that is defined
 
   /// "op 'layer_norm' in blocks.3/attn"
   friend std::ostream& operator<<(std::ostream& out, const Node& node);

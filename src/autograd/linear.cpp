@@ -1,10 +1,14 @@
+#include <memory>
 #include <optional>
+#include <utility>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/bias_gradient.h"
 #include "autograd/check.h"
+#include "autograd/kept.h"
 #include "kernels/activations.h"
+#include "kernels/elementwise.h"
 #include "kernels/gemm/gemm.h"
 
 namespace addnorm {
@@ -73,12 +77,35 @@ Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
   return dw;
 }
 
+/// The argument of the activation, which backward keeps. Who computes the activation again in backward, for the product behind
+/// it, gets the slope at little cost, and leaves it for the activation's own gradient, which comes next.
+struct Hidden {
+  Tensor h;
+  Tensor slope{};
+};
+
+/// f(h)
+Tensor activated(kernels::Activation kind, Hidden& hidden) {
+  const Tensor& h = hidden.h;
+  Tensor y(h.shape(), h.dtype());
+  hidden.slope = Tensor(h.shape(), h.dtype());
+  dispatch(h.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    kernels::activate_with_slope(kind, h.data<T>(), h.elements(), y.data<T>(), hidden.slope.data<T>());
+  });
+  return y;
+}
+
 /// dh = dy * f'(h)
-Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, const Tensor& h) {
-  Tensor dh(dy.shape(), dy.dtype());
+Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, Hidden& hidden) {
+  const Tensor slope = std::exchange(hidden.slope, Tensor());
+  Tensor dh = slope.defined() ? slope : Tensor(dy.shape(), dy.dtype());
   dispatch(dy.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    kernels::activate_grad(kind, dy.data<T>(), h.data<T>(), dh.elements(), dh.data<T>());
+    if (slope.defined())
+      kernels::multiply(dy.data<T>(), slope.data<T>(), dh.elements(), dh.data<T>());
+    else
+      kernels::activate_grad(kind, dy.data<T>(), hidden.h.data<T>(), dh.elements(), dh.data<T>());
   });
   return dh;
 }
@@ -107,12 +134,17 @@ Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activat
                                        .c = y.data<T>()});
   });
 
-  return record("linear", {x, w, bias}, std::move(y), [x = x.value(), w = w.value(), h, kind](const Tensor& dy, Grads& grads) {
-    const Tensor dh = kind ? activation_gradient(*kind, dy, h) : dy;
-    if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
-    if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x, w.shape()));
-    if (grads.wanted(2)) grads.give(2, detail::bias_gradient(dh));
-  });
+  const auto hidden = keeps_h ? std::make_shared<Hidden>(Hidden{h}) : nullptr;
+  const Var result = record("linear", {x, w, bias}, std::move(y),
+                            [x = detail::Kept(x), w = w.value(), hidden, kind](const Tensor& dy, Grads& grads) {
+                              const Tensor dh = kind ? activation_gradient(*kind, dy, *hidden) : dy;
+                              // First what may compute x again: it is gone before dx is made.
+                              if (grads.wanted(1)) grads.give(1, weight_gradient(dh, x.tensor(), w.shape()));
+                              if (grads.wanted(0)) grads.give(0, input_gradient(dh, w, x.shape()));
+                              if (grads.wanted(2)) grads.give(2, detail::bias_gradient(dh));
+                            });
+  if (keeps_h) detail::computed_again_by(result, [hidden, kind] { return activated(*kind, *hidden); });
+  return result;
 }
 
 }  // namespace addnorm

@@ -15,6 +15,7 @@ const Tensor& Var::value() const {
 }
 Tensor& Var::value() {
   require(defined(), "Var: used before it was given a value; it was made by default or moved from");
+  value_->again = nullptr;  // the caller may change the elements
   return value_->tensor;
 }
 

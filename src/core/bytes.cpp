@@ -9,7 +9,8 @@ namespace addnorm {
 std::ostream& operator<<(std::ostream& out, Bytes bytes) {
   constexpr std::array kUnits{"MiB", "GiB", "TiB", "PiB", "EiB"};
   double amount = bytes.count * 0x1p-20;
-  if (amount < 1) return out << static_cast<long>(bytes.count) << " bytes";
+  if (bytes.count < 0x1p14) return out << static_cast<long>(bytes.count) << " bytes";
+  if (amount < 1) return out << std::round(bytes.count * 0x1p-10) << " KiB";
   std::size_t unit = 0;
   for (; amount >= 1024 && unit + 1 < kUnits.size(); ++unit) amount /= 1024;
   const double tenths = std::round(amount * 10) / 10;

@@ -12,7 +12,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;        // read and hashed at once
+constexpr std::size_t kChunk = std::size_t{1} << 20;         // read and hashed at once
 constexpr std::size_t kLongestPiece = std::size_t{8} << 20;  // kept when nothing of it can be used
 
 std::filesystem::file_time_type written_at(const TextFile& file) {
@@ -99,8 +99,8 @@ constexpr std::array<Beginning, 10> kBeginnings{{
 }  // namespace
 
 std::optional<std::uint64_t> read_text(const TextSources& sources, const Progress& progress,
-                                       const std::function<std::size_t(const TextPiece&)>& take, std::string_view why, double from,
-                                       double to) {
+                                       const std::function<std::size_t(const TextPiece&)>& take, std::string_view why,
+                                       double from, double to) {
   const double bytes = std::max(1.0, static_cast<double>(sources.bytes()));
   Reader reader(progress, take, why, from, (to - from) / bytes);
   for (const TextFile& file : sources.files)

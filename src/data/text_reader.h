@@ -19,10 +19,10 @@ struct TextPiece {
   bool last;  ///< of its file
 };
 
-/// Gives `take` all files, each from its beginning to its end. `take` returns how many bytes it has used: the rest comes again, with
-/// more behind it, and of the last piece of a file all must be used. `most` bytes of which it uses none are a DataError, which
-/// ends with `why`. Returns the hash of all bytes and of names and sizes; nothing when stopped. A file that changes meanwhile
-/// is a DataError. `work` says what share of the whole work this is: [from, to].
+/// Gives `take` all files, each from its beginning to its end. `take` returns how many bytes it has used: the rest comes again,
+/// with more behind it, and of the last piece of a file all must be used. `most` bytes of which it uses none are a DataError,
+/// which ends with `why`. Returns the hash of all bytes and of names and sizes; nothing when stopped. A file that changes
+/// meanwhile is a DataError. `work` says what share of the whole work this is: [from, to].
 std::optional<std::uint64_t> read_text(const TextSources& sources, const Progress& progress,
                                        const std::function<std::size_t(const TextPiece&)>& take, std::string_view why = "",
                                        double from = 0, double to = 1);

@@ -49,14 +49,16 @@ void add_folder(TextSources& sources, const fs::path& folder) {
 
 /// False: stopped. Throws at the end of a file that is not UTF-8.
 bool read_alphabet(const TextSources& sources, const Progress& progress, Alphabet& alphabet) {
-  return read_text(sources, progress, [&](const TextPiece& piece) {
-           const std::size_t whole = piece.last ? piece.text.size() : utf8_complete(piece.text);
-           alphabet.add(piece.text.substr(0, whole), piece.offset);
-           if (piece.last && alphabet.flaws().count > 0)
-             throw DataError(concat(piece.file.path.string(), ": ", told(alphabet.flaws()), not_text_hint(piece.file.path),
-                                    "; the tokenizer 'bytes' reads anything"));
-           return whole;
-         }).has_value();
+  return read_text(sources, progress,
+                   [&](const TextPiece& piece) {
+                     const std::size_t whole = piece.last ? piece.text.size() : utf8_complete(piece.text);
+                     alphabet.add(piece.text.substr(0, whole), piece.offset);
+                     if (piece.last && alphabet.flaws().count > 0)
+                       throw DataError(concat(piece.file.path.string(), ": ", told(alphabet.flaws()),
+                                              not_text_hint(piece.file.path), "; the tokenizer 'bytes' reads anything"));
+                     return whole;
+                   })
+      .has_value();
 }
 
 }  // namespace
@@ -69,7 +71,8 @@ std::uint64_t TextSources::bytes() const {
 
 std::string TextSources::told() const {
   std::string left_out = hidden == 0 ? "" : concat(hidden, hidden == 1 ? " hidden one" : " hidden ones");
-  if (special > 0) left_out += concat(left_out.empty() ? "" : ", ", special, special == 1 ? " that is no file" : " that are no files");
+  if (special > 0)
+    left_out += concat(left_out.empty() ? "" : ", ", special, special == 1 ? " that is no file" : " that are no files");
   const std::string what = files.size() == 1 ? files[0].path.string() : concat(files.size(), " files");
   return concat(what, ", ", Bytes{static_cast<double>(bytes())}, left_out.empty() ? "" : concat(" (", left_out, " left out)"));
 }

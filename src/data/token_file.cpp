@@ -1,11 +1,8 @@
-// The file of ids: a head of 64 bytes, the ids, and a record of 64 bytes behind them, which is written last and without which the
-// file is nothing.
-#include <fcntl.h>
+// Opening a file of ids: nothing in it is believed before it has been checked.
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -17,40 +14,10 @@
 #include "core/file.h"
 #include "data/hash64.h"
 #include "data/text_reader.h"
-#include "data/tokenizer_pieces.h"
+#include "data/token_file.h"
 
 namespace addnorm {
 namespace {
-
-static_assert(std::endian::native == std::endian::little, "the file is little-endian");
-
-constexpr std::size_t kBlock = std::size_t{1} << 20;  // of ids, in bytes: hashed and written at once
-
-struct Head {
-  char magic[8] = {'a', 'd', 'd', 'n', 'o', 'r', 'm', 'T'};
-  std::uint32_t version = 1;
-  std::uint32_t id_bytes = 0;
-  std::uint64_t reserved[6] = {};
-};
-static_assert(sizeof(Head) == 64);
-
-struct Record {
-  std::uint64_t ids = 0;
-  std::uint64_t vocabulary = 0;
-  std::uint64_t tokenizer = 0;     // hash of its to_json()
-  std::uint64_t names = 0;         // hash of the files' names and sizes
-  std::uint64_t source = 0;        // hash of the files' bytes
-  std::uint64_t source_bytes = 0;
-  std::uint64_t payload = 0;       // hash of the ids, block after block
-  std::uint64_t self = 0;          // hash of the head and of the fields above
-};
-static_assert(sizeof(Record) == 64);
-
-std::uint64_t hash_of(const Head& head, const Record& record) {
-  return hash64(&record, offsetof(Record, self), hash64(&head, sizeof head, 0));
-}
-
-std::uint32_t bytes_per_id(std::size_t vocabulary) { return vocabulary <= 256 ? 1 : vocabulary <= 65536 ? 2 : 4; }
 
 template <class Stored>
 void widen(const unsigned char* from, std::size_t count, std::int32_t* into) {
@@ -67,7 +34,7 @@ void require_inside(std::uint64_t first, std::size_t count, std::uint64_t size) 
 
 class MappedTokens final : public TokenFile {
  public:
-  MappedTokens(InputFile file, const Head& head, const Record& record, std::string history)
+  MappedTokens(InputFile file, const TokenHead& head, const TokenRecord& record, std::string history)
       : file_(std::move(file)), id_bytes_(head.id_bytes), record_(record), history_(std::move(history)) {
     void* at = mmap(nullptr, static_cast<std::size_t>(file_.size()), PROT_READ, MAP_SHARED, file_.fd(), 0);
     if (at == MAP_FAILED)
@@ -85,7 +52,7 @@ class MappedTokens final : public TokenFile {
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());
     file_.expect_same_size();  // touching a page behind the end of a file would end the process
-    const unsigned char* from = mapping_ + sizeof(Head) + first * id_bytes_;
+    const unsigned char* from = mapping_ + sizeof(TokenHead) + first * id_bytes_;
     if (id_bytes_ == 1) widen<std::uint8_t>(from, count, into);
     if (id_bytes_ == 2) widen<std::uint16_t>(from, count, into);
     if (id_bytes_ == 4) widen<std::uint32_t>(from, count, into);
@@ -94,7 +61,7 @@ class MappedTokens final : public TokenFile {
  private:
   InputFile file_;
   std::uint32_t id_bytes_;
-  Record record_;
+  TokenRecord record_;
   std::string history_;
   const unsigned char* mapping_ = nullptr;
 };
@@ -117,78 +84,27 @@ class TokensInMemory final : public TokenFile {
   std::string history_ = "in memory";
 };
 
-/// Packs ids into blocks and writes them.
-class TokenWriter {
- public:
-  TokenWriter(const std::filesystem::path& path, std::size_t vocabulary) : file_(path) {
-    head_.id_bytes = bytes_per_id(vocabulary);
-    record_.vocabulary = vocabulary;
-    file_.write(&head_, sizeof head_);
-  }
-  void add(std::span<const std::int32_t> ids) {
-    record_.ids += ids.size();
-    for (std::size_t i = 0; i < ids.size();) {
-      const std::size_t count = std::min(ids.size() - i, (kBlock - block_.size()) / head_.id_bytes);
-      pack(ids.subspan(i, count));
-      i += count;
-      if (block_.size() == kBlock) flush();
-    }
-  }
-  void finish(std::uint64_t tokenizer, const TextSources& sources, std::uint64_t source) {
-    flush();
-    record_.tokenizer = tokenizer;
-    record_.names = hash_of_names(sources);
-    record_.source = source;
-    record_.source_bytes = sources.bytes();
-    record_.self = hash_of(head_, record_);
-    file_.write(&record_, sizeof record_);
-    file_.commit();
-  }
-
- private:
-  void pack(std::span<const std::int32_t> ids) {
-    const std::size_t before = block_.size(), width = head_.id_bytes;
-    block_.resize(before + ids.size() * width);
-    char* to = block_.data() + before;
-    for (const std::int32_t id : ids) {  // little-endian: the low bytes come first
-      std::memcpy(to, &id, width);
-      to += width;
-    }
-  }
-  void flush() {
-    if (block_.empty()) return;
-    record_.payload = hash64(block_, record_.payload);
-    file_.write(block_.data(), block_.size());
-    block_.clear();
-  }
-
-  ReplacementFile file_;
-  Head head_;
-  Record record_;
-  std::string block_;
-};
-
 /// An existing file that is whole: its parts agree with one another and its size with them.
 struct Found {
   InputFile file;
-  Head head;
-  Record record;
+  TokenHead head;
+  TokenRecord record;
 };
 
-std::optional<std::uint64_t> expected_size(const Head& head, const Record& record) {
+std::optional<std::uint64_t> expected_size(const TokenHead& head, const TokenRecord& record) {
   const auto payload = checked_mul(record.ids, head.id_bytes);
-  return payload ? checked_add(*payload, sizeof(Head) + sizeof(Record)) : std::nullopt;
+  return payload ? checked_add(*payload, sizeof(TokenHead) + sizeof(TokenRecord)) : std::nullopt;
 }
 
 Found opened(const std::filesystem::path& path) {
   Found found{InputFile(path), {}, {}};
   const std::uint64_t size = found.file.size();
   const auto bad = [&](const char* what) { throw DataError(concat(path.string(), ": ", what)); };
-  if (size < sizeof(Head) + sizeof(Record)) bad("it is too short");
-  found.file.read(0, &found.head, sizeof(Head));
-  found.file.read(size - sizeof(Record), &found.record, sizeof(Record));
-  if (std::memcmp(found.head.magic, Head{}.magic, sizeof found.head.magic) != 0) bad("it is not a file of ids");
-  if (found.head.version != Head{}.version) bad("it is of another version of addnorm");
+  if (size < sizeof(TokenHead) + sizeof(TokenRecord)) bad("it is too short");
+  found.file.read(0, &found.head, sizeof(TokenHead));
+  found.file.read(size - sizeof(TokenRecord), &found.record, sizeof(TokenRecord));
+  if (std::memcmp(found.head.magic, TokenHead{}.magic, sizeof found.head.magic) != 0) bad("it is not a file of ids");
+  if (found.head.version != TokenHead{}.version) bad("it is of another version of addnorm");
   if (found.record.self != hash_of(found.head, found.record) || expected_size(found.head, found.record) != size ||
       found.head.id_bytes != bytes_per_id(found.record.vocabulary))
     bad("it was cut short or changed");
@@ -199,11 +115,11 @@ Found opened(const std::filesystem::path& path) {
 std::optional<bool> ids_are_whole(const Found& found, const Progress& progress, double from) {
   std::string block;
   std::uint64_t hash = 0;
-  const std::uint64_t end = found.file.size() - sizeof(Record);
-  for (std::uint64_t at = sizeof(Head); at < end; at += block.size()) {
+  const std::uint64_t end = found.file.size() - sizeof(TokenRecord);
+  for (std::uint64_t at = sizeof(TokenHead); at < end; at += block.size()) {
     const double share = static_cast<double>(at) / static_cast<double>(end);
     if (progress && !progress(from + (1 - from) * share)) return std::nullopt;
-    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kBlock, end - at)));
+    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kTokenBlock, end - at)));
     found.file.read(at, block.data(), block.size());
     hash = hash64(block, hash);
   }
@@ -224,58 +140,6 @@ std::optional<std::string> difference(const Found& found, const TextSources& sou
   return *whole ? "" : "it was changed";
 }
 
-/// Encodes piece by piece; a file with text that has no tokens is read to its end, to count the places.
-class Encoder {
- public:
-  Encoder(const Tokenizer& tokenizer, TokenWriter& into) : tokenizer_(tokenizer), into_(into) {}
-
-  std::size_t take(const TextPiece& piece) {
-    const std::size_t whole = piece.last ? piece.text.size() : tokenizer_.complete(piece.text);
-    const std::string_view text = piece.text.substr(0, whole);
-    if (flaws_.count > 0 || !encoded(text)) count(piece, text);
-    into_.add(ids_);
-    ids_.clear();
-    return whole;
-  }
-
- private:
-  bool encoded(std::string_view text) {
-    try {
-      ids_ = tokenizer_.encode(text);
-      return true;
-    } catch (const DataError&) {
-      if (tokenizer_.flaws(text).count == 0) throw;  // something else
-      return false;
-    }
-  }
-  void count(const TextPiece& piece, std::string_view text) {
-    const TextFlaws here = tokenizer_.flaws(text);
-    if (flaws_.count == 0 && here.count > 0) {
-      flaws_.first = piece.offset + here.first;
-      flaws_.what = here.what;
-    }
-    flaws_.count += here.count;
-    if (piece.last)
-      throw DataError(concat(piece.file.path.string(), ": ", told(flaws_), not_text_hint(piece.file.path),
-                             "; the tokenizer 'bytes' reads anything"));
-  }
-
-  const Tokenizer& tokenizer_;
-  TokenWriter& into_;
-  std::vector<std::int32_t> ids_;
-  TextFlaws flaws_;
-};
-
-bool written(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_hash,
-             const std::filesystem::path& cache, const Progress& progress) {
-  TokenWriter writer(cache, tokenizer.vocabulary());
-  Encoder encoder(tokenizer, writer);
-  const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
-  const auto source = read_text(sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);
-  if (source) writer.finish(tokenizer_hash, sources, *source);
-  return source.has_value();
-}
-
 std::unique_ptr<TokenFile> mapped(Found found, std::string history) {
   return std::make_unique<MappedTokens>(std::move(found.file), found.head, found.record, std::move(history));
 }
@@ -285,7 +149,8 @@ std::unique_ptr<TokenFile> mapped(Found found, std::string history) {
 std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenizer& tokenizer, const std::filesystem::path& cache,
                                       const Progress& progress) {
   if (sources.bytes() == 0) throw DataError(concat(sources.told(), ": the text is empty"));
-  require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ", tokenizer.vocabulary());
+  require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ",
+          tokenizer.vocabulary());
   const std::uint64_t tokenizer_hash = hash64(tokenizer.to_json(), 0);
   std::string why = concat("made: ", cache.string());
   if (std::error_code error; std::filesystem::exists(cache, error)) {
@@ -299,7 +164,7 @@ std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenize
       why = concat("made anew: ", broken.what());
     }
   }
-  if (!written(sources, tokenizer, tokenizer_hash, cache, progress)) return nullptr;
+  if (!write_token_file(sources, tokenizer, tokenizer_hash, cache, progress)) return nullptr;
   return mapped(opened(cache), std::move(why));
 }
 

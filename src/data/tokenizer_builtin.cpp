@@ -138,8 +138,8 @@ class CharTokenizer final : public BuiltinTokenizer {
         flaws.first = i;
         flaws.what = character.length == 0
                          ? concat("the byte ", byte_name(static_cast<unsigned char>(text[i])), ", which is not UTF-8")
-                         : concat("the character ", character_name(character.code), ", which is not among the ", characters_.size(),
-                                  " of this tokenizer");
+                         : concat("the character ", character_name(character.code), ", which is not among the ",
+                                  characters_.size(), " of this tokenizer");
       }
       i += std::max(1u, character.length);
     }
@@ -201,14 +201,6 @@ std::u32string characters_of(const std::vector<std::string>& tokens) {
 }
 
 }  // namespace
-
-char32_t byte_character(unsigned char byte) {
-  const auto shows = [](unsigned b) { return (b > 0x20 && b < 0x7F) || (b > 0xA0 && b != 0xAD); };
-  if (shows(byte)) return byte;
-  char32_t next = 256;  // the n-th of those that do not show
-  for (unsigned b = 0; b < byte; ++b) next += !shows(b);
-  return next;
-}
 
 std::unique_ptr<Tokenizer> byte_tokenizer(AddedTokens added) { return std::make_unique<ByteTokenizer>(added); }
 

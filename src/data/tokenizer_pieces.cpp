@@ -7,7 +7,8 @@
 namespace addnorm {
 
 std::string told(const TextFlaws& flaws) {
-  return concat("at byte ", flaws.first, " stands ", flaws.what, flaws.count == 1 ? "" : concat("; ", flaws.count, " such places"));
+  return concat("at byte ", flaws.first, " stands ", flaws.what,
+                flaws.count == 1 ? "" : concat("; ", flaws.count, " such places"));
 }
 
 void fail_to_encode(const TextFlaws& flaws) { throw DataError(concat("encode: ", told(flaws))); }

@@ -31,8 +31,8 @@ class TokenPieces {
   std::string decoded(std::span<const std::int32_t> ids) const {
     std::string text;
     for (const std::int32_t id : ids) {
-      require(id >= 0 && static_cast<std::size_t>(id) < size(), "decode: the id ", id, " is not of this tokenizer; its ids are 0 to ",
-              size() - 1);
+      require(id >= 0 && static_cast<std::size_t>(id) < size(), "decode: the id ", id,
+              " is not of this tokenizer; its ids are 0 to ", size() - 1);
       text += of(id);
     }
     return text;

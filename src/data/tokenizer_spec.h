@@ -21,7 +21,7 @@ struct AddedToken {
 };
 
 struct TokenizerSpec {
-  std::string model{};  ///< "BPE", "WordPiece"
+  std::string model{};                                             ///< "BPE", "WordPiece"
   std::vector<std::pair<std::string, std::int32_t>> vocabulary{};  ///< of the model, ascending ids
   std::vector<std::pair<std::int32_t, std::int32_t>> merges{};     ///< ids of what is joined, first the most important
   std::vector<std::int32_t> merged{};                              ///< what each gives

@@ -6,7 +6,7 @@
 namespace addnorm {
 namespace {
 
-std::string quoted(std::string_view text) {
+std::string json_text(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') {
@@ -33,8 +33,10 @@ void put(std::string& out, const Parts&... parts) {
 std::string added_of(const TokenizerSpec& spec) {
   std::string out = "[";
   for (const AddedToken& token : spec.added) {
-    put(out, out.size() > 1 ? ",\n    " : "\n    ", R"({"id":)", std::to_string(token.id), R"(,"content":)", quoted(token.content));
-    put(out, R"(,"single_word":)", truth(token.single_word), R"(,"lstrip":)", truth(token.lstrip), R"(,"rstrip":)", truth(token.rstrip));
+    put(out, out.size() > 1 ? ",\n    " : "\n    ", R"({"id":)", std::to_string(token.id), R"(,"content":)",
+        json_text(token.content));
+    put(out, R"(,"single_word":)", truth(token.single_word), R"(,"lstrip":)", truth(token.lstrip), R"(,"rstrip":)",
+        truth(token.rstrip));
     put(out, R"(,"normalized":)", truth(token.normalized), R"(,"special":)", truth(token.special), "}");
   }
   return out += spec.added.empty() ? "]" : "\n  ]";
@@ -43,15 +45,16 @@ std::string added_of(const TokenizerSpec& spec) {
 std::string vocabulary_of(const TokenizerSpec& spec) {
   std::string out = "{";
   for (const auto& [token, id] : spec.vocabulary)
-    put(out, out.size() > 1 ? ",\n      " : "\n      ", quoted(token), ":", std::to_string(id));
+    put(out, out.size() > 1 ? ",\n      " : "\n      ", json_text(token), ":", std::to_string(id));
   return out += spec.vocabulary.empty() ? "}" : "\n    }";
 }
 
 // As pairs: tokens may have spaces in them.
 std::string merges_of(const TokenizerSpec& spec) {
-  std::vector<const std::string*> tokens(spec.vocabulary.empty() ? 0 : static_cast<std::size_t>(spec.vocabulary.back().second) + 1);
+  std::vector<const std::string*> tokens(spec.vocabulary.empty() ? 0
+                                                                 : static_cast<std::size_t>(spec.vocabulary.back().second) + 1);
   for (const auto& entry : spec.vocabulary) tokens[static_cast<std::size_t>(entry.second)] = &entry.first;
-  const auto token = [&](std::int32_t id) { return quoted(*tokens[static_cast<std::size_t>(id)]); };
+  const auto token = [&](std::int32_t id) { return json_text(*tokens[static_cast<std::size_t>(id)]); };
   std::string out = "[";
   for (const auto& [left, right] : spec.merges)
     put(out, out.size() > 1 ? ",\n      [" : "\n      [", token(left), ",", token(right), "]");
@@ -60,13 +63,13 @@ std::string merges_of(const TokenizerSpec& spec) {
 
 std::string model_of(const TokenizerSpec& spec) {
   std::string out;
-  put(out, R"({"type":)", quoted(spec.model));
+  put(out, R"({"type":)", json_text(spec.model));
   if (spec.model == "WordPiece") {
-    put(out, R"(,"unk_token":)", quoted(spec.unknown), R"(,"continuing_subword_prefix":)", quoted(spec.prefix));
+    put(out, R"(,"unk_token":)", json_text(spec.unknown), R"(,"continuing_subword_prefix":)", json_text(spec.prefix));
     put(out, R"(,"max_input_chars_per_word":)", std::to_string(spec.longest_word), ",\n    \"vocab\":", vocabulary_of(spec), "}");
     return out;
   }
-  put(out, R"(,"dropout":null,"unk_token":)", spec.unknown.empty() ? "null" : quoted(spec.unknown));
+  put(out, R"(,"dropout":null,"unk_token":)", spec.unknown.empty() ? "null" : json_text(spec.unknown));
   put(out, R"(,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":)", truth(spec.fuse_unknown));
   put(out, R"(,"byte_fallback":)", truth(spec.byte_fallback), R"(,"ignore_merges":)", truth(spec.ignore_merges));
   put(out, ",\n    \"vocab\":", vocabulary_of(spec), ",\n    \"merges\":", merges_of(spec), "}");

@@ -28,6 +28,20 @@ void slope_block(F, const float* dy, const float* x, std::size_t n, float* dx) {
   for_each_vector(n, body, dy, x, dx);
 }
 
+template <class F>
+void value_and_slope_block(F, const float* x, std::size_t n, float* y, float* slope) {
+  const hn::ScalableTag<float> d;
+  const auto body = [d](const float* px, float* py, float* ps) HWY_ATTR {
+    const auto v = hn::LoadU(d, px);
+    hn::StoreU(F::value(d, v), d, py);
+    hn::StoreU(F::slope(d, v), d, ps);
+  };
+  for_each_vector(n, body, x, y, slope);
+}
+
+void activate_with_slope_block(Activation kind, const float* x, std::size_t n, float* y, float* slope) {
+  with_activation(kind, [=](auto f) HWY_ATTR { value_and_slope_block(f, x, n, y, slope); });
+}
 void activate_block(Activation kind, const float* x, std::size_t n, float* y) {
   with_activation(kind, [=](auto f) HWY_ATTR { value_block(f, x, n, y); });
 }
@@ -87,6 +101,7 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(activate_block);
 HWY_EXPORT(activate_grad_block);
+HWY_EXPORT(activate_with_slope_block);
 HWY_EXPORT(swiglu_block);
 HWY_EXPORT(swiglu_grad_block);
 constexpr std::size_t kBlock = 16384;  // elements: some ten microseconds of work
@@ -95,6 +110,12 @@ constexpr std::size_t kBlock = 16384;  // elements: some ten microseconds of wor
 void activate(Activation kind, const float* x, std::size_t n, float* y) {
   parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_block)(kind, x + begin, end - begin, y + begin);
+  });
+}
+
+void activate_with_slope(Activation kind, const float* x, std::size_t n, float* y, float* slope) {
+  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(activate_with_slope_block)(kind, x + begin, end - begin, y + begin, slope + begin);
   });
 }
 

@@ -15,6 +15,8 @@ namespace addnorm::kernels {
 
 /// y = f(x); y may be x.
 void activate(Activation kind, const float* x, std::size_t n, float* y);
+/// y = f(x) and slope = f'(x), with the bits that activate and activate_grad have: most of their work is the same.
+void activate_with_slope(Activation kind, const float* x, std::size_t n, float* y, float* slope);
 /// dx = dy * f'(x), from the saved input; dx may be dy or x.
 void activate_grad(Activation kind, const float* dy, const float* x, std::size_t n, float* dx);
 
@@ -27,6 +29,9 @@ void swiglu_grad(const float* dy, const float* a, const float* b, std::size_t st
                  float* da, float* db);
 
 inline void activate(Activation kind, const double* x, std::size_t n, double* y) { reference::activate(kind, x, n, y); }
+inline void activate_with_slope(Activation kind, const double* x, std::size_t n, double* y, double* slope) {
+  reference::activate_with_slope(kind, x, n, y, slope);
+}
 inline void activate_grad(Activation kind, const double* dy, const double* x, std::size_t n, double* dx) {
   reference::activate_grad(kind, dy, x, n, dx);
 }

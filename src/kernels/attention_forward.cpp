@@ -2,6 +2,7 @@
 
 #include "addnorm/core/parallel.h"
 #include "kernels/attention.h"
+#include "kernels/attention_few.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention_forward.cpp"
@@ -154,10 +155,12 @@ std::size_t floats_per_worker(const AttentionArgs& a) {
 }  // namespace
 
 std::size_t attention_forward_scratch(const AttentionArgs& a) {
-  return floats_per_worker(a) * static_cast<std::size_t>(threads());
+  const std::size_t each = has_few_queries(a) ? few_queries_floats(a) : floats_per_worker(a);
+  return each * static_cast<std::size_t>(threads());
 }
 
 void attention_forward(const AttentionArgs& a) {
+  if (has_few_queries(a)) return attention_few_queries(a);
   const std::size_t tiles = (a.queries + attention::kTileQueries - 1) / attention::kTileQueries;
   parallel_tasks(
       a.batch * a.heads * tiles, threads_worth(attention_multiplications(a)), [&](std::size_t task, std::size_t worker) {

@@ -19,4 +19,8 @@ struct ArenaScope::Record {
 /// The innermost scope open on this thread, or null.
 std::shared_ptr<ArenaScope::Record> current_arena_scope();
 
+class Tensor;
+/// From now on it belongs to no scope. For one whose buffer nobody shares.
+void leave_arena_scope(Tensor& tensor);
+
 }  // namespace addnorm

@@ -37,6 +37,10 @@ class Buffer {
             "tensor made before the scope, or make it under OutsideArenaScopes");
     return memory_;
   }
+  void leave_scope() {
+    if (scope_) scope_->bytes_alive -= bytes_;
+    scope_ = nullptr;
+  }
 
  private:
   void* memory_;
@@ -89,6 +93,8 @@ Tensor Tensor::of(const Shape& shape, std::span<const double> values) { return c
 Tensor Tensor::of(const Shape& shape, std::initializer_list<float> values) {
   return copy_of(shape, values.begin(), values.size());
 }
+
+void leave_arena_scope(Tensor& tensor) { tensor.buffer_->leave_scope(); }
 
 double Tensor::item() const {
   require_elements("Tensor::item", defined());

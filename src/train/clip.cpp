@@ -11,20 +11,6 @@
 namespace addnorm {
 namespace {
 
-struct NormPiece {
-  const Tensor* gradient;
-  std::size_t begin;
-  std::size_t n;
-  double squares;
-};
-
-double squares_of(const NormPiece& piece) {
-  return dispatch(piece.gradient->dtype(), [&](auto zero) {
-    double scratch[1] = {};  // a piece is one block of the reduction
-    return kernels::sum_of_squares(piece.gradient->data<decltype(zero)>() + piece.begin, piece.n, scratch);
-  });
-}
-
 template <class T>
 BadValue first_bad(const Tensor& tensor) {
   BadValue bad{.elements = tensor.elements()};
@@ -53,22 +39,34 @@ BadValue first_bad_of(Module& module, bool gradient) {
 
 }  // namespace
 
-double gradient_norm(Module& module) {
-  PieceBlocks<NormPiece> blocks;
-  for_each_parameter(module, [&](const Parameter& p) {
-    const Tensor& g = p.value.grad();
-    if (!g.defined()) return;
-    for (std::size_t i = 0; i < g.elements(); i += kPiece) {
-      const std::size_t n = std::min(kPiece, g.elements() - i);
-      blocks.add({&g, i, n, 0}, n);
-    }
+void GradientNorm::add(const Tensor& gradient) {
+  if (!gradient.defined()) return;
+  for (std::size_t i = 0; i < gradient.elements(); i += kPiece) {
+    const std::size_t n = std::min(kPiece, gradient.elements() - i);
+    blocks_.add({&gradient, i, n, 0}, n);
+  }
+}
+
+double GradientNorm::squares_of(const Piece& piece) {
+  return dispatch(piece.gradient->dtype(), [&](auto zero) {
+    double scratch[1] = {};  // a piece is one block of the reduction
+    return kernels::sum_of_squares(piece.gradient->data<decltype(zero)>() + piece.begin, piece.n, scratch);
   });
-  blocks.run([](std::span<NormPiece> pieces) {
-    for (NormPiece& piece : pieces) piece.squares = squares_of(piece);
+}
+
+double GradientNorm::norm() {
+  blocks_.run([](std::span<Piece> pieces) {
+    for (Piece& piece : pieces) piece.squares = squares_of(piece);
   });
   double squares = 0;
-  for (const NormPiece& piece : blocks.pieces()) squares += piece.squares;
+  for (const Piece& piece : blocks_.pieces()) squares += piece.squares;
   return std::sqrt(squares);
+}
+
+double gradient_norm(Module& module) {
+  GradientNorm all;
+  for_each_parameter(module, [&](const Parameter& p) { all.add(p.value.grad()); });
+  return all.norm();
 }
 
 double clip_scale(double norm, double max_norm) {

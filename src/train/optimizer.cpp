@@ -20,7 +20,7 @@ const std::vector<std::string> kNames{"sgd", "adam", "adamw", "radam", "adafacto
 template <class T>
 class ElementwiseOptimizer : public OptimizerBase {
  protected:
-  ElementwiseOptimizer(Module& module, const OptimizerOptions& options, std::initializer_list<const char*> states)
+  ElementwiseOptimizer(Module& module, const OptimizerOptions& options, const std::vector<const char*>& states)
       : OptimizerBase(module, options) {
     for (TrainedParameter& p : parameters())
       for (const char* name : states) add_state(p, name, p.value->shape());
@@ -78,11 +78,12 @@ class AdamOptimizer final : public ElementwiseOptimizer<T> {
 template <class T>
 class SgdOptimizer final : public ElementwiseOptimizer<T> {
  public:
-  SgdOptimizer(Module& module, const OptimizerOptions& options)
-      : ElementwiseOptimizer<T>(
-            module, options, options.momentum == 0 ? std::initializer_list<const char*>{} : std::initializer_list{"velocity"}) {}
+  SgdOptimizer(Module& module, const OptimizerOptions& options) : ElementwiseOptimizer<T>(module, options, states(options)) {}
 
  private:
+  static std::vector<const char*> states(const OptimizerOptions& options) {
+    return options.momentum == 0 ? std::vector<const char*>{} : std::vector<const char*>{"velocity"};
+  }
   kernels::SgdSettings settings(std::size_t group, double lr, double gradient_scale) const {
     const OptimizerOptions& o = this->options();
     return {.lr = lr,

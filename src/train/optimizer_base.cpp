@@ -48,6 +48,15 @@ void OptimizerBase::step(double lr, double gradient_scale) {
   update(lr, gradient_scale);
 }
 
+double OptimizerBase::gradient_norm() const {
+  GradientNorm all;
+  for (const TrainedParameter& p : parameters_) all.add(p.value->grad());
+  return all.norm();
+}
+void OptimizerBase::clear_gradients() {
+  for (TrainedParameter& p : parameters_) p.value->clear_grad();
+}
+
 void OptimizerBase::set_steps(std::int64_t steps) {
   require(steps >= 0, "Optimizer::set_steps: ", steps, " updates given; it must be 0 or more");
   steps_ = steps;

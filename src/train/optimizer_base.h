@@ -31,6 +31,8 @@ class OptimizerBase : public Optimizer {
   OptimizerBase(Module& module, const OptimizerOptions& options);
 
   void step(double lr, double gradient_scale) final;
+  double gradient_norm() const final;
+  void clear_gradients() final;
   std::int64_t steps() const final { return steps_; }
   void set_steps(std::int64_t steps) final;
   const std::vector<ParameterGroup>& groups() const final { return groups_; }
@@ -93,6 +95,23 @@ class PieceBlocks {
   std::vector<Piece> pieces_;
   std::vector<std::size_t> ends_;  // of blocks, in pieces
   std::size_t open_ = 0;           // elements of the block that is being filled
+};
+
+/// The norm of all gradients that are added; undefined ones count as 0. They stay where they are until it is asked for.
+class GradientNorm {
+ public:
+  void add(const Tensor& gradient);
+  double norm();
+
+ private:
+  struct Piece {
+    const Tensor* gradient;
+    std::size_t begin;
+    std::size_t n;
+    double squares;
+  };
+  static double squares_of(const Piece& piece);
+  PieceBlocks<Piece> blocks_;
 };
 
 }  // namespace addnorm

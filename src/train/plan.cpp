@@ -38,15 +38,22 @@ std::size_t largest_divisor(std::size_t number, std::size_t most) {
   return most;
 }
 
-void plan_model(const std::set<std::string>& given, const Size& size, ModelConfig& model) {
+void plan_model(const std::set<std::string>& given, const Size& size, const DataFacts& facts, ModelConfig& model) {
   const auto fill = [&](const char* name, std::size_t& value, std::size_t planned_value) {
     if (!given.contains(name)) value = planned_value;
   };
   fill("layers", model.layers, size.layers);
   fill("d_model", model.d_model, size.d_model);
-  fill("seq_len", model.seq_len, size.seq_len);
+  fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : size.seq_len);
   if (!given.contains("heads") && model.d_model > 0)
     model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
+}
+
+/// Rates of the size that a kind of optimizer takes: Adafactor's is relative to the size of a parameter, SGD's to that of
+/// gradients.
+double usual_rate(OptimizerKind kind) {
+  if (kind == OptimizerKind::adafactor) return 1e-2;
+  return kind == OptimizerKind::sgd ? 3e-2 : 1e-3;
 }
 
 /// A count that is not given: `count` of them over the run.
@@ -58,7 +65,7 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   RunOptions o = options.options;
   const std::set<std::string>& given = options.given;
   const Size& size = size_for(o, facts);
-  plan_model(given, size, o.model);
+  plan_model(given, size, facts, o.model);
   for (const auto& [name, value] : {std::pair{"steps", &o.steps},
                                     {"batch_size", &o.batch_size},
                                     {"log_every", &o.log_every},
@@ -70,9 +77,11 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   if (!o.steps) o.steps = size.steps;
   if (!o.batch_size) o.batch_size = size.batch_size;
   if (!o.log_every) o.log_every = every(o.steps, 50);
-  if (!o.eval_every) o.eval_every = every(o.steps, 10);
-  if (!o.save_every) o.save_every = every(o.steps, 10);
+  if (!o.eval_every) o.eval_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
+  if (!o.save_every) o.save_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
   if (!o.eval_samples) o.eval_samples = 32 * o.batch_size;
+  if (!given.contains("lr")) o.lr = usual_rate(o.optimizer.kind);
+  if (!given.contains("weight_decay")) o.optimizer.weight_decay = usual_options(o.optimizer.kind).weight_decay;
   if (!o.min_lr) o.min_lr = o.lr / 10;
   if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);
   require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");

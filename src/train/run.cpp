@@ -69,8 +69,10 @@ bool Run::prepare() {
   require(resumed_ || !has_run(folder_), folder_.path.string(),
           " has a run already. --resume goes on with it; another --out keeps both");
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
-  source_ =
-      open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this] { return observer_.go_on(); });
+  source_ = open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this](double share) {
+    observer_.on_data(share);
+    return observer_.go_on();
+  });
   if (!source_) return false;
   options_ = resumed_ ? given.options : planned(given, source_->facts());
   source_->fill(options_.model);
@@ -85,7 +87,8 @@ void Run::announce(const MemoryEstimate& memory) {
   observer_.on_plan({.options = options_,
                      .data = data_,
                      .memory = memory,
-                     .parameters = static_cast<std::size_t>(memory.parameters),
+                     .parameters = count_parameters(*model_),
+                     .groups = trainer_->optimizer().groups(),
                      .flops_per_step = flops,
                      .first_step = resumed_ ? saved_step_ + 1 : 1});
 }
@@ -121,14 +124,15 @@ void Run::begin_or_go_on() {
     state_.fingerprint = source_->fingerprint();
     resumed_ = false;
   }
-  write_run_record(folder_, new_run_record(to_json(options_)));
+  RunRecord record = resumed_ ? read_run_record(folder_) : new_run_record(to_json(options_));
+  record.options = to_json(options_);
+  write_run_record(folder_, record);
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.tokenizer(), tokenizer->to_json());
   metrics_ = std::make_unique<MetricsLog>(folder_.metrics(), trainer_->steps(),
                                           [this](const std::string& trouble) { observer_.on_warning(trouble); });
 }
 
 void Run::one_step() {
-  const auto begin = std::chrono::steady_clock::now();
   StepRecord record;
   try {
     record = trainer_->step();
@@ -136,10 +140,9 @@ void Run::one_step() {
     if (trainer_->steps() > saved_step_) save(true);  // the state before the bad step is good
     throw;
   }
-  const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   result_.loss = record.loss;
   if (!record.problem.empty()) observer_.on_warning(record.problem);
-  metrics_->append(metrics_line(record, seconds));
+  metrics_->append(metrics_line(record));
 }
 
 void Run::validate() {

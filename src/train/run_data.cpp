@@ -1,9 +1,15 @@
 // Text and the built-in language as the data of a run.
 #include "addnorm/train/run_data.h"
 
+#include <unistd.h>
+
+#include <iostream>
+
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "addnorm/core/rng.h"
 #include "addnorm/data/language.h"
+#include "addnorm/data/masked.h"
 #include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
 #include "core/checksum.h"
@@ -14,26 +20,32 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
+std::uint64_t checksum_of(const std::string& text) { return checksum(text.data(), text.size()); }
+
+/// The same tokens, with some of them hidden.
+RunData with_masks(RunData data, const Tokenizer& tokenizer, std::uint64_t seed) {
+  data.train = masked(data.train, tokenizer, {.seed = seed});
+  if (data.validation) data.validation = masked(data.validation, tokenizer, {.seed = validation_seed(seed)});
+  return data;
+}
 
 /// The built-in language.
 class LanguageSource final : public RunSource {
  public:
   explicit LanguageSource(bool masked) : masked_(masked) {}
   DataFacts facts() const override { return {}; }
-  void fill(ModelConfig& config) const override { config.vocab = language_.vocabulary() + (masked_ ? 1 : 0); }
+  void fill(ModelConfig& config) const override { config.vocab = tokenizer()->vocabulary(); }
   std::uint64_t fingerprint() const override { return RandomKey(0).with("language 1").bits(); }
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return language_tokenizer(language_, masked_); }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return language_.tokenizer({.mask = masked_}); }
 
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
     RunData data{.train = language_.dataset(t, o.seed), .validation = language_.dataset(t, validation_seed(o.seed))};
-    if (o.validation <= 0) data.validation.reset();
     data.told = concat("the built-in language, ", language_.vocabulary(), " words, endless");
     if (!masked_) data.baselines = language_.baselines(t);
-    return masked_ ? masked(std::move(data), o, language_.vocabulary(), static_cast<std::int32_t>(language_.vocabulary()))
-                   : std::move(data);
+    return masked_ ? with_masks(std::move(data), *tokenizer(), o.seed) : std::move(data);
   }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 
  private:
   bool masked_;
@@ -58,12 +70,11 @@ class TextSource final : public RunSource {
     data.told = concat(told_, ": ", split.training.count, " tokens to learn from, ", split.validation.count, " to measure, ",
                        tokenizer_->vocabulary(), " different (", tokenizer_->kind(), ")");
     if (!masked_) data.baselines = text_baselines(*ids_, split.training, tokenizer_->vocabulary());
-    return masked_ ? masked(std::move(data), o, tokenizer_->vocabulary(), *tokenizer_->special().mask) : std::move(data);
+    return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);
   }
-  std::unique_ptr<Dataset> everything(const RunOptions& o) const override {
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
     RunData data{.train = ordered_windows(ids_, {0, ids_->size()}, o.model.seq_len, bytes_per_token())};
-    if (masked_) data = masked(std::move(data), o, tokenizer_->vocabulary(), *tokenizer_->special().mask);
-    return std::move(data.train);
+    return (masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : data).train;
   }
 
  private:
@@ -76,6 +87,16 @@ class TextSource final : public RunSource {
 };
 
 }  // namespace
+
+std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
+
+TextSources sources_of(const std::vector<std::string>& data, const fs::path& cache) {
+  if (data.size() == 1 && data[0] == "-") {
+    fs::create_directories(cache);
+    return saved_text(std::cin, cache / concat("standard-input-", getpid(), ".txt"));
+  }
+  return text_sources(std::vector<fs::path>(data.begin(), data.end()));
+}
 
 std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
                                                   const Progress& progress) {
@@ -95,13 +116,16 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer,
           " has no mask token, which a masked language model needs");
   fs::create_directories(cache);
-  const std::uint64_t name = checksum(sources.told().data(), sources.told().size()) ^ checksum_of(tokenizer->to_json());
-  std::shared_ptr<const TokenFile> ids = token_file(sources, *tokenizer, cache / (as_hex(name) + ".tokens"), progress);
+  std::string key = tokenizer->to_json();
+  const bool once = o.data[0] == "-";  // nothing will ask for it again
+  for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : fs::absolute(file.path).string());
+  std::shared_ptr<const TokenFile> ids =
+      token_file(sources, *tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
+  if (once) fs::remove(sources.files[0].path);
   return ids ? std::make_unique<TextSource>(tokenizer, ids, sources.told(), mask) : nullptr;
 }
 
-std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const std::function<bool()>& go_on) {
-  const Progress progress = [&](double) { return !go_on || go_on(); };
+std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const ModelKind kind = o.model.model;
   const bool text_model = kind == ModelKind::lm || kind == ModelKind::encoder;
   if (!o.data.empty() && text_model) return open_text(o, cache, progress);

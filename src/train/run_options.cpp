@@ -21,7 +21,7 @@ static void fields(Io& io, RunOptions& o) {
   io("steps", o.steps, "updates (default: some minutes' worth)");
   io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
   io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
-  io("lr", o.lr, "highest learning rate");
+  io("lr", o.lr, "highest learning rate (default: 0.001; adafactor 0.01, sgd 0.03)");
   io("min_lr", o.min_lr, "where linear and cosine end (default: a tenth of --lr)");
   io("warmup_steps", o.warmup_steps, "steps in which the rate rises from near 0 (default: a twentieth of --steps, at most 200)");
   io("schedule", o.schedule, "constant, linear, cosine or inverse-sqrt");
@@ -31,7 +31,8 @@ static void fields(Io& io, RunOptions& o) {
   io("eps", o.optimizer.eps, "added to the root of the second moment");
   io("momentum", o.optimizer.momentum, "of sgd");
   io("nesterov", o.optimizer.nesterov, "sgd looks ahead");
-  io("weight_decay", o.optimizer.weight_decay, "of matrices; norms, biases and gains are left out");
+  io("weight_decay", o.optimizer.weight_decay,
+     "of matrices; norms, biases and gains are left out (default: 0.1; sgd and adam 0)");
   io("decay_all", o.optimizer.decay_all, "weight decay of norms, biases and gains too");
   io("clip_grad_norm", o.clip_grad_norm, "gradients are scaled down to this norm; 0: never");
   io("label_smoothing", o.label_smoothing, "share of a label's weight that is spread over all classes");
@@ -130,10 +131,23 @@ Names run_names() {
 }  // namespace
 
 std::vector<OptionText> option_texts() {
-  std::vector<OptionText> all = model_texts();
-  const std::vector<OptionText> run = run_texts();
-  all.insert(all.begin() + 1, run.begin(), run.begin() + 5);  // the data comes after the kind of model
-  all.insert(all.end(), run.begin() + 5, run.end());
+  std::vector<OptionText> data, updates, output, model = model_texts();
+  for (OptionText& option : run_texts()) {
+    const bool is_data = data.size() < 5;  // the first of the list
+    const bool is_output = option.name == "log_every" || !output.empty();
+    (is_data ? data : is_output ? output : updates).push_back(std::move(option));
+  }
+  std::vector<OptionText> all;
+  const auto add = [&](std::vector<OptionText>& part, const char* group) {
+    for (OptionText& option : part) {
+      option.group = group;
+      all.push_back(std::move(option));
+    }
+  };
+  add(data, "Data");
+  add(model, "Model");
+  add(updates, "Updates");
+  add(output, "Output");
   return all;
 }
 

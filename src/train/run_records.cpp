@@ -28,9 +28,9 @@ RunRecords unpacked(const std::string& record, const std::string& where) {
   return records;
 }
 
-std::string metrics_line(const StepRecord& r, double seconds) {
-  Json line{{"step", r.step},     {"loss", r.loss},    {"learning_rate", r.learning_rate}, {"gradient_norm", r.gradient_norm},
-            {"labels", r.labels}, {"seconds", seconds}};
+std::string metrics_line(const StepRecord& r) {
+  Json line{{"step", r.step},     {"loss", r.loss},      {"learning_rate", r.learning_rate}, {"gradient_norm", r.gradient_norm},
+            {"labels", r.labels}, {"seconds", r.seconds}};
   if (r.outcome != StepOutcome::updated) line["outcome"] = r.outcome == StepOutcome::skipped ? "skipped" : "rolled back";
   if (!r.problem.empty()) line["problem"] = r.problem;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);

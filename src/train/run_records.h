@@ -24,7 +24,7 @@ struct RunRecords {
 std::string packed(const RunRecords& records);
 RunRecords unpacked(const std::string& record, const std::string& where);
 
-std::string metrics_line(const StepRecord& record, double seconds);
+std::string metrics_line(const StepRecord& record);
 std::string metrics_line(std::int64_t step, const Evaluation& validation);
 
 }  // namespace addnorm

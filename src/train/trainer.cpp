@@ -1,6 +1,7 @@
 #include "addnorm/train/trainer.h"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <map>
 
@@ -31,7 +32,11 @@ void check(const TrainerOptions& o) {
 
 struct Trainer::Impl {
   Impl(Model& m, const Dataset& d, const TrainerOptions& o)
-      : model(m), data(d), options(o), optimizer(make_optimizer(m, o.optimizer)), guard(o.spike_threshold) {}
+      : model(m),
+        data(d),
+        options(o),
+        optimizer(make_optimizer(m, o.optimizer)),
+        guard(GuardOptions{.spike = o.spike_threshold}) {}
 
   std::uint64_t samples() const { return options.batch_size * options.accumulate; }
   Pass pass() const {
@@ -42,8 +47,8 @@ struct Trainer::Impl {
   double forward_backward(const std::vector<Batch>& parts, bool watched);
   StepRecord attempt();
   std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
-  void refuse_update(StepRecord& record);
-  void roll_back(StepRecord& record);
+  void refuse_update(StepRecord& record, Verdict verdict, const Guard& before);
+  void roll_back(StepRecord& record, const Guard& before);
 
   Model& model;
   const Dataset& data;
@@ -84,24 +89,22 @@ StepRecord Trainer::Impl::attempt() {
   const std::vector<Batch> batch = parts();
   StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
   for (const Batch& part : batch) record.labels += part.counted();
-  clear_gradients(model);
+  optimizer->clear_gradients();
   record.loss = forward_backward(batch, observer != nullptr);
   if (observer) observer->on_gradients(record.step, model);
-  record.gradient_norm = gradient_norm(model);
+  record.gradient_norm = optimizer->gradient_norm();
 
-  const Verdict verdict = guard.judge(record.loss, record.gradient_norm);
-  if (verdict == Verdict::bad) record.problem = find_problem(batch, record);
-  if (verdict == Verdict::spike) record.problem = concat("step ", record.step, ": ", guard.reason());
-  if (verdict == Verdict::ok) {
-    const double clip = options.clip_grad_norm;
-    const double scale = clip > 0 && record.gradient_norm > clip ? clip / record.gradient_norm : 1;
-    optimizer->step(record.learning_rate, scale);
-    guard.accept(record.loss, record.gradient_norm);
-    state.in_a_row = 0;
+  const Guard before = guard;
+  const Judgement judgement = guard.judge(record.loss, record.gradient_norm);
+  if (judgement.verdict == Verdict::ok) {
+    optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
   } else {
-    refuse_update(record);
+    record.problem =
+        judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
+    optimizer->clear_gradients();
+    refuse_update(record, judgement.verdict, before);
   }
-  clear_gradients(model);
+  optimizer->clear_gradients();
   return record;
 }
 
@@ -118,7 +121,7 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
     text += concat("the loss is ", record.loss);
   try {  // the step is a function of its inputs: run again, it fails at the same place
     const CheckFinite check;
-    clear_gradients(model);
+    optimizer->clear_gradients();
     forward_backward(parts, false);
   } catch (const NumericsError& first) {
     text += concat("; first seen: ", first.what());
@@ -126,32 +129,33 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
   return text;
 }
 
-/// The step ends without an update, or the run ends.
-void Trainer::Impl::refuse_update(StepRecord& record) {
-  const bool nan = !std::isfinite(record.loss) || !std::isfinite(record.gradient_norm);
-  clear_gradients(model);
-  if (nan && options.on_nan == OnNan::stop)
-    throw NumericsError(record.problem +
-                        "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help");
-  if (nan && options.on_nan == OnNan::rollback) return roll_back(record);
+/// The step ends without an update, or the run ends, with everything as it was before.
+void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, const Guard& before) {
+  const bool nan = verdict == Verdict::bad;
+  const bool too_many = guard.state().in_a_row >= kMostInARow;
+  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && last_good;
+  if (back) return roll_back(record, before);
   record.outcome = StepOutcome::skipped;
-  if (++state.in_a_row < kMostInARow) return;
-  if (!nan && last_good) return roll_back(record);
-  state.in_a_row -= 1;
-  throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
+  if (!too_many && !(nan && options.on_nan == OnNan::stop)) return;
+  guard = before;
+  if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
+  throw NumericsError(
+      concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
 }
 
-void Trainer::Impl::roll_back(StepRecord& record) {
-  if (state.rollbacks >= kMostRollbacks)
-    throw NumericsError(concat(record.problem, "; went back ", kMostRollbacks, " times already, that does not help"));
-  std::optional<Snapshot> good = last_good ? last_good() : std::nullopt;
-  if (!good) throw NumericsError(record.problem + "; there is no checkpoint to go back to");
+void Trainer::Impl::roll_back(StepRecord& record, const Guard& before) {
+  std::optional<Snapshot> good;
+  if (state.rollbacks < kMostRollbacks && last_good) good = last_good();
+  if (!good) {
+    guard = before;
+    throw NumericsError(concat(record.problem, state.rollbacks < kMostRollbacks ? "; there is no checkpoint to go back to"
+                                                                                : "; going back three times did not help"));
+  }
   const TrainerState now = state;
-  restore(*good, model, *optimizer, guard, state);
+  addnorm::restore(*good, model, *optimizer, guard, state);
   state.rollbacks = now.rollbacks + 1;
   state.next_sample = now.next_sample;  // on behind the bad batch
   state.labels = now.labels;
-  state.in_a_row = 0;
   record.outcome = StepOutcome::rolled_back;
 }
 
@@ -165,7 +169,9 @@ void Trainer::calibrate() { addnorm::calibrate(impl_->model, impl_->data.batch(0
 
 StepRecord Trainer::step() {
   Impl& i = *impl_;
+  const auto begin = std::chrono::steady_clock::now();
   StepRecord record = i.attempt();
+  record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   i.state.next_sample += i.samples();
   i.state.labels += record.labels;
   if (record.outcome != StepOutcome::rolled_back) i.state.step += 1;

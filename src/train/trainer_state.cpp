@@ -11,7 +11,6 @@ template <class Io>
 static void fields(Io& io, TrainerState& s) {
   io("next_sample", s.next_sample);
   io("labels", s.labels);
-  io("in_a_row", s.in_a_row);
   io("rollbacks", s.rollbacks);
 }
 
@@ -36,10 +35,12 @@ Snapshot snapshot(Module& model, Optimizer& optimizer, const Guard& guard, const
   Snapshot all{.step = state.step};
   each_tensor(model, optimizer, [&](const std::string& name, Tensor& value) { all.tensors.emplace_back(name, value); });
   TrainerState own = state;
-  JsonWriter writer;
+  GuardState guard_state = guard.state();
+  JsonWriter writer, guard_writer;
   fields(writer, own);
+  fields(guard_writer, guard_state);
   writer.object["optimizer_steps"] = optimizer.steps();
-  writer.object["guard"] = Json::parse(to_json(guard.state()));
+  writer.object["guard"] = guard_writer.object;
   all.record = writer.object.dump();
   return all;
 }
@@ -62,7 +63,8 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
   if (!record.contains("optimizer_steps") || !record.contains("guard")) at.fail("optimizer_steps or guard is missing");
   std::size_t optimizer_steps = 0;
   read(record.at("optimizer_steps"), optimizer_steps, at.inside("optimizer_steps"));
-  const GuardState guard_state = guard_state_from_json(record.at("guard").dump(), at.where);
+  GuardState guard_state;
+  read(record.at("guard"), guard_state, at.inside("guard"));
   record.erase("optimizer_steps");
   record.erase("guard");
   TrainerState next{.step = from.step};
@@ -72,7 +74,7 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
     std::ranges::copy(saved.at(name)->values<float>(), value.values<float>().begin());
   });
   optimizer.set_steps(static_cast<std::int64_t>(optimizer_steps));
-  guard.restore(guard_state);
+  guard.restore(std::move(guard_state));
   state = next;
 }
 

@@ -12,7 +12,6 @@ struct TrainerState {
   std::int64_t step = 0;          ///< steps done, skipped ones included
   std::uint64_t next_sample = 0;  ///< number of the first sample that was not seen yet
   std::uint64_t labels = 0;       ///< predicted so far
-  std::uint64_t in_a_row = 0;     ///< steps without update up to now
   std::uint64_t rollbacks = 0;
 };
 

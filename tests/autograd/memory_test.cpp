@@ -1,4 +1,6 @@
 // What stays alive until backward: what an op's closure reads, and nothing else; and what the arena sees of it.
+#include <utility>
+
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
@@ -40,6 +42,32 @@ TEST(Memory, AnInputThatBackwardDoesNotReadIsReleased) {
 TEST(Memory, WhatBackwardReadsIsKept) {
   EXPECT_FALSE(is_released_by({3, 5}, [](const Var& f, const Var& x) { return mul(f, x); }));
   EXPECT_FALSE(is_released_by({3, 5}, [](const Var& f, const Var&) { return gelu(f); }));
+}
+
+/// Whether `use` lets go of a value that follows from what is kept anyway.
+template <class Use>
+bool is_computed_again(Var made, Use use) {
+  const Tensor held = std::as_const(made).value();
+  const Var y = use(made);
+  made = Var();
+  return held.unique();
+}
+
+TEST(Memory, AProductKeepsNeitherTheActivationNorTheNormInFrontOfIt) {
+  const Var x = leaf({3, 5}), w = leaf({7, 5}), gamma = leaf({5});
+  const Var up = leaf({5, 7});
+  EXPECT_TRUE(is_computed_again(linear(x, w, Var(), LinearActivation::gelu), [&](const Var& f) { return linear(f, up); }));
+  EXPECT_TRUE(is_computed_again(layer_norm(x, gamma, Var()), [&](const Var& f) { return linear(f, w); }));
+  EXPECT_TRUE(is_computed_again(add_rms_norm(x, x, gamma).y, [&](const Var& f) { return linear(f, w); }));
+  EXPECT_FALSE(is_computed_again(scale(x, 2), [&](const Var& f) { return linear(f, w); }));
+}
+
+TEST(Memory, AValueThatWasChangedIsKeptAsItIs) {
+  Var x = leaf({2, 3}), w = leaf({1, 3});
+  Var y = layer_norm(x, Var(), Var());
+  for (float& v : y.value().values<float>()) v = 2;
+  backward(linear(y, w), Tensor::full({2, 1}, 1.0));
+  EXPECT_SAME_BITS(w.grad().values<float>(), (std::vector{4.0f, 4.0f, 4.0f}));
 }
 
 TEST(Memory, GradientsFlowThroughValuesThatAreGone) {

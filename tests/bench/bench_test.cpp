@@ -15,8 +15,11 @@
 #include <thread>
 
 #include "addnorm/core/error.h"
+#include "addnorm/model/language_model.h"
 #include "bench/idle.h"
 #include "bench/slice.h"
+#include "bench/steps.h"
+#include "bench/worker.h"
 
 namespace addnorm::bench {
 namespace {
@@ -80,6 +83,40 @@ TEST(Bench, JsonHasTheDocumentedFieldsAndLeavesOutWhatWasNotMeasured) {
   EXPECT_FALSE(rows[1].contains("ratio_to_torch"));
 }
 
+TEST(Bench, AWholeStepSaysTokensPerSecondAndBothPeaksOfMemory) {
+  Report report;
+  report.results = {a_result("train-step A", {6, 384, 256, 8})};
+  Result& r = report.results[0];
+  r.tokens = 2048;
+  r.seconds = 1;
+  r.eager = Result::Rival{1.5, 1.5};
+  r.torch = r.compile = Result::Rival{1.25, 1.25};
+  r.peak_mib = 400;
+  r.peak_mib_torch = 1000;
+  std::ostringstream json, table;
+  print_json(report, json);
+  print_table(report, table);
+  const auto row = nlohmann::json::parse(json.str())["results"][0];
+  EXPECT_EQ(row["tokens_per_second"], 2048);
+  EXPECT_EQ(row["ratio_to_torch"], 1.25);
+  EXPECT_EQ(row["ratio_to_eager"], 1.5);
+  EXPECT_EQ(row["peak_mib"], 400);
+  EXPECT_EQ(row["peak_mib_torch"], 1000);
+  EXPECT_NE(table.str().find("400 0.40"), std::string::npos) << table.str();
+}
+
+TEST(Bench, OperationsOfAStepAreThoseOfTheModelThatRuns) {
+  const StepModel& a = step_models().front();
+  EXPECT_NEAR(step_operations(a) / 1e9, 146.5, 0.05);
+  for (const bool post_norm : {false, true}) {
+    const StepModel m{
+        .name = "tiny", .layers = 2, .width = 8, .heads = 2, .length = 4, .batch = 1, .vocab = 5, .post_norm = post_norm};
+    const ModelConfig config = config_of(m);
+    LanguageModel model(config);
+    EXPECT_EQ(parameters(m), count_parameters(model) - m.length * m.width);
+  }
+}
+
 TEST(Bench, TableGivesGeometricMeansOnlyOfWhatEveryShapeHas) {
   Report report;
   report.results = {a_result("add_layer_norm forward", {2048, 384}), a_result("add_layer_norm forward", {4096, 64})};
@@ -96,7 +133,7 @@ TEST(Bench, TableGivesGeometricMeansOnlyOfWhatEveryShapeHas) {
 
 TEST(Bench, EveryJobHasItsOwnNameAndShape) {
   std::vector<std::string> seen;
-  for (const auto& jobs : {norm_jobs(), gemm_jobs(), attention_jobs()})
+  for (const auto& jobs : {norm_jobs(), gemm_jobs(), attention_jobs(), step_jobs()})
     for (const Job& job : jobs) seen.push_back(job.name + " " + shape_text(job.shape, "x"));
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
@@ -205,6 +242,22 @@ TEST(BenchPeer, IsFoundOnlyInAFolderOfThisUserThatHoldsTheScript) {
     EXPECT_EQ(installed_python(root), "");
   }
   fs::remove_all(root);
+}
+
+TEST(BenchWorker, MeasuresInAProcessOfItsOwn) {
+  int calls = 0;
+  Worker worker([&] { return [&] { usleep(2000), ++calls; }; });
+  const auto seconds = worker.slice(1, 0.01);
+  ASSERT_TRUE(seconds.has_value());
+  EXPECT_GE(*seconds, 2e-3);
+  EXPECT_EQ(calls, 0);
+  EXPECT_GT(peak_mib(worker.pid()), 0);
+}
+
+TEST(BenchWorker, ThatFailsAnswersNothing) {
+  Worker worker([]() -> std::function<void()> { throw UsageError("no such model"); });
+  EXPECT_FALSE(worker.slice(1, 0.01).has_value());
+  EXPECT_FALSE(worker.slice(1, 0.01).has_value());
 }
 
 TEST(BenchSlice, MedianIsTheMiddleAndOfTwoTheLower) {

@@ -9,6 +9,7 @@
 #include <sstream>
 
 #include "data/grammar.h"
+#include "support/folder.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -186,6 +187,26 @@ TEST(Language, BatchesAreTheSameHoweverTheyAreSplit) {
   const Ids text = Language().sample(2, 103, 17);
   EXPECT_TRUE(std::equal(text.begin(), text.end() - 1, whole.ids.begin() + 48));
   EXPECT_TRUE(std::equal(text.begin() + 1, text.end(), whole.labels.begin() + 48));
+}
+
+TEST(Language, TokenizerReadsAndWritesItsText) {
+  const Language language;
+  const auto tokenizer = language.tokenizer({.mask = true});
+  const Ids text = language.sample(1, 0, 24);
+  EXPECT_EQ(tokenizer->encode(language.text(text)), text);
+  EXPECT_EQ(tokenizer->encode(" a dog\nsees every\tcat ."), ids(language, "a dog sees every cat ."));
+  EXPECT_EQ(tokenizer->decode(ids(language, "a dog sees every cat .")), " a dog sees every cat.");
+  EXPECT_EQ(tokenizer->vocabulary(), 44u);
+  EXPECT_EQ(tokenizer->special().mask, 43);
+  EXPECT_FALSE(tokenizer->special().unknown.has_value());
+  EXPECT_TRUE(throws_saying<DataError>([&] { tokenizer->encode("a wolf sees"); }, {"byte 2"}));
+  EXPECT_EQ(language.tokenizer()->vocabulary(), 43u);
+  // Written and read again it gives the same ids.
+  const test::TemporaryFolder folder;
+  const auto again = read_tokenizer(folder.write("tokenizer.json", tokenizer->to_json()));
+  EXPECT_EQ(again->encode(language.text(text)), text);
+  EXPECT_EQ(again->decode(text), tokenizer->decode(text));
+  EXPECT_EQ(again->special().mask, 43);
 }
 
 TEST(Language, RefusesWhatItDoesNotHaveAndSaysWhere) {

@@ -117,6 +117,16 @@ TEST_P(Activations, GiveAnElementTheSameBitsWhereverItStands) {
   }
 }
 
+TEST_P(Activations, TogetherWithTheirSlopesHaveTheSameBits) {
+  const std::vector<float> x = normal_values(1003, 5);
+  for (const Activation kind : kAll) {
+    std::vector<float> y(x.size()), slope(x.size());
+    kernels::activate_with_slope(kind, x.data(), x.size(), y.data(), slope.data());
+    EXPECT_SAME_BITS(y, applied(kind, x));
+    EXPECT_SAME_BITS(slope, slopes(kind, x));
+  }
+}
+
 TEST_P(Activations, SwigluFollowsTheReferencePackedOrNot) {
   for (std::size_t width = 0; width < 20; ++width) {
     const std::size_t rows = 3;

@@ -83,6 +83,13 @@ TEST_P(Attention, MatchesTheReferenceForCausalOffsets) {
   expect_matches_reference({.queries = 7, .keys = 12, .causal = true, .offsets = {5, -2}});
 }
 
+TEST_P(Attention, OfFewQueriesMatchesTheReferenceAsItDoesOfMany) {
+  for (const std::size_t queries : {1u, 3u, 4u})
+    for (const std::size_t keys : {1u, 3u, 95u, 96u, 97u, 250u})
+      for (const bool causal : {false, true})
+        expect_matches_reference({.heads = 4, .kv_heads = 2, .queries = queries, .keys = keys, .causal = causal, .offset = 40});
+}
+
 /// The results of the case with one causal offset are those with another, bit for bit.
 template <class T>
 void expect_same_with_offsets(std::ptrdiff_t one, std::ptrdiff_t other) {

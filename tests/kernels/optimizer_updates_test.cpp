@@ -1,8 +1,10 @@
 #include "kernels/optimizer_updates.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
+#include "kernels/optimizer_adafactor.h"
 #include "support/every_target.h"
 #include "support/guarded.h"
 #include "support/near.h"
@@ -52,6 +54,99 @@ TEST_P(OptimizerUpdates, AdamFollowsDoubleForAThousandSteps) {
     EXPECT_NEAR_ALL(std::span<const float>(got.p), want.p, test::steps_tolerance(1000));
     EXPECT_NEAR_ALL(std::span<const float>(got.m), want.m, test::elementwise_tolerance());
     EXPECT_NEAR_ALL(std::span<const float>(got.v), want.v, test::steps_tolerance(1000));
+  }
+}
+
+TEST_P(OptimizerUpdates, RectifiedAdamFollowsDoubleBeforeAndAfterItAdapts) {
+  for (const double beta2 : {0.5, 0.95, 0.999}) {  // adapts never, from step 6 on, from step 6 on
+    State<float> got(normal_values(100, 1));
+    State<double> want(normal_values(100, 1));
+    for (std::int64_t step = 1; step <= 50; ++step) {
+      const auto g = normal_values(100, static_cast<std::uint64_t>(step), 0.1, 1);
+      const AdamSettings settings{.beta2 = beta2, .weight_decay = 0.1, .rectified = true, .step = step, .gradient_scale = 0.25};
+      got.adam(g, settings);
+      want.adam(g, settings);
+    }
+    EXPECT_NEAR_ALL(std::span<const float>(got.p), want.p, test::steps_tolerance(50));
+  }
+}
+
+TEST_P(OptimizerUpdates, PiecesFollowTheSettingsOfTheirGroupWithTheBitsOfTheWhole) {
+  const auto g = normal_values(100, 1), p = normal_values(100, 2);
+  const AdamSettings decayed{.weight_decay = 0.1, .gradient_scale = 0.7}, plain{.gradient_scale = 0.7};
+  State<float> first(p), second(p), pieces(p);
+  first.adam(g, decayed);
+  second.adam(g, plain);
+  const auto piece = [&](std::size_t begin, std::size_t end, std::size_t group) {
+    return kernels::UpdatePiece<float>{&g[begin], &pieces.p[begin], &pieces.m[begin], &pieces.v[begin], end - begin, group};
+  };
+  const std::vector<kernels::UpdatePiece<float>> all{piece(0, 3, 0), piece(3, 40, 0), piece(40, 41, 1), piece(41, 99, 1)};
+  const kernels::reference::AdamFactors groups[] = {kernels::reference::AdamFactors(decayed),
+                                                    kernels::reference::AdamFactors(plain)};
+  kernels::adam(all, groups);
+  EXPECT_SAME_BITS(std::span(pieces.p).first(40), std::span(first.p).first(40));
+  EXPECT_SAME_BITS(std::span(pieces.p).subspan(40, 59), std::span(second.p).subspan(40, 59));
+  EXPECT_EQ(pieces.p[99], p[99]);
+
+  State<float> whole(p), cut(p);
+  const SgdSettings settings[] = {{.momentum = 0.9}, {.momentum = 0.9, .weight_decay = 0.1, .gradient_scale = 0.3}};
+  whole.sgd(g, settings[1]);
+  const kernels::UpdatePiece<float> halves[] = {{&g[0], &cut.p[0], &cut.m[0], nullptr, 47, 1},
+                                                {&g[47], &cut.p[47], &cut.m[47], nullptr, 53, 1}};
+  kernels::sgd(halves, settings);
+  EXPECT_SAME_BITS(cut.p, whole.p);
+}
+
+TEST_P(OptimizerUpdates, PartsOfAdafactorFollowTheirFormulasAndStayInsideTheirBuffers) {
+  for (std::size_t width = 1; width < 40; width += 1 + width / 5)
+    for (const std::size_t rows : {1u, 3u, 9u}) {
+      SCOPED_TRACE(concat(rows, " x ", width));
+      const test::Edge edge = test::kEdges[width % 2];
+      const std::size_t n = rows * width;
+      const auto gradient = normal_values(n, 1), start = normal_values(n, 2);
+      auto rows_of = normal_values(rows, 3), columns_of = normal_values(width, 4);
+      for (auto* moments : {&rows_of, &columns_of})
+        for (float& x : *moments) x = x * x;
+      const Guarded<float> g(gradient, edge), row(rows_of, edge), column(columns_of, edge);
+      Guarded<double> of_rows(rows, edge), of_columns(width, edge);
+      kernels::square_sums(g.data(), rows, width, of_rows.data(), of_columns.data());
+      std::vector<double> want_rows(rows), want_columns(width), want_p(n);
+      const double least = 0.01, shrink = 0.001, step = 0.1;
+      double squares = 0, update_squares = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double x = static_cast<double>(gradient[i]), p = static_cast<double>(start[i]);
+        want_rows[i / width] += x * x;
+        want_columns[i % width] += x * x;
+        squares += x * x;
+        const double v = std::max(static_cast<double>(rows_of[i / width]) * static_cast<double>(columns_of[i % width]), least);
+        update_squares += x * x / v;
+        want_p[i] = p - (shrink * p + step * x / std::sqrt(v));
+      }
+      EXPECT_NEAR_ALL(std::span<const double>(of_rows), std::span<const double>(want_rows), test::double_sum_tolerance());
+      EXPECT_NEAR_ALL(std::span<const double>(of_columns), std::span<const double>(want_columns), test::double_sum_tolerance());
+      EXPECT_NEAR(kernels::squares(g.data(), n), squares, test::double_sum_tolerance().rtol * squares);
+      EXPECT_NEAR(kernels::update_squares(g.data(), row.data(), column.data(), least, rows, width), update_squares,
+                  test::double_sum_tolerance().rtol * update_squares);
+      Guarded<float> p(start, edge);
+      kernels::adafactor_update(g.data(), row.data(), column.data(), least, shrink, step, rows, width, p.data());
+      EXPECT_NEAR_ALL(std::span<const float>(p), want_p, test::slope_tolerance());
+    }
+}
+
+TEST_P(OptimizerUpdates, AdafactorsMomentOfAVectorFollowsItsSquares) {
+  for (std::size_t n = 0; n < 40; ++n) {
+    const auto g = normal_values(n, 1), before = normal_values(n, 2);
+    const Guarded<float> gradient(g);
+    Guarded<float> v(before), fresh(n);
+    std::vector<double> want(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      const double x = 0.5 * static_cast<double>(g[i]), old = static_cast<double>(before[i]);
+      want[i] = old + 0.25 * (x * x - old);
+    }
+    kernels::follow_squares(gradient.data(), 0.25, 0.5, n, v.data());
+    EXPECT_NEAR_ALL(std::span<const float>(v), want, test::elementwise_tolerance());
+    kernels::follow_squares(gradient.data(), 1, 1, n, fresh.data());
+    for (std::size_t i = 0; i < n; ++i) EXPECT_EQ(fresh.data()[i], g[i] * g[i]);
   }
 }
 

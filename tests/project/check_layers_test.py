@@ -56,6 +56,10 @@ class ThirdParty(unittest.TestCase):
         self.assertEqual(len(complaints({"src/tensor/tensor.cpp": "#include <oneapi/dnnl/dnnl.hpp>\n"})), 1)
         self.assertEqual(complaints({"src/kernels/gemm/gemm.cpp": "#include <dnnl.h>\n", "bench/peer.cpp": "#include <dnnl.hpp>\n"}), [])
 
+    def test_icu_is_for_one_file_only(self):
+        self.assertEqual(len(complaints({"src/data/text.cpp": "#include <unicode/uchar.h>\n"})), 1)
+        self.assertEqual(complaints({"src/data/unicode.cpp": "#include <unicode/uchar.h>\n"}), [])
+
     def test_public_headers_include_nothing_foreign(self):
         for header in ("nlohmann/json.hpp", "hwy/highway.h", "CLI/CLI.hpp", "omp.h", "sys/mman.h", "unistd.h"):
             with self.subTest(header):

@@ -26,6 +26,7 @@ class TemporaryFolder {
   /// Writes a file below it, with the folders on the way, and returns its path.
   std::filesystem::path write(const std::filesystem::path& name, std::string_view text) const {
     std::filesystem::create_directories((path / name).parent_path());
+    std::filesystem::remove(path / name);  // overwriting would wait for the disk
     std::ofstream file(path / name, std::ios::binary);
     file.write(text.data(), static_cast<std::streamsize>(text.size()));
     return path / name;

@@ -95,7 +95,7 @@ constexpr double random_branch_tolerance(double deviation) { return 0.05 * devia
 /// Losses, gradient norms and final weights of a short training run against PyTorch in float64.
 constexpr Tolerance training_tolerance() { return {1e-5, 0}; }
 /// The same run in float64 here: sums in another order, through 20 steps of Adam, which divides by what is close to 0.
-constexpr Tolerance training_in_double_tolerance() { return {1e-9, 0}; }
+constexpr Tolerance training_in_double_tolerance() { return {1e-11, 0}; }
 /// N-18: logits, loss and gradients of a whole model.
 constexpr Tolerance model_logits_tolerance() { return {1e-4, 0}; }
 constexpr Tolerance model_gradient_tolerance() { return {1e-6, 1e-4}; }

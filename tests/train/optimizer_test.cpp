@@ -289,7 +289,15 @@ TEST(GradientNorm, IsThatOfAllGradientsInDoubleForAnyThreadCount) {
   const double want = std::sqrt(squares);
   const double first = gradient_norm(all);
   EXPECT_NEAR(first, want, test::double_sum_tolerance().rtol * want);
-  test::with_every_thread_count([&] { EXPECT_EQ(gradient_norm(all), first); });
+  const auto optimizer = make_optimizer(all, {});
+  test::with_every_thread_count([&] {
+    EXPECT_EQ(gradient_norm(all), first);
+    EXPECT_EQ(optimizer->gradient_norm(), first);
+  });
+  optimizer->clear_gradients();
+  EXPECT_EQ(gradient_norm(all), 0);
+  EXPECT_FALSE(all.values[0].grad().defined());
+  all.give_gradients(7);
   clear_gradients(all);
   EXPECT_EQ(gradient_norm(all), 0);
   EXPECT_FALSE(all.values[0].grad().defined());

@@ -15,8 +15,10 @@ inline constexpr std::int32_t kIgnoredLabel = -100;
 ///
 ///   lm          ids [sequences, tokens], labels of the same shape: the next token
 ///   encoder     ids with some masked, labels of the same shape: the token where one was masked, else kIgnoredLabel
-///   seq2seq     ids: source; target_ids [sequences, target tokens]: what the decoder reads, begin token first; labels as
-///   target_ids classifier  ids, labels [sequences] mlp         features [sequences, width], labels [sequences]
+///   seq2seq     ids: source; target_ids [sequences, target tokens]: what the decoder reads, begin token first;
+///               labels as target_ids
+///   classifier  ids, labels [sequences]
+///   mlp         features [sequences, width], labels [sequences]
 struct Batch {
   std::uint64_t first = 0;    ///< number of the first sample
   std::size_t sequences = 0;  ///< samples

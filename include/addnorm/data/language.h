@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "addnorm/data/dataset.h"
+#include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
 
@@ -33,6 +34,8 @@ class Language {
 
   /// The first `tokens` words of text number `index`, a function of (seed, index).
   std::vector<std::int32_t> sample(std::uint64_t seed, std::uint64_t index, std::size_t tokens) const;
+  /// Text to ids: words with white space between, full stops where they stand. Another word is a DataError.
+  std::unique_ptr<Tokenizer> tokenizer(AddedTokens added = {}) const;
   /// "every dog sees some cats that a bird hears."; an id outside the vocabulary is a UsageError.
   std::string text(std::span<const std::int32_t> ids) const;
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
@@ -56,15 +57,11 @@ struct TokenizerChoice {
 TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added = {}, const Progress& progress = {},
                                   std::size_t most = 256);
 
-/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one another
-/// with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file.
-class TokenFile {
+/// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one
+/// another with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file. copy(): beyond
+/// size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
+class TokenFile : public TokenSource {
  public:
-  virtual ~TokenFile() = default;
-
-  virtual std::uint64_t size() const = 0;  ///< ids
-  /// Ids first ... first + count - 1. Beyond size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
-  virtual void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const = 0;
   virtual std::uint64_t source_bytes() const = 0;  ///< of text: bits per byte are nats per id * size() / source_bytes() / ln 2
   virtual std::uint64_t fingerprint() const = 0;   ///< a function of all ids: another text has another one
   virtual const std::string& history() const = 0;  ///< "read from x.tokens", "made anew: the text has changed"

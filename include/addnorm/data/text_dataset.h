@@ -38,6 +38,6 @@ std::unique_ptr<Dataset> ordered_windows(std::shared_ptr<const TokenSource> sour
 /// Entropies of the tokens of a range as counted: uniform over the ids that occur, unigram, and bigram (of a token given the one
 /// before it); floor is NaN. Pairs are counted in `vocabulary`^2 cells or, past 2^24 of those, in a map; `most` bounds the tokens
 /// that are read, from the beginning of the range. An id outside 0 ... vocabulary - 1 is a DataError.
-Baselines text_baselines(const TokenSource& source, TokenRange range, std::size_t vocabulary, std::uint64_t most = 1u << 26);
+Baselines text_baselines(const TokenSource& source, TokenRange range, std::size_t vocabulary, std::uint64_t most = 1u << 24);
 
 }  // namespace addnorm

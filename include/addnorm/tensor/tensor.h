@@ -76,6 +76,7 @@ class Tensor {
   bool shares_with(const Tensor& other) const { return defined() && buffer_ == other.buffer_; }
 
  private:
+  friend void leave_arena_scope(Tensor& tensor);
   void* checked_data(DType wanted) const;
 
   std::shared_ptr<Buffer> buffer_;

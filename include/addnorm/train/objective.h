@@ -21,20 +21,20 @@ Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObserv
 /// Mean cross-entropy over the labels that count, in nats; 0 where none does.
 Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double label_smoothing = 0);
 
-/// The measured coefficients of arrangements that have some (Admin), from one pass over the batch in training mode: once before the
-/// first update, never again. Nothing to do for all others.
+/// The measured coefficients of arrangements that have some (Admin), from one pass over the batch in training mode: once before
+/// the first update, never again. Nothing to do for all others.
 void calibrate(Model& model, const Batch& batch, const Pass& pass);
 
 /// How a model does on data, without dropout. Sums are in double, in the order of samples, so they do not depend on how many go
 /// into a batch beyond the rounding of the logits.
 struct Evaluation {
-  double loss = 0;               ///< nats per label, without label smoothing
-  std::size_t labels = 0;        ///< that counted
-  std::size_t right = 0;         ///< labels whose class has the highest logit (the lowest of equals)
-  std::size_t sequences = 0;     ///< samples with at least one label
-  std::size_t exact = 0;         ///< samples all of whose labels were right
-  double bytes_per_label = 0;    ///< of the data; 0: not known
-  bool stopped = false;          ///< before all samples were seen
+  double loss = 0;             ///< nats per label, without label smoothing
+  std::size_t labels = 0;      ///< that counted
+  std::size_t right = 0;       ///< labels whose class has the highest logit (the lowest of equals)
+  std::size_t sequences = 0;   ///< samples with at least one label
+  std::size_t exact = 0;       ///< samples all of whose labels were right
+  double bytes_per_label = 0;  ///< of the data; 0: not known
+  bool stopped = false;        ///< before all samples were seen
 
   double perplexity() const;     ///< e^loss
   double bits_per_byte() const;  ///< loss / ln 2 / bytes_per_label; NaN where that is not known

@@ -58,6 +58,9 @@ class Optimizer {
   /// One update by rate `lr`, with every gradient times `gradient_scale` (clipping). Same bits for any number of threads. One
   /// pass over all parameters (adafactor: three), whatever their number.
   virtual void step(double lr, double gradient_scale = 1) = 0;
+  /// As the functions below for a module, without going through it: a tenth of a millisecond for some hundred tensors.
+  virtual double gradient_norm() const = 0;
+  virtual void clear_gradients() = 0;
   virtual std::int64_t steps() const = 0;  ///< updates so far
   virtual void set_steps(std::int64_t steps) = 0;
   virtual const std::vector<ParameterGroup>& groups() const = 0;

@@ -18,7 +18,7 @@ struct RunPlan {
   const MemoryEstimate& memory;
   std::size_t parameters = 0;
   std::vector<ParameterGroup> groups{};
-  double flops_per_step = 0;   ///< of matrix products and attention, forward and backward
+  double flops_per_step = 0;    ///< of matrix products and attention, forward and backward
   std::int64_t first_step = 1;  ///< above 1: resumed
 };
 

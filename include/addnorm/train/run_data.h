@@ -16,10 +16,10 @@ namespace addnorm {
 
 /// Datasets and what a model needs to know of them.
 struct RunData {
-  std::unique_ptr<Dataset> train{};
-  std::unique_ptr<Dataset> validation{};  ///< null: none
-  std::optional<Baselines> baselines{};   ///< of the loss, where they are known
-  std::string told{};                     ///< for a person: "tinyshakespeare.txt: 1,003,854 characters to learn, ..."
+  std::shared_ptr<const Dataset> train{};
+  std::shared_ptr<const Dataset> validation{};  ///< null: none
+  std::optional<Baselines> baselines{};         ///< of the loss, where they are known
+  std::string told{};                           ///< for a person: "book.txt, 1.1 MiB: 1003854 tokens to learn from, ..."
 };
 
 /// Opened data, before the sizes are known that depend on it.
@@ -30,17 +30,20 @@ class RunSource {
   /// Vocabularies, classes and features, as the data has them.
   virtual void fill(ModelConfig& config) const = 0;
   virtual RunData datasets(const RunOptions& options) const = 0;
+  /// All samples once, in their order: for evaluation. The seed is that of the options where something is masked.
+  virtual std::shared_ptr<const Dataset> everything(const RunOptions& options) const = 0;
   /// Says whether a resumed run sees what it saw: a function of every byte.
   virtual std::uint64_t fingerprint() const = 0;
   /// How text becomes ids, for generation and evaluation; null: no text.
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }
-  /// What else belongs to a trained model: JSON of class names, means and deviations of features; "{}".
+  /// What else belongs to a trained model, as JSON: {"classes": [...]} of labelled text, {"table": {...}} with the scaling of
+  /// features, {"pairs": true} where a language model answers what stands before the begin token; "{}".
   virtual std::string extra() const { return "{}"; }
 };
 
-/// What the options name, for the kind of model they name. `cache` is the folder of tokenised text. `go_on` is asked during long
-/// work; when it says no, null is returned. DataError and UsageError name file and option.
+/// What the options name, for the kind of model they name. `cache` is the folder of tokenised text. `go_on` hears the share that
+/// is done of long work; when it says no, null is returned. DataError and UsageError name file and option.
 std::unique_ptr<RunSource> open_source(const RunOptions& options, const std::filesystem::path& cache,
-                                       const std::function<bool()>& go_on = {});
+                                       const std::function<bool(double share)>& go_on = {});
 
 }  // namespace addnorm

@@ -22,6 +22,7 @@ struct RunOptions {
   std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
   double validation = 0.1;          ///< share of the data that is kept from training
   bool truncate = false;            ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};              ///< evaluation: what the data of training brought along (RunSource::extra); not in files
 
   // Updates.
   std::size_t steps = 0;
@@ -53,9 +54,10 @@ bool may_change(std::string_view name);
 
 /// One option as a command line shows it.
 struct OptionText {
-  std::string name;          ///< "batch_size": in files; on a command line --batch-size
+  std::string name;  ///< "batch_size": in files; on a command line --batch-size
   enum class Value { flag, yes_no, whole, number, text, texts } value;  ///< yes_no: --bias and --no-bias
   std::string help;
+  std::string group{};  ///< heading under which it stands: "Data", "Model", "Updates", "Output"
 };
 /// Every option, those of the model included, in the order in which a person should read them.
 std::vector<OptionText> option_texts();
@@ -72,8 +74,8 @@ std::string to_json(const RunOptions& options);
 
 /// What planned() knows of the data.
 struct DataFacts {
-  std::uint64_t tokens = 0;   ///< of the training text; 0: endless, or not text
-  std::uint64_t samples = 0;  ///< of pairs or tables; 0: endless
+  std::uint64_t tokens = 0;  ///< of the training text; 0: endless, or not text
+  std::size_t longest = 0;   ///< sequence of pairs or labelled text; 0: not known
 };
 /// Sizes and steps that were not given, so that training takes some minutes on a few cores and the model fits the amount of data;
 /// then everything is checked. Deterministic: the same data and options give the same plan on any machine.

@@ -23,12 +23,12 @@ enum class OnNan : unsigned char {
 };
 
 struct TrainerOptions {
-  std::size_t batch_size = 32;    ///< sequences of one part
-  std::size_t accumulate = 1;     ///< parts of one update: its loss is the mean over all labels of all parts
-  double clip_grad_norm = 1;      ///< gradients are scaled down to this norm; 0: never
-  double label_smoothing = 0;     ///< 0 ... 1
-  std::uint64_t seed = 1;         ///< of dropout
-  bool recompute = false;         ///< less memory: layers are computed again in backward
+  std::size_t batch_size = 32;  ///< sequences of one part
+  std::size_t accumulate = 1;   ///< parts of one update: its loss is the mean over all labels of all parts
+  double clip_grad_norm = 1;    ///< gradients are scaled down to this norm; 0: never
+  double label_smoothing = 0;   ///< 0 ... 1
+  std::uint64_t seed = 1;       ///< of dropout
+  bool recompute = false;       ///< less memory: layers are computed again in backward
   OnNan on_nan = OnNan::stop;
   double spike_threshold = 0;  ///< skip an update whose loss or gradient norm lies so many deviations above the last ones; 0: off
   OptimizerOptions optimizer{};
@@ -47,6 +47,7 @@ struct StepRecord {
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
   std::size_t labels = 0;  ///< predicted
+  double seconds = 0;      ///< that it took
   std::string problem{};   ///< why it was not an update
 };
 
@@ -72,8 +73,8 @@ class Trainer {
   /// The next update. NumericsError names step, first bad tensor and its place when it stops; everything is then as before.
   StepRecord step();
 
-  std::int64_t steps() const;      ///< done, skipped ones included
-  std::uint64_t labels() const;    ///< predicted so far
+  std::int64_t steps() const;    ///< done, skipped ones included
+  std::uint64_t labels() const;  ///< predicted so far
   const Optimizer& optimizer() const;
 
   /// All that the following steps depend on; parameters are shared, not copied.

@@ -198,9 +198,9 @@ void gemm_by_blocks(const Gemm& g) {
   });
 }
 
-/// Blocks of about 128 KiB of B, so that a thread's share is worth its wake-up.
+/// Blocks of about 64 KiB of B, so that a thread's share is worth its wake-up.
 void gemm_few_rows(const Gemm& g) {
-  const std::size_t columns = std::max<std::size_t>(4, 32768 / std::max<std::size_t>(1, g.k) / 4 * 4);
+  const std::size_t columns = std::max<std::size_t>(4, 16384 / std::max<std::size_t>(1, g.k) / 4 * 4);
   parallel_ranges(g.n, columns, [&](std::size_t begin, std::size_t end) {
     float* c = g.c + begin;
     few_rows_block(g.a, g.lda, g.b + begin * g.ldb, g.ldb, g.m, end - begin, g.k, g.alpha, g.update != Update::overwrite, c,

@@ -88,6 +88,14 @@ void activate(Activation kind, const T* x, std::size_t n, T* y) {
 }
 
 template <class T>
+void activate_with_slope(Activation kind, const T* x, std::size_t n, T* y, T* slope) {
+  for (std::size_t i = 0; i < n; ++i) {
+    y[i] = activation(kind, x[i]);
+    slope[i] = activation_slope(kind, x[i]);
+  }
+}
+
+template <class T>
 void activate_grad(Activation kind, const T* dy, const T* x, std::size_t n, T* dx) {
   for (std::size_t i = 0; i < n; ++i) dx[i] = dy[i] * activation_slope(kind, x[i]);
 }

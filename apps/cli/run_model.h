@@ -1,0 +1,31 @@
+// A trained model with what belongs to it: the folder of a run, or any folder with model.safetensors and config.json.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <string>
+
+#include "addnorm/data/tokenizer.h"
+#include "addnorm/model/model.h"
+#include "addnorm/train/run.h"
+
+namespace addnorm::cli {
+
+struct RunModel {
+  std::filesystem::path folder;  ///< where the weights are
+  std::unique_ptr<Model> model;
+  std::shared_ptr<const Tokenizer> tokenizer;  ///< null: no text
+  std::string extra;                           ///< JSON of what the data brought along
+};
+
+/// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
+RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
+
+/// Where text begins that nobody has begun: the begin token, or the end of a line.
+std::int32_t first_token(const Tokenizer& tokenizer);
+/// Some text of a model just trained, for a first impression. Models that write no text: nothing.
+void show_sample(const std::filesystem::path& run, std::ostream& out, std::ostream& notes);
+std::string summary_json(const std::filesystem::path& run, const RunResult& result);
+
+}  // namespace addnorm::cli

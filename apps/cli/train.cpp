@@ -1,0 +1,120 @@
+// addnorm train: from data to a trained model in a folder.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <iostream>
+
+#include "addnorm/core/machine.h"
+#include "addnorm/core/parallel.h"
+#include "addnorm/train/run.h"
+#include "bench/machine.h"
+#include "commands.h"
+#include "figures.h"
+#include "run_model.h"
+#include "signals.h"
+#include "train_options.h"
+#include "train_view.h"
+
+namespace addnorm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TrainChoices {
+  OptionCollector library;
+  fs::path config, out, cache;
+  std::string name;
+  int threads = 0;
+  bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false;
+};
+
+/// Where tokenised text is kept for all runs: the user's cache folder.
+fs::path default_cache() {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value == '/' ? fs::path(value) : fs::path();
+  };
+  fs::path base = set("XDG_CACHE_HOME");
+  if (base.empty() && !set("HOME").empty()) base = set("HOME") / ".cache";
+  if (base.empty()) return {};
+  const fs::path cache = base / "addnorm";
+  std::error_code failed;
+  fs::create_directories(cache, failed);
+  return failed || access(cache.c_str(), W_OK) != 0 ? fs::path() : cache;
+}
+
+std::string base_name(const RunOptions& o) {
+  if (o.data.empty()) return o.task.empty() ? name_of(o.model.model) : o.task;
+  const std::string stem = o.data[0] == "-" ? "text" : fs::path(o.data[0]).filename().stem().string();
+  return stem.empty() ? "run" : stem;
+}
+
+/// ./runs/NAME, or the first ./runs/NAME-2, ... that is free.
+fs::path free_folder(const std::string& name) {
+  fs::path folder = fs::path("runs") / name;
+  for (int number = 2; fs::exists(folder); ++number) folder = fs::path("runs") / concat(name, "-", number);
+  return folder;
+}
+
+RunRequest request_of(const TrainChoices& o) {
+  RunRequest request{.cache = o.cache.empty() ? default_cache() : o.cache, .given = o.library.given(o.config)};
+  request.resume = o.resume;
+  request.resume_or_start = o.resume_or_start;
+  request.replan = o.replan;
+  const bool again = o.resume || o.resume_or_start;
+  require(!again || !o.out.empty() || !o.name.empty(), "--resume needs --out FOLDER (or --name): which run shall go on?");
+  if (!o.out.empty())
+    request.folder = o.out;
+  else if (!o.name.empty())
+    request.folder = fs::path("runs") / o.name;
+  else
+    request.folder = free_folder(base_name(request.given.options));
+  return request;
+}
+
+int train(const TrainChoices& o) {
+  const int threads = o.threads ? o.threads : granted_threads();
+  set_threads(threads);
+  const RunRequest request = request_of(o);
+  const SignalWatch signals;
+  const bool terminal = isatty(STDERR_FILENO) != 0;
+  TrainView view(std::cerr, terminal, o.quiet ? 0 : bench::fma_peak_now(threads), request.folder);
+  RunObserver silent;
+  const RunResult result = train_run(request, view);
+  if (SignalWatch::caught()) {
+    std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out "
+              << request.folder.string() << " --resume\n";
+    return SignalWatch::exit_code();
+  }
+  if (o.json)
+    std::cout << summary_json(request.folder, result) << '\n';
+  else if (!o.quiet)
+    show_sample(request.folder, std::cout, std::cerr);
+  return 0;
+}
+
+}  // namespace
+
+void add_train(Program& program) {
+  const auto o = std::make_shared<TrainChoices>();
+  Command command = program.command("train", "a model on your text, pairs or tables, crash-safe and resumable");
+  command.option("--out PATH", o->out, "folder of the run (default: runs/NAME)");
+  command.option("--name NAME", o->name, "of the run, below ./runs (default: by the data)");
+  command.option("--config FILE", o->config,
+                 "options from a JSON file, e.g. {\"layers\": 6, \"lr\": 3e-4}; those given here go first");
+  command.option("--resume", o->resume, "go on with the run in --out, exactly");
+  command.option("--resume-or-start", o->resume_or_start, "go on where there is a run, else begin one");
+  command.option("--replan", o->replan, "with --resume and other --steps: follow the schedule of the new number of steps");
+  command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
+  command.option("--cache PATH", o->cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
+  command.option("--json", o->json, "the result as JSON on stdout");
+  command.option("--quiet", o->quiet, "no sample of text at the end");
+  o->library.declare(command);
+  command.examples({"addnorm train", "addnorm train --data book.txt",
+                    "addnorm train --data book.txt --layers 12 --arrangement post-ln --steps 500",
+                    "addnorm train --model seq2seq --task reverse", "addnorm train --model seq2seq --data pairs.tsv",
+                    "addnorm train --out runs/book --resume"});
+  command.run([o] { return train(*o); });
+}
+
+}  // namespace addnorm::cli

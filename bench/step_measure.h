@@ -1,0 +1,29 @@
+// Measuring whole steps: ours in a process of its own, PyTorch in others, by turns.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/measure.h"
+#include "bench/worker.h"
+
+namespace addnorm::bench {
+
+/// PyTorch's side of one workload, a fresh process each, so that peaks of memory are those of this workload alone. What cannot
+/// be had is null.
+struct StepPeers {
+  std::unique_ptr<Peer> eager, compiled;
+  double peak_mib = 0;  ///< the least of the processes here and of one with plain malloc, which is slower and smaller
+
+  std::vector<pid_t> pids() const;
+};
+/// threads: as many as the peak and torch.compile are wanted for. Problems go to `notes`.
+StepPeers start_step_peers(const Workload& w, const std::string& python, int threads, bool compile, std::ostream& notes);
+
+/// One row. torch.compile takes part where `compile` says that it was compiled for this number of threads.
+Result measure_step(const Workload& w, int threads, const Effort& effort, bool compile, Limits& limits, Worker& ours,
+                    StepPeers& peers);
+
+}  // namespace addnorm::bench

@@ -1,0 +1,44 @@
+// Lines of a text file, one by one.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "addnorm/core/error.h"
+#include "core/file.h"
+
+namespace addnorm {
+
+/// Lines end with LF or CRLF, the last one also with the file. A mark at the beginning that says "UTF-8" is left out; a file that
+/// begins like something packed or like UTF-16 is a DataError that says what to do, and so is a line longer than 16 MiB.
+class Lines {
+ public:
+  explicit Lines(const std::filesystem::path& path);
+
+  /// False: there are no more. What `line` shows lasts until the next call.
+  bool next(std::string_view& line);
+  std::uint64_t number() const { return number_; }  ///< of the line, from 1 on
+  /// Throws a DataError that begins with "pairs.tsv:7: ".
+  template <class... Parts>
+  [[noreturn]] void fail(const Parts&... parts) const {
+    fail_with(concat(parts...));
+  }
+
+ private:
+  [[noreturn]] void fail_with(const std::string& message) const;
+  bool fill();
+
+  InputFile file_;
+  std::string buffer_;
+  std::size_t begin_ = 0;     // in the buffer, of what is not yet given
+  std::uint64_t offset_ = 0;  // in the file, behind the buffer
+  std::uint64_t number_ = 0;
+};
+
+/// `text` as a message shows it: control characters as '?', cut after 40 bytes.
+std::string shown(std::string_view text);
+std::string_view trimmed(std::string_view text);  ///< without spaces and tabs at its ends
+
+}  // namespace addnorm

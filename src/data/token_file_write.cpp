@@ -1,0 +1,128 @@
+#include <algorithm>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "addnorm/core/error.h"
+#include "core/file.h"
+#include "data/text_reader.h"
+#include "data/token_file.h"
+#include "data/tokenizer_pieces.h"
+
+namespace addnorm {
+namespace {
+
+template <class Stored>
+void narrow(std::span<const std::int32_t> ids, char* to) {
+  for (std::size_t i = 0; i < ids.size(); ++i) {
+    const auto stored = static_cast<Stored>(ids[i]);
+    std::memcpy(to + i * sizeof stored, &stored, sizeof stored);
+  }
+}
+
+/// Packs ids into blocks and writes them.
+class TokenWriter {
+ public:
+  TokenWriter(const std::filesystem::path& path, std::size_t vocabulary) : file_(path) {
+    head_.id_bytes = bytes_per_id(vocabulary);
+    record_.vocabulary = vocabulary;
+    file_.write(&head_, sizeof head_);
+  }
+  void add(std::span<const std::int32_t> ids) {
+    record_.ids += ids.size();
+    for (std::size_t i = 0; i < ids.size();) {
+      const std::size_t count = std::min(ids.size() - i, (kTokenBlock - block_.size()) / head_.id_bytes);
+      pack(ids.subspan(i, count));
+      i += count;
+      if (block_.size() == kTokenBlock) flush();
+    }
+  }
+  void finish(std::uint64_t tokenizer, const TextSources& sources, std::uint64_t source) {
+    flush();
+    record_.tokenizer = tokenizer;
+    record_.names = hash_of_names(sources);
+    record_.source = source;
+    record_.source_bytes = sources.bytes();
+    record_.self = hash_of(head_, record_);
+    file_.write(&record_, sizeof record_);
+    file_.commit();
+  }
+
+ private:
+  void pack(std::span<const std::int32_t> ids) {
+    const std::size_t before = block_.size();
+    block_.resize(before + ids.size() * head_.id_bytes);
+    if (head_.id_bytes == 1) narrow<std::uint8_t>(ids, block_.data() + before);
+    if (head_.id_bytes == 2) narrow<std::uint16_t>(ids, block_.data() + before);
+    if (head_.id_bytes == 4) narrow<std::uint32_t>(ids, block_.data() + before);
+  }
+  void flush() {
+    if (block_.empty()) return;
+    record_.payload = hash64(block_, record_.payload);
+    file_.write(block_.data(), block_.size());
+    block_.clear();
+  }
+
+  ReplacementFile file_;
+  TokenHead head_;
+  TokenRecord record_;
+  std::string block_;
+};
+
+/// Encodes piece by piece; a file with text that has no tokens is read to its end, to count the places.
+class Encoder {
+ public:
+  Encoder(const Tokenizer& tokenizer, TokenWriter& into) : tokenizer_(tokenizer), into_(into) {}
+
+  std::size_t take(const TextPiece& piece) {
+    const std::size_t whole = piece.last ? piece.text.size() : tokenizer_.complete(piece.text);
+    const std::string_view text = piece.text.substr(0, whole);
+    if (flaws_.count > 0 || !encoded(text)) count(piece, text);
+    into_.add(ids_);
+    ids_.clear();
+    return whole;
+  }
+
+ private:
+  bool encoded(std::string_view text) {
+    try {
+      ids_ = tokenizer_.encode(text);
+      return true;
+    } catch (const DataError&) {
+      if (tokenizer_.flaws(text).count == 0) throw;  // something else
+      return false;
+    }
+  }
+  void count(const TextPiece& piece, std::string_view text) {
+    const TextFlaws here = tokenizer_.flaws(text);
+    if (flaws_.count == 0 && here.count > 0) {
+      flaws_.first = piece.offset + here.first;
+      flaws_.what = here.what;
+    }
+    flaws_.count += here.count;
+    if (piece.last)
+      throw DataError(concat(piece.file.path.string(), ": ", told(flaws_), not_text_hint(piece.file.path),
+                             "; the tokenizer 'bytes' reads anything"));
+  }
+
+  const Tokenizer& tokenizer_;
+  TokenWriter& into_;
+  std::vector<std::int32_t> ids_;
+  TextFlaws flaws_;
+};
+
+}  // namespace
+
+bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_hash,
+                      const std::filesystem::path& cache, const Progress& progress) {
+  TokenWriter writer(cache, tokenizer.vocabulary());
+  Encoder encoder(tokenizer, writer);
+  const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
+  const auto source = read_text(
+      sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);
+  if (source) writer.finish(tokenizer_hash, sources, *source);
+  return source.has_value();
+}
+
+}  // namespace addnorm

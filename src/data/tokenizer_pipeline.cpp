@@ -1,0 +1,345 @@
+// Text -> added tokens and what lies between -> normalised -> words -> ids.
+#include "data/tokenizer_pipeline.h"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <functional>
+#include <tuple>
+#include <unordered_map>
+#include <variant>
+
+#include "addnorm/core/error.h"
+#include "data/bpe.h"
+#include "data/byte_level.h"
+#include "data/hash64.h"
+#include "data/tokenizer_added.h"
+#include "data/tokenizer_pieces.h"
+#include "data/tokenizer_steps.h"
+#include "data/utf8.h"
+#include "data/wordpiece.h"
+
+namespace addnorm {
+namespace {
+
+using Model = std::variant<Bpe, WordPiece>;
+
+Model model_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  if (spec.model == "WordPiece") return WordPiece(spec);
+  return Bpe(spec, steps.byte_level);
+}
+
+/// Ids of words, which come again and again: a word seen before is copied from the ids already there.
+class WordEncoder {
+ public:
+  WordEncoder(const Model& model, std::size_t text_bytes, std::vector<std::int32_t>& ids)
+      : model_(model), ids_(ids), seen_(std::clamp<std::size_t>(std::bit_ceil(text_bytes / 8 + 1), 1, std::size_t{1} << 15)) {}
+
+  /// The word's bytes stay where they are as long as this lives.
+  void add(std::string_view word) {
+    const std::size_t first = ids_.size();
+    if (word.size() > kLongestKept) return encode(word);
+    Seen& seen = seen_[hash(word) & (seen_.size() - 1)];
+    if (seen.word == word && seen.word.data() != nullptr) {
+      ids_.resize(first + seen.count);
+      std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(seen.first), seen.count,
+                  ids_.begin() + static_cast<std::ptrdiff_t>(first));
+      return;
+    }
+    encode(word);
+    seen = {word, first, ids_.size() - first};
+  }
+
+ private:
+  struct Seen {
+    std::string_view word{};
+    std::size_t first = 0, count = 0;
+  };
+  static constexpr std::size_t kLongestKept = 64;
+
+  static std::size_t hash(std::string_view word) {
+    std::uint64_t h = word.size() * 0x9E3779B97F4A7C15u;
+    for (std::size_t i = 0; i < word.size(); i += 8) {
+      std::uint64_t part = 0;
+      std::memcpy(&part, word.data() + i, std::min<std::size_t>(8, word.size() - i));
+      h = (h ^ part) * 0xBF58476D1CE4E5B9u;
+      h ^= h >> 32;
+    }
+    return h;
+  }
+  void encode(std::string_view word) {
+    std::visit([&](const auto& model) { model.encode(word, ids_); }, model_);
+  }
+
+  const Model& model_;
+  std::vector<std::int32_t>& ids_;
+  std::vector<Seen> seen_;
+};
+
+std::size_t vocabulary_of(const TokenizerSpec& spec) {
+  std::int32_t most = spec.vocabulary.empty() ? -1 : spec.vocabulary.back().second;
+  for (const AddedToken& token : spec.added) most = std::max(most, token.id);
+  return static_cast<std::size_t>(most) + 1;
+}
+
+// What an added token looks like in the text in which it is looked for.
+std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
+  std::string content = token.content;
+  if (token.normalized)
+    for (const NormalizerStep& step : steps.normalizers) step(content);
+  return content;
+}
+
+TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  std::vector<std::string> pieces(vocabulary_of(spec));
+  const auto set = [&](std::int32_t id, std::string token) {
+    for (const DecoderStep& step : steps.decoders) step(token);
+    if (steps.no_decoder) token = concat(" ", token);
+    pieces[static_cast<std::size_t>(id)] = std::move(token);
+  };
+  for (const auto& [token, id] : spec.vocabulary) set(id, token);
+  for (const AddedToken& token : spec.added) set(token.id, matched(token, steps));
+  for (const AddedToken& token : spec.added)
+    if (token.special) pieces[static_cast<std::size_t>(token.id)].clear();
+  return TokenPieces(pieces);
+}
+
+std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps& steps, bool normalized) {
+  std::vector<AddedToken> tokens;
+  for (AddedToken token : spec.added) {
+    if (token.normalized != normalized) continue;
+    token.content = matched(token, steps);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+// White space inside of or behind a token may belong to it.
+bool forbids_cuts(const AddedToken& token) {
+  const std::string_view content = token.content;
+  for (std::size_t i = 1; i < content.size(); ++i)
+    if (kAsciiClasses[content[i] & 127] == CharClass::space && kAsciiClasses[content[i - 1] & 127] != CharClass::space)
+      return true;
+  return token.rstrip || (token.single_word && is_white(utf8_front(content).code));
+}
+
+SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  const auto id_of = [&](std::string_view name) -> std::optional<std::int32_t> {
+    for (const AddedToken& token : spec.added)
+      if (token.content == name) return token.id;
+    for (const auto& [token, id] : spec.vocabulary)
+      if (token == name) return id;
+    return std::nullopt;
+  };
+  const auto first = [&](std::initializer_list<std::string_view> names) {
+    std::optional<std::int32_t> found;
+    for (const std::string_view name : names)
+      if (!found && !name.empty()) found = id_of(name);
+    return found;
+  };
+  SpecialTokens special;
+  special.begin = first({steps.begin, "<s>", "[CLS]", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"});
+  special.end = first({steps.end, "</s>", "[SEP]", "<eos>", "<|end_of_text|>", "<|endoftext|>"});
+  special.pad = first({"<pad>", "[PAD]", "<|pad|>"});
+  if (steps.pad >= 0 && static_cast<std::size_t>(steps.pad) < vocabulary_of(spec)) special.pad = steps.pad;
+  special.unknown = first({spec.unknown, "<unk>", "[UNK]"});
+  special.mask = first({"<mask>", "[MASK]"});
+  return special;
+}
+
+class PipelineTokenizer final : public Tokenizer {
+ public:
+  PipelineTokenizer(TokenizerSpec spec, std::string_view where)
+      : spec_(std::move(spec)),
+        steps_(steps_of(spec_, where)),
+        model_(model_of(spec_, steps_)),
+        pieces_(pieces_of(spec_, steps_)),
+        raw_added_(added_of(spec_, steps_, false)),
+        normalized_added_(added_of(spec_, steps_, true)),
+        special_(special_of(spec_, steps_)) {
+    if (std::ranges::any_of(spec_.added, forbids_cuts)) steps_.cut = {};
+  }
+
+  std::string_view kind() const override { return spec_.model == "BPE" ? "bpe" : "wordpiece"; }
+  std::size_t vocabulary() const override { return pieces_.size(); }
+  SpecialTokens special() const override { return special_; }
+  std::string decode(std::span<const std::int32_t> ids) const override { return pieces_.decoded(ids); }
+  std::string to_json() const override { return json_of(spec_); }
+
+  std::vector<std::int32_t> encode(std::string_view text) const override {
+    if (needs_utf8() && bad_utf8(text).count > 0) fail_to_encode(flaws(text));
+    std::vector<std::int32_t> ids = encoded(text);
+    if (std::ranges::find(ids, Bpe::kNoToken) != ids.end()) fail_to_encode(flaws(text));
+    return ids;
+  }
+
+  TextFlaws flaws(std::string_view text) const override {
+    TextFlaws found = needs_utf8() ? bad_utf8(text) : TextFlaws{};
+    if (found.count > 0) return found;
+    bool everywhere = true;  // words lie in the text as it was given
+    TextParts parts;
+    visit(
+        text, parts, [](std::int32_t) {},
+        [&](std::string_view word) {
+          if (has_tokens(word)) return;
+          const std::less<const char*> before;
+          if (before(word.data(), text.data()) || before(text.data() + text.size(), word.data() + word.size())) {
+            everywhere = false;
+          } else {
+            add_flaws(word, static_cast<std::size_t>(word.data() - text.data()), found);
+          }
+        });
+    return everywhere ? found : flaws_by_character(text);
+  }
+
+  std::size_t complete(std::string_view text) const override {
+    if (steps_.cut.before == Cut::Before::nothing) return 0;
+    for (std::size_t at = text.size(); at-- > 1;) {
+      const auto next = static_cast<unsigned char>(text[at]);
+      const bool white = next < 128 && (steps_.cut.only_space ? next == ' ' : kAsciiClasses[next] == CharClass::space);
+      if (white && may_cut_behind(text.substr(0, at))) return at;
+    }
+    return 0;
+  }
+
+ private:
+  bool needs_utf8() const { return !steps_.byte_level || !steps_.normalizers.empty(); }
+
+  static TextFlaws bad_utf8(std::string_view text) {
+    TextFlaws found;
+    for (std::size_t i = 0; i < text.size();) {
+      const Utf8Char character = utf8_front(text.substr(i));
+      if (character.length == 0 && found.count++ == 0) {
+        found.first = i;
+        found.what = concat("the byte ", byte_name(static_cast<unsigned char>(text[i])), ", which is not UTF-8");
+      }
+      i += std::max(1u, character.length);
+    }
+    return found;
+  }
+  static std::string name_of(std::string_view character) {
+    const Utf8Char read = utf8_front(character);
+    if (read.length == 0) return concat("the byte ", byte_name(static_cast<unsigned char>(character[0])));
+    return concat("the character ", character_name(read.code));
+  }
+  bool may_cut_behind(std::string_view text) const {
+    const Utf8Char last = utf8_back(text);
+    if (last.length == 0) return false;
+    const CharClass kind = char_class(last.code);
+    const bool word = kind == CharClass::letter || kind == CharClass::number;
+    switch (steps_.cut.before) {
+      case Cut::Before::nothing:
+        return false;
+      case Cut::Before::ascii_word:
+        return word && last.code < 128;
+      case Cut::Before::word:
+        return word;
+      case Cut::Before::anything:
+        return kind != CharClass::space;
+    }
+    return false;
+  }
+
+  bool has_tokens(std::string_view word) const {
+    std::vector<std::int32_t> ids;
+    std::visit([&](const auto& model) { model.encode(word, ids); }, model_);
+    return std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+  }
+  static void add_flaw(TextFlaws& found, std::size_t at, const std::string& what) {
+    if (found.count++ > 0) return;
+    found.first = at;
+    found.what = what + ", for which the vocabulary has no token";
+  }
+  /// Its characters that have no token; the word itself, where none has.
+  void add_flaws(std::string_view word, std::size_t at, TextFlaws& found) const {
+    TextFlaws within;
+    std::size_t characters = 0;
+    for (std::size_t i = 0; i < word.size(); ++characters) {
+      const std::string_view character = word.substr(i, std::max(1u, utf8_front(word.substr(i)).length));
+      if (!has_tokens(character)) add_flaw(within, at + i, name_of(character));
+      i += character.size();
+    }
+    if (characters > 1 && within.count == characters) return add_flaw(found, at, concat("'", word.substr(0, 60), "'"));
+    if (found.count == 0) std::tie(found.first, found.what) = std::tie(within.first, within.what);
+    found.count += within.count;
+  }
+  /// Where a text was changed on its way: each character by itself, for it is found where it stands.
+  TextFlaws flaws_by_character(std::string_view text) const {
+    TextFlaws found;
+    std::unordered_map<std::string_view, bool> known;
+    for (std::size_t i = 0; i < text.size();) {
+      const std::string_view character = text.substr(i, std::max(1u, utf8_front(text.substr(i)).length));
+      const auto [entry, fresh] = known.emplace(character, true);
+      if (fresh) {
+        const std::vector<std::int32_t> ids = encoded(character);
+        entry->second = std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+      }
+      if (!entry->second) add_flaw(found, i, name_of(character));
+      i += character.size();
+    }
+    return found;
+  }
+
+  std::vector<std::int32_t> encoded(std::string_view text) const {
+    std::vector<std::int32_t> ids;
+    ids.reserve(text.size() / 3);
+    WordEncoder words(model_, text.size(), ids);
+    TextParts parts;
+    visit(
+        text, parts, [&](std::int32_t id) { ids.push_back(id); }, [&](std::string_view word) { words.add(word); });
+    return ids;
+  }
+  /// Added tokens and words, in their order.
+  template <class Token, class Word>
+  void visit(std::string_view text, TextParts& parts, Token&& token, Word&& word) const {
+    const auto each = [&](const std::vector<AddedPart>& found, auto&& between) {
+      for (const AddedPart& part : found) {
+        if (part.id >= 0)
+          token(part.id);
+        else
+          between(part.text);
+      }
+    };
+    each(raw_added_.parts(text), [&](std::string_view part) {
+      parts.at_start = part.data() == text.data();
+      each(normalized_added_.parts(normalized(part, parts)), [&](std::string_view rest) { visit_words(rest, parts, word); });
+    });
+  }
+  std::string_view normalized(std::string_view text, TextParts& parts) const {
+    if (steps_.normalizers.empty()) return text;
+    std::string changed(text);
+    for (const NormalizerStep& step : steps_.normalizers) step(changed);
+    return parts.keep(std::move(changed));
+  }
+  template <class Word>
+  void visit_words(std::string_view text, TextParts& parts, Word&& word) const {
+    if (steps_.gpt2_words) {
+      for (std::size_t i = 0; i < text.size();) {
+        const std::size_t length = gpt2_word(text.substr(i));
+        word(text.substr(i, length));
+        i += length;
+      }
+      return;
+    }
+    parts.parts.assign(1, text);
+    for (const PreTokenizerStep& step : steps_.pre_tokenizers) step(parts);
+    for (const std::string_view part : parts.parts)
+      if (!part.empty()) word(part);
+    parts.at_start = false;
+  }
+
+  TokenizerSpec spec_;
+  TokenizerSteps steps_;
+  Model model_;
+  TokenPieces pieces_;
+  AddedTokenFinder raw_added_, normalized_added_;
+  SpecialTokens special_;
+};
+
+}  // namespace
+
+std::unique_ptr<Tokenizer> pipeline_tokenizer(TokenizerSpec spec, std::string_view where) {
+  return std::make_unique<PipelineTokenizer>(std::move(spec), where);
+}
+
+}  // namespace addnorm

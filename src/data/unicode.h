@@ -1,0 +1,60 @@
+// What Unicode says of characters and texts (ICU).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace addnorm {
+
+/// What byte-level BPE tells apart: \p{L}, \p{N}, \s and all else.
+enum class CharClass : std::uint8_t { other, letter, number, space };
+
+CharClass char_class_beyond_ascii(char32_t code);
+
+inline constexpr std::array<CharClass, 128> kAsciiClasses = [] {
+  std::array<CharClass, 128> classes{};
+  for (unsigned c = 0; c < 128; ++c) {
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) classes[c] = CharClass::letter;
+    if (c >= '0' && c <= '9') classes[c] = CharClass::number;
+    if (c == ' ' || (c >= '\t' && c <= '\r')) classes[c] = CharClass::space;
+  }
+  return classes;
+}();
+
+inline CharClass char_class(char32_t code) { return code < 128 ? kAsciiClasses[code] : char_class_beyond_ascii(code); }
+inline bool is_white(char32_t code) { return char_class(code) == CharClass::space; }
+inline bool is_numeric(char32_t code) { return char_class(code) == CharClass::number; }
+
+bool is_mark(char32_t code);             ///< Mn, Mc, Me
+bool is_nonspacing_mark(char32_t code);  ///< Mn
+bool is_other(char32_t code);            ///< Cc, Cf, Co, Cs: control characters and the like
+bool is_punctuation(char32_t code);      ///< P*, and the signs of ASCII that Unicode calls symbols: $ + < = > ^ ` | ~
+bool is_word(char32_t code);             ///< \w: letters, marks, digits, connectors, joiners
+/// Lower case of one character, whatever stands beside it.
+std::u32string_view lower(char32_t code, char32_t (&room)[2]);
+
+enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
+/// `text` is UTF-8.
+void normalize(std::string& text, UnicodeForm form);
+
+/// A regular expression in ICU's form, which those of tokenizers are too. Threads may share it.
+class Regex {
+ public:
+  /// A pattern that cannot be is a DataError, which gives the reason.
+  explicit Regex(std::string_view pattern);
+  Regex(Regex&&) noexcept;
+  ~Regex();
+  /// First and behind the last byte of each match; empty ones are left out. A pattern that takes too long is a DataError.
+  std::vector<std::pair<std::size_t, std::size_t>> matches(std::string_view text) const;
+
+ private:
+  struct Pattern;
+  std::unique_ptr<const Pattern> pattern_;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,44 @@
+#include "data/wordpiece.h"
+
+#include <algorithm>
+
+namespace addnorm {
+namespace {
+
+bool goes_on(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
+
+}  // namespace
+
+WordPiece::WordPiece(const TokenizerSpec& spec) : prefix_(spec.prefix), longest_word_(spec.longest_word) {
+  for (const auto& [token, id] : spec.vocabulary) {
+    if (token == spec.unknown) unknown_ = id;
+    longest_token_ = std::max(longest_token_, token.size());
+    tokens_.emplace(token, id);
+  }
+}
+
+void WordPiece::encode(std::string_view word, std::vector<std::int32_t>& ids) const {
+  const auto characters = static_cast<std::size_t>(std::ranges::count_if(word, [](char c) { return !goes_on(c); }));
+  if (characters > longest_word_) return ids.push_back(unknown_);
+  const std::size_t first = ids.size();
+  std::string candidate;
+  for (std::size_t begin = 0; begin < word.size();) {
+    std::size_t end = std::min(word.size(), begin + longest_token_);
+    auto found = tokens_.end();
+    for (; end > begin; --end) {
+      if (end < word.size() && goes_on(word[end])) continue;  // not inside a character
+      candidate = begin == 0 ? "" : prefix_;
+      candidate += word.substr(begin, end - begin);
+      found = tokens_.find(candidate);
+      if (found != tokens_.end()) break;
+    }
+    if (found == tokens_.end()) {
+      ids.resize(first);
+      return ids.push_back(unknown_);
+    }
+    ids.push_back(found->second);
+    begin = end;
+  }
+}
+
+}  // namespace addnorm

@@ -1,0 +1,28 @@
+// WordPiece: the longest token that begins a word, then the longest that goes on from there ("##ing"), to its end. A word that
+// does not come out is unknown as a whole.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "data/tokenizer_spec.h"
+
+namespace addnorm {
+
+class WordPiece {
+ public:
+  explicit WordPiece(const TokenizerSpec& spec);
+  /// Appends the ids of `word`. Linear in its length times that of the longest token.
+  void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
+
+ private:
+  std::unordered_map<std::string, std::int32_t> tokens_;
+  std::string prefix_;
+  std::size_t longest_token_ = 0, longest_word_;
+  std::int32_t unknown_ = 0;
+};
+
+}  // namespace addnorm

@@ -1,0 +1,235 @@
+// Data of a run that comes sample by sample: pairs, labelled text, tables, tasks, mixtures.
+#include "addnorm/core/error.h"
+#include "addnorm/core/names.h"
+#include "addnorm/core/rng.h"
+#include "addnorm/data/mixture.h"
+#include "addnorm/data/sample_files.h"
+#include "addnorm/data/tasks.h"
+#include "core/checksum.h"
+#include "core/file.h"
+#include "core/json_record.h"
+#include "train/run_sources.h"
+
+namespace addnorm {
+
+template <class Io>
+static void fields(Io& io, TableRecord& t) {
+  io("features", t.features);
+  io("label", t.label);
+  io("label_column", t.label_column);
+  io("classes", t.classes);
+  io("mean", t.mean);
+  io("deviation", t.deviation);
+}
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::uint64_t file_fingerprint(const fs::path& path) {
+  const InputFile file(path);
+  Checksum sum;
+  std::vector<char> block(std::size_t{1} << 20);
+  for (std::uint64_t at = 0; at < file.size(); at += block.size()) {
+    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), file.size() - at));
+    file.read(at, block.data(), count);
+    sum.add(block.data(), count);
+  }
+  return sum.value();
+}
+
+fs::path only_file(const RunOptions& o) {
+  require(o.data.size() == 1 && o.data[0] != "-", "--data: a ", name_of(o.model.model), " takes one file, not ", o.data.size());
+  return o.data[0];
+}
+
+FileOptions file_options(const RunOptions& o) {
+  return {.seq_len = o.model.seq_len, .truncate = o.truncate, .validation_share = o.validation, .seed = o.seed};
+}
+
+std::string told(const fs::path& path, const SampleFile& file) {
+  const std::uint64_t measured = file.validation ? file.validation->size() : 0;
+  std::string text = concat(path.string(), ": ", file.samples - measured, " samples to learn from, ", measured, " to measure");
+  if (file.empty_lines > 0) text += concat(", ", file.empty_lines, " empty lines left out");
+  if (file.truncated > 0) text += concat(", ", file.truncated, " cut to --seq-len");
+  return text;
+}
+
+RunData as_data(const fs::path& path, const SampleFile& file) {
+  return {.train = file.training, .validation = file.validation, .baselines = {}, .told = told(path, file)};
+}
+
+/// Lines `source<TAB>target`.
+class PairSource final : public RunSource {
+ public:
+  PairSource(fs::path path, std::shared_ptr<const Tokenizer> tokenizer)
+      : path_(std::move(path)), tokenizer_(std::move(tokenizer)), seen_(read_pairs(path_, *tokenizer_)) {}
+  DataFacts facts() const override { return {.longest = std::max(seen_.longest, seen_.longest_target)}; }
+  void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
+  RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
+
+ private:
+  SampleFile read(const RunOptions& o) const { return read_pairs(path_, *tokenizer_, PairForm::seq2seq, file_options(o)); }
+  fs::path path_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  SampleFile seen_;
+};
+
+/// Lines `label<TAB>text`.
+class LabelledSource final : public RunSource {
+ public:
+  LabelledSource(fs::path path, std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> classes)
+      : path_(std::move(path)), tokenizer_(std::move(tokenizer)), seen_(read_labelled(path_, *tokenizer_, {}, classes)) {}
+  DataFacts facts() const override { return {.longest = seen_.longest}; }
+  void fill(ModelConfig& config) const override {
+    config.vocab = tokenizer_->vocabulary();
+    config.classes = seen_.classes.size();
+  }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
+  std::string extra() const override { return Json{{"classes", seen_.classes}}.dump(); }
+  RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
+
+ private:
+  SampleFile read(const RunOptions& o) const { return read_labelled(path_, *tokenizer_, file_options(o), seen_.classes); }
+  fs::path path_;
+  std::shared_ptr<const Tokenizer> tokenizer_;
+  LabelledFile seen_;
+};
+
+/// Numbers with a label.
+class TableSource final : public RunSource {
+ public:
+  TableSource(fs::path path, const RunOptions& o, const TableRecord* record)
+      : path_(std::move(path)), file_(read_table(path_, {.validation_share = o.validation, .seed = o.seed}, record)) {}
+  DataFacts facts() const override { return {}; }
+  void fill(ModelConfig& config) const override {
+    config.features = file_.record.mean.size();
+    config.classes = file_.record.classes.size();
+  }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::string extra() const override {
+    TableRecord record = file_.record;
+    JsonWriter writer;
+    fields(writer, record);
+    return Json{{"table", writer.object}}.dump();
+  }
+  RunData datasets(const RunOptions&) const override { return as_data(path_, file_); }
+  std::shared_ptr<const Dataset> everything(const RunOptions&) const override { return file_.all; }
+
+ private:
+  fs::path path_;
+  TableFile file_;
+};
+
+/// Questions with one right answer, for pairs and for language models.
+class TaskSource final : public RunSource {
+ public:
+  TaskSource(TaskKind kind, PairForm form) : task_(kind), form_(form) {}
+  DataFacts facts() const override {
+    const std::size_t source = task_.longest_source(), target = task_.longest_target() + 1;
+    return {.longest = form_ == PairForm::lm ? source + target : std::max(source, target)};
+  }
+  void fill(ModelConfig& config) const override { config.vocab = task_.tokenizer()->vocabulary(); }
+  std::uint64_t fingerprint() const override {
+    return RandomKey(0).with(task_names()[static_cast<std::size_t>(task_.kind())]).bits();
+  }
+  std::shared_ptr<const Tokenizer> tokenizer() const override { return task_.tokenizer(); }
+  std::string extra() const override { return form_ == PairForm::lm ? R"({"pairs": true})" : "{}"; }
+  RunData datasets(const RunOptions& o) const override {
+    const std::string& name = task_names()[static_cast<std::size_t>(task_.kind())];
+    require(o.model.seq_len >= facts().longest, "--seq-len is ", o.model.seq_len, "; the task ", name, " needs ",
+            facts().longest);
+    const TaskPair one = task_.pair(o.seed, 0);
+    return {.train = task_.dataset(o.seed, form_),
+            .validation = task_.dataset(validation_seed(o.seed), form_),
+            .baselines = {},
+            .told = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target)};
+  }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
+
+ private:
+  Task task_;
+  PairForm form_;
+};
+
+/// Points around centres.
+class MixtureSource final : public RunSource {
+ public:
+  explicit MixtureSource(std::uint64_t seed) : options_{.seed = seed}, mixture_(options_) {}
+  DataFacts facts() const override { return {}; }
+  void fill(ModelConfig& config) const override {
+    config.features = options_.dimension;
+    config.classes = options_.classes;
+  }
+  std::uint64_t fingerprint() const override { return RandomKey(options_.seed).with("mixture").bits(); }
+  RunData datasets(const RunOptions& o) const override {
+    return {.train = mixture_.dataset(o.seed),
+            .validation = mixture_.dataset(validation_seed(o.seed)),
+            .baselines = {},
+            .told = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
+                           " dimensions, endless; nobody is right in more than ", 100 * mixture_.best().accuracy, " %")};
+  }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
+
+ private:
+  MixtureOptions options_;
+  Mixture mixture_;
+};
+
+/// What training noted beside the weights, where the run is only measured.
+template <class T>
+bool noted(const RunOptions& o, const char* name, T& value) {
+  if (o.extra.empty()) return false;
+  const Json extra = parsed(o.extra, "config.json: extra");
+  if (!extra.is_object() || !extra.contains(name)) return false;
+  read(extra.at(name), value, JsonAt{"config.json: extra", name});
+  return true;
+}
+
+std::unique_ptr<RunSource> open_made_up(const RunOptions& o) {
+  const ModelKind kind = o.model.model;
+  const std::string& task = o.task;
+  if (kind == ModelKind::mlp) {
+    require(task.empty() || task == "mixture", "--task is '", task, "'; an mlp has mixture, or --data with a table of numbers");
+    return std::make_unique<MixtureSource>(o.seed);
+  }
+  require(kind != ModelKind::classifier,
+          "a classifier needs --data FILE with lines label<TAB>text; numbers (CSV) go with --model mlp");
+  require(kind == ModelKind::seq2seq || kind == ModelKind::lm, "--task is '", task,
+          "'; an encoder has language, or --data with text");
+  require(task != "language", "--task language is text; pairs are ", listed(task_names()));
+  return std::make_unique<TaskSource>(task.empty() ? TaskKind::number_words : task_kind(task),
+                                      kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq);
+}
+
+}  // namespace
+
+std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& progress) {
+  if (o.data.empty()) return open_made_up(o);
+  const fs::path path = only_file(o);
+  const ModelKind kind = o.model.model;
+  if (kind == ModelKind::mlp) {
+    TableRecord record;
+    const bool known = noted(o, "table", record);
+    return std::make_unique<TableSource>(path, o, known ? &record : nullptr);
+  }
+  require(kind != ModelKind::classifier || path.extension() != ".csv", path.string(),
+          ": a classifier reads lines label<TAB>text; numbers (CSV) go with "
+          "--model mlp");
+  const bool pairs = kind == ModelKind::seq2seq;
+  const auto tokenizer = chosen_tokenizer(o.tokenizer, text_sources(std::vector{path}), {.begin_end = pairs}, progress);
+  if (!tokenizer) return nullptr;
+  require(!pairs || (tokenizer->special().begin && tokenizer->special().end), "--tokenizer ", o.tokenizer,
+          " has no begin and end tokens, which pairs need");
+  if (pairs) return std::make_unique<PairSource>(path, tokenizer);
+  std::vector<std::string> classes;
+  noted(o, "classes", classes);
+  return std::make_unique<LabelledSource>(path, tokenizer, std::move(classes));
+}
+
+}  // namespace addnorm

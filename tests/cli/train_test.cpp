@@ -1,0 +1,215 @@
+// The training commands as processes: signals, exit codes, what is said where.
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "support/folder.h"
+
+namespace addnorm {
+namespace {
+
+namespace fs = std::filesystem;
+using namespace std::chrono_literals;
+
+struct Ended {
+  int code = -1;  ///< 128 + the signal, where one ended it
+  std::string out, err;
+  double seconds = 0;
+};
+
+/// The tool in a process of its own, with files for what it says.
+class Process {
+ public:
+  Process(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "/dev/null")
+      : out_(folder / "out.txt"), err_(folder / "err.txt"), begun_(std::chrono::steady_clock::now()) {
+    arguments.insert(arguments.begin(), ADDNORM_TOOL);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const auto open_as = [](const char* path, int flags, int as) { dup2(open(path, flags, 0644), as); };
+    open_as(input.c_str(), O_RDONLY, 0);
+    open_as(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 1);
+    open_as(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 2);
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    if (chdir(folder.c_str()) != 0) _exit(99);
+    std::vector<char*> texts;
+    for (std::string& argument : arguments) texts.push_back(argument.data());
+    texts.push_back(nullptr);
+    execv(ADDNORM_TOOL, texts.data());
+    _exit(99);
+  }
+  void send(int number) const { kill(pid_, number); }
+  std::string said() const { return test::text_of(err_); }
+  bool wait_for(const std::string& text) const {
+    for (int i = 0; i < 1200 && said().find(text) == std::string::npos; ++i) std::this_thread::sleep_for(10ms);
+    return said().find(text) != std::string::npos;
+  }
+  Ended end() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    Ended ended{.out = test::text_of(out_), .err = test::text_of(err_)};
+    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+    return ended;
+  }
+
+ private:
+  fs::path out_, err_;
+  std::chrono::steady_clock::time_point begun_;
+  pid_t pid_;
+};
+
+struct TrainCommand : testing::Test {
+  /// A small model that neither measures nor saves by itself, unless `more` says so.
+  std::vector<std::string> tiny(const std::vector<std::string>& more) const {
+    std::vector<std::string> all{"train", "--threads", "2"};
+    const std::vector<std::pair<std::string, std::string>> defaults{
+        {"--layers", "2"},   {"--d-model", "16"},         {"--heads", "2"},
+        {"--seq-len", "16"}, {"--batch-size", "4"},       {"--log-every", "1"},
+        {"--seed", "5"},     {"--save-every", "1000000"}, {"--eval-every", "1000000"}};
+    for (const auto& [name, value] : defaults)
+      if (std::ranges::find(more, name) == more.end()) all.insert(all.end(), {name, value});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Ended run(std::vector<std::string> arguments, const std::string& input = "/dev/null") const {
+    return Process(folder.path, std::move(arguments), input).end();
+  }
+  test::TemporaryFolder folder;
+};
+
+// T-03. The number of steps is out of reach: only the signal ends it.
+TEST_F(TrainCommand, T03SignalsEndWithTheirCodeAndAStateThatGoesOn) {
+  for (const auto& [number, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
+    const std::string name = "run" + std::to_string(code);
+    const Process process(folder.path, tiny({"--steps", "100000000", "--out", name}));
+    ASSERT_TRUE(process.wait_for("\n       3 ")) << process.said();
+    const auto asked = std::chrono::steady_clock::now();
+    process.send(number);
+    const Ended ended = process.end();
+    EXPECT_EQ(ended.code, code) << ended.err;
+    EXPECT_LT(std::chrono::steady_clock::now() - asked, 2s);
+    EXPECT_NE(ended.err.find("--resume"), std::string::npos) << ended.err;
+    EXPECT_TRUE(fs::exists(folder.path / name / "model.safetensors"));
+    const Process again(folder.path, tiny({"--steps", "100000000", "--out", name, "--resume"}));
+    EXPECT_TRUE(again.wait_for("resumed after step")) << again.said();
+    again.send(SIGTERM);
+    EXPECT_EQ(again.end().code, 143);
+  }
+}
+
+TEST_F(TrainCommand, T03ASignalBeforeTheFirstStepOrInMeasuringEndsItToo) {
+  std::string text;
+  for (int i = 0; i < 200000; ++i) text += "line " + std::to_string(i) + " of a text that takes a while to read\n";
+  folder.write("text.txt", text);
+  for (const auto wait : {5ms, 60ms, 150ms, 300ms, 600ms}) {
+    const Process process(folder.path, tiny({"--steps", "100000000", "--eval-every", "1", "--data", "text.txt", "--out",
+                                             "r" + std::to_string(wait.count())}));
+    std::this_thread::sleep_for(wait);
+    process.send(SIGTERM);
+    EXPECT_EQ(process.end().code, 143) << wait.count();
+  }
+}
+
+TEST_F(TrainCommand, T03ASecondSignalEndsItAtOnceAndLeavesGoodFiles) {
+  const Process process(folder.path, tiny({"--steps", "100000000", "--save-every", "1", "--out", "run"}));
+  ASSERT_TRUE(process.wait_for("\n       4 ")) << process.said();
+  process.send(SIGINT);
+  process.send(SIGINT);
+  EXPECT_EQ(process.end().code, 130);
+  EXPECT_EQ(run({"eval", "run", "--samples", "4"}).code, 0);
+}
+
+TEST_F(TrainCommand, KilledAndResumedItEndsInTheSameBits) {
+  const std::vector<std::string> options{"--steps", "60", "--save-every", "7"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), options.begin(), options.end());
+    return tiny(more);
+  };
+  ASSERT_EQ(run(with({"--out", "whole", "--quiet"})).code, 0);
+  for (int round = 0; round < 4; ++round) {
+    std::vector<std::string> more{"--out", "killed", "--quiet"};
+    if (round > 0) more.push_back("--resume-or-start");
+    const Process process(folder.path, with(more));
+    std::this_thread::sleep_for(60ms + round * 35ms);
+    process.send(SIGKILL);
+    process.end();
+  }
+  const Ended last = run(with({"--out", "killed", "--quiet", "--resume-or-start"}));
+  ASSERT_EQ(last.code, 0) << last.err;
+  EXPECT_TRUE(test::text_of(folder.path / "killed/model.safetensors") == test::text_of(folder.path / "whole/model.safetensors"));
+}
+
+TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
+  const Ended ended = run(tiny({"--steps", "20", "--data", "-", "--out", "run"}), folder.write("text.txt", text).string());
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_FALSE(ended.out.empty());
+  const Ended one = run({"generate", "run", "--prompt", "abc", "--max-tokens", "40", "--seed", "9"});
+  const Ended two = run({"generate", "run", "--prompt", "abc", "--max-tokens", "40", "--seed", "9"});
+  const Ended other = run({"generate", "run", "--prompt", "abc", "--max-tokens", "40", "--seed", "10"});
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out.substr(0, 3), "abc");
+  EXPECT_EQ(one.out.size(), 44u);  // prompt, forty letters, the end of the line
+  EXPECT_EQ(one.out, two.out);
+  EXPECT_NE(one.out, other.out);
+  const Ended measured = run({"eval", "run", "--data", "text.txt", "--json"});
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  EXPECT_NE(measured.out.find("\"bits_per_byte\""), std::string::npos);
+}
+
+TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {
+  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+           {{"--lr", "nan"}, "--lr"},
+           {{"--lr", "-1"}, "rate"},
+           {{"--batch-size", "0"}, "--batch-size"},
+           {{"--seq-len", "0"}, "seq_len"},
+           {{"--heads", "3", "--d-model", "64"}, "heads"},
+           {{"--layer", "0"}, "layer"},
+           {{"--unknown"}, "unknown option"},
+           {{"--steps"}, "--steps"},
+           {{"--data", "none.txt"}, "none.txt"},
+           {{"--tokenizer", "none.json", "--data", "text.txt"}, "none.json"},
+           {{"--batch-size", "100000000", "--seq-len", "1000"}, "memory"},
+           {{"--resume"}, "--out"}}) {
+    folder.write("text.txt", std::string(1000, static_cast<char>(120)));
+    std::vector<std::string> all{"train", "--steps", "2"};
+    if (arguments[0] == "--steps") all.resize(1);
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    const Ended ended = run(all);
+    EXPECT_TRUE(ended.code == 1 || ended.code == 2) << ended.code;
+    EXPECT_NE(ended.err.find(told), std::string::npos) << arguments[0] << "\n" << ended.err;
+    EXPECT_LT(std::ranges::count(ended.err, '\n'), 8) << ended.err;
+    EXPECT_FALSE(fs::exists(folder.path / "runs")) << arguments[0];
+  }
+}
+
+TEST_F(TrainCommand, AReaderThatGoesAwayDoesNotStopTraining) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  close(ends[0]);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], 1);
+    dup2(ends[1], 2);
+    if (chdir(folder.path.c_str()) != 0) _exit(99);
+    execl(ADDNORM_TOOL, ADDNORM_TOOL, "train", "--steps", "5", "--layers", "1", "--d-model", "16", "--heads", "2", "--out", "run",
+          nullptr);
+    _exit(99);
+  }
+  close(ends[1]);
+  int status = 0;
+  waitpid(child, &status, 0);
+  // The sample at the end has nobody to read it; by then all is saved.
+  EXPECT_TRUE(fs::exists(folder.path / "run/checkpoints/step-00000005.safetensors"));
+  EXPECT_TRUE(fs::exists(folder.path / "run/model.safetensors"));
+}
+
+}  // namespace
+}  // namespace addnorm

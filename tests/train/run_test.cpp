@@ -1,0 +1,335 @@
+// Runs in their folders: nothing is lost, nothing is mixed up.
+#include "addnorm/train/run.h"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <fstream>
+
+#include "addnorm/train/checkpoint.h"
+#include "addnorm/train/run_folder.h"
+#include "addnorm/train/weights.h"
+#include "support/folder.h"
+
+namespace addnorm {
+namespace {
+
+namespace fs = std::filesystem;
+
+const char* const kTiny =
+    R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 12, "batch_size": 4, "eval_every": 5, "eval_samples": 8,
+                             "save_every": 5, "seed": 3)";
+
+GivenOptions options(const std::string& more = "\"steps\": 20") {
+  return run_options_from_json(std::string("{") + kTiny + (more.empty() ? "" : ", " + more) + "}", "the test");
+}
+
+/// Stops after some steps, and keeps what it hears.
+struct Watcher : RunObserver {
+  explicit Watcher(std::int64_t last = 1 << 30) : most(last) {}
+  bool go_on() override { return seen < most; }
+  void on_step(const StepRecord& record) override {
+    seen = record.step;
+    losses.push_back(record.loss);
+  }
+  void on_warning(const std::string& message) override { warnings.push_back(message); }
+  void on_validation(std::int64_t, const Evaluation& result, bool) override { validations.push_back(result.loss); }
+  std::int64_t most, seen = 0;
+  std::vector<double> losses, validations;
+  std::vector<std::string> warnings;
+};
+
+struct Runs : testing::Test {
+  RunRequest request(const std::string& name, const std::string& more = "\"steps\": 20", bool resume = false) const {
+    return {.folder = folder.path / name, .cache = folder.path / "cache", .given = options(more), .resume = resume};
+  }
+  std::string weights(const std::string& name) const { return test::text_of(folder.path / name / "model.safetensors"); }
+  static std::string refusal(const RunRequest& request) {
+    Watcher watcher;
+    try {
+      train_run(request, watcher);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::vector<std::string> lines(const std::string& name) const {
+    std::ifstream file(folder.path / name / "metrics.jsonl");
+    std::vector<std::string> all;
+    for (std::string line; std::getline(file, line);) all.push_back(line);
+    return all;
+  }
+  test::TemporaryFolder folder;
+};
+
+TEST_F(Runs, WriteWhatOthersCanOpen) {
+  Watcher watcher;
+  const RunResult result = train_run(request("a"), watcher);
+  EXPECT_TRUE(result.finished);
+  EXPECT_EQ(result.steps, 20);
+  EXPECT_EQ(watcher.validations.size(), 4u);
+  EXPECT_EQ(*result.best, *std::ranges::min_element(watcher.validations));
+  for (const char* file : {"run.json", "metrics.jsonl", "model.safetensors", "config.json", "tokenizer.json",
+                           "best/model.safetensors", "best/config.json", "checkpoints/step-00000020.safetensors"})
+    EXPECT_TRUE(fs::exists(folder.path / "a" / file)) << file;
+  const auto model = load_model(folder.path / "a");
+  EXPECT_EQ(model->config().layers, 2u);
+  EXPECT_EQ(lines("a").size(), 24u);  // 20 steps, 4 measurements
+}
+
+// T-01 in its folder: stopped in the warm-up, right after a measurement, between two saves, and twice without a step.
+TEST_F(Runs, T01GoOnExactlyAfterFiveStops) {
+  Watcher straight;
+  train_run(request("whole"), straight);
+  std::vector<double> losses;
+  for (const std::int64_t last : {2, 5, 13, 13, 19, 1 << 30}) {
+    Watcher watcher(last);
+    train_run(request("parts", "\"steps\": 20", last != 2), watcher);
+    losses.insert(losses.end(), watcher.losses.begin(), watcher.losses.end());
+  }
+  EXPECT_EQ(losses, straight.losses);
+  EXPECT_TRUE(weights("parts") == weights("whole"));
+  EXPECT_EQ(test::text_of(folder.path / "parts/best/model.safetensors"),
+            test::text_of(folder.path / "whole/best/model.safetensors"));
+}
+
+TEST_F(Runs, T01TextAcrossTheEndsOfEpochs) {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the quick brown fox jumps over the lazy dog number " + std::to_string(i) + "\n";
+  const std::string data = "\"steps\": 200, \"data\": [\"" + folder.write("text.txt", text).string() + "\"]";
+  Watcher straight;
+  train_run(request("whole", data), straight);  // an epoch is about 57 steps
+  for (const std::int64_t last : {57, 120, 1 << 30}) {
+    Watcher watcher(last);
+    train_run(request("parts", data, last != 57), watcher);
+  }
+  EXPECT_TRUE(weights("parts") == weights("whole"));
+}
+
+TEST_F(Runs, T09MetricsHaveEachStepOnceWhateverWasLeftThere) {
+  Watcher watcher(13);
+  train_run(request("a"), watcher);
+  std::ofstream(folder.path / "a/metrics.jsonl", std::ios::app) << "{\"step\": 14, \"loss\": 1}\n{\"step\": 15, \"lo";
+  Watcher rest;
+  train_run(request("a", "\"steps\": 20", true), rest);
+  std::vector<int> times(21);
+  for (const std::string& line : lines("a"))
+    if (line.find("validation") == std::string::npos)
+      times[static_cast<std::size_t>(std::stoi(line.substr(line.find(':') + 1)))] += 1;
+  for (std::size_t step = 1; step <= 20; ++step) EXPECT_EQ(times[step], 1) << "step " << step;
+}
+
+TEST_F(Runs, K10ResumingNothingIsAnErrorUnlessAskedFor) {
+  EXPECT_NE(refusal(request("none", "\"steps\": 20", true)).find("no run to resume"), std::string::npos);
+  EXPECT_FALSE(fs::exists(folder.path / "none"));
+  RunRequest either = request("none");
+  either.resume_or_start = true;
+  Watcher watcher;
+  EXPECT_TRUE(train_run(either, watcher).finished);
+}
+
+TEST_F(Runs, ARunIsNeverBegunOverAnother) {
+  Watcher watcher(3);
+  train_run(request("a"), watcher);
+  const std::string before = weights("a");
+  EXPECT_NE(refusal(request("a")).find("has a run already"), std::string::npos);
+  EXPECT_TRUE(weights("a") == before);
+}
+
+TEST_F(Runs, K09OtherOptionsAreRefusedWithTheDifference) {
+  Watcher watcher(6);
+  train_run(request("a"), watcher);
+  const std::string before = weights("a");
+  for (const auto& [more, told] : std::vector<std::pair<std::string, std::string>>{
+           {"\"steps\": 20, \"lr\": 0.5", "--lr: 0.001 in the run, 0.5 now"},
+           {"\"steps\": 20, \"optimizer\": \"sgd\"", "--optimizer: \"adamw\" in the run, \"sgd\" now"},
+           {"\"steps\": 20, \"arrangement\": \"post-ln\"", "--arrangement: \"pre-ln\" in the run, \"post-ln\" now"},
+           {"\"steps\": 20, \"dropout\": 0.5", "--dropout: 0.0 in the run, 0.5 now"},
+           {"\"steps\": 30", "--replan"}}) {
+    const std::string message = refusal(request("a", more, true));
+    EXPECT_NE(message.find(told), std::string::npos) << message;
+  }
+  for (const std::string wrong : {"\"d_model\": 32", "\"layers\": 3", "\"batch_size\": 8", "\"seed\": 4"}) {
+    RunRequest other = request("a", "", true);
+    other.given = run_options_from_json("{" + wrong + "}", "the test");
+    EXPECT_NE(refusal(other).find(" in the run, "), std::string::npos) << wrong;
+  }
+  EXPECT_TRUE(weights("a") == before);
+}
+
+TEST_F(Runs, MayGetMoreStepsWhenTheScheduleDoesNotMindOrIsPlannedAnew) {
+  Watcher first, second, third;
+  train_run(request("constant", "\"steps\": 10, \"schedule\": \"constant\""), first);
+  EXPECT_EQ(train_run(request("constant", "\"steps\": 15, \"schedule\": \"constant\"", true), second).steps, 15);
+  Watcher fourth;
+  train_run(request("cosine", "\"steps\": 10"), fourth);
+  RunRequest more = request("cosine", "\"steps\": 15", true);
+  more.replan = true;
+  EXPECT_EQ(train_run(more, third).steps, 15);
+}
+
+TEST_F(Runs, K09ChangedDataIsRefused) {
+  const fs::path text = folder.write("text.txt", std::string(2000, 'a') + std::string(2000, 'b'));
+  const std::string data = "\"steps\": 20, \"data\": [\"" + text.string() + "\"]";
+  Watcher watcher(7);
+  train_run(request("a", data), watcher);
+  folder.write("text.txt", std::string(2000, 'b') + std::string(2000, 'a'));
+  EXPECT_NE(refusal(request("a", data, true)).find("the data is not what the run has learned from"), std::string::npos);
+}
+
+TEST_F(Runs, ABrokenCheckpointIsNamedLeftAndTheOneBeforeTaken) {
+  Watcher straight;
+  train_run(request("whole"), straight);
+  Watcher watcher(15);
+  train_run(request("a"), watcher);
+  const fs::path newest = folder.path / "a/checkpoints/step-00000015.safetensors";
+  test::flip_bit(newest, fs::file_size(newest) * 4);
+  Watcher rest;
+  train_run(request("a", "\"steps\": 20", true), rest);
+  ASSERT_FALSE(rest.warnings.empty());
+  EXPECT_NE(rest.warnings[0].find("step-00000015"), std::string::npos) << rest.warnings[0];
+  EXPECT_EQ(rest.losses.size(), 10u);  // from step 10 on
+  EXPECT_TRUE(weights("a") == weights("whole"));
+}
+
+TEST_F(Runs, K11TwoAtATimeAreRefused) {
+  struct Second : Watcher {
+    explicit Second(const Runs& all) : runs(all) {}
+    void on_step(const StepRecord& record) override {
+      if (record.step == 6) message = refusal(runs.request("a", "\"steps\": 20", true));
+    }
+    const Runs& runs;
+    std::string message;
+  } watcher(*this);
+  train_run(request("a"), watcher);
+  EXPECT_NE(watcher.message.find(std::to_string(getpid())), std::string::npos) << watcher.message;
+}
+
+/// From step 6 to step `until` a file stands where checkpoints should go.
+struct Blocked : Watcher {
+  Blocked(fs::path run, std::int64_t last) : checkpoints(run / "checkpoints"), until(last) {}
+  void on_step(const StepRecord& record) override {
+    Watcher::on_step(record);
+    if (record.step == 6) {
+      fs::rename(checkpoints, checkpoints.string() + "-away");
+      std::ofstream(checkpoints) << "not a folder";
+    }
+    if (record.step == until) {
+      fs::remove(checkpoints);
+      fs::rename(checkpoints.string() + "-away", checkpoints);
+    }
+  }
+  fs::path checkpoints;
+  std::int64_t until;
+};
+
+TEST_F(Runs, K03SavingThatFailsForAWhileIsToldAndTriedAgain) {
+  Watcher straight;
+  train_run(request("whole"), straight);
+  Blocked blocked(folder.path / "a", 13);
+  train_run(request("a"), blocked);
+  EXPECT_GE(blocked.warnings.size(), 2u);
+  EXPECT_EQ(blocked.losses, straight.losses);
+  EXPECT_TRUE(weights("a") == weights("whole"));
+}
+
+TEST_F(Runs, K03SavingThatFailsForGoodEndsTheRunAndLeavesWhatThereWas) {
+  Blocked blocked(folder.path / "a", -1);
+  EXPECT_THROW(train_run(request("a"), blocked), DataError);
+  EXPECT_LT(blocked.seen, 20);
+  EXPECT_TRUE(fs::exists(folder.path / "a/checkpoints-away/step-00000005.safetensors"));
+}
+
+TEST_F(Runs, ABadStepIsNotLostTheStateBeforeItIsSaved) {
+  RunRequest wild = request("a", "\"steps\": 20, \"lr\": 1e30, \"clip_grad_norm\": 0, \"warmup_steps\": 0");
+  const std::string message = refusal(wild);
+  EXPECT_NE(message.find("step "), std::string::npos) << message;
+  EXPECT_FALSE(CheckpointFolder(folder.path / "a/checkpoints").files().empty());
+}
+
+TEST_F(Runs, EveryKindOfModelTrainsAndComesBack) {
+  const std::vector<std::pair<std::string, std::string>> kinds{
+      {"seq2seq", "\"model\": \"seq2seq\", \"task\": \"reverse\", \"seq_len\": 16"},
+      {"encoder", "\"model\": \"encoder\""},
+      {"mlp", "\"model\": \"mlp\""},
+      {"task", "\"task\": \"add\", \"seq_len\": 24"},
+      {"labelled", "\"model\": \"classifier\", \"data\": [\"" +
+                       folder.write("l.tsv", "a\tfirst line\nb\tsecond one\na\tthird here\nb\tfourth one\n").string() + "\"]"},
+      {"pairs", "\"model\": \"seq2seq\", \"seq_len\": 16, \"data\": [\"" +
+                    folder.write("p.tsv", "ab\tba\nabc\tcba\nca\tac\nbb\tbb\n").string() + "\"]"},
+      {"table", "\"model\": \"mlp\", \"data\": [\"" +
+                    folder.write("t.csv", "1,2,x\n3,1,y\n2,2,x\n4,1,y\n5,0,y\n0,3,x\n").string() + "\"]"},
+  };
+  for (const auto& [name, more] : kinds) {
+    SCOPED_TRACE(name);
+    std::string text = std::string("{") + kTiny + "}";
+    GivenOptions given = run_options_from_json(text, "the test");
+    const GivenOptions own = run_options_from_json("{" + more + "}", "the test");
+    // A later field takes the place of an earlier one, as the command line does with a file.
+    RunOptions& o = given.options;
+    o.data = own.options.data;
+    o.task = own.options.task;
+    o.model.model = own.options.model.model;
+    if (own.given.contains("seq_len")) o.model.seq_len = own.options.model.seq_len;
+    o.validation = 0.25;
+    o.steps = 10;
+    given.given.insert("steps");
+    RunRequest whole{.folder = folder.path / (name + "-whole"), .cache = folder.path / "cache", .given = given};
+    RunRequest parts{.folder = folder.path / (name + "-parts"), .cache = folder.path / "cache", .given = given};
+    Watcher straight, first(6), second;
+    train_run(whole, straight);
+    train_run(parts, first);
+    parts.resume = true;
+    train_run(parts, second);
+    EXPECT_TRUE(weights(name + "-whole") == weights(name + "-parts"));
+    EXPECT_NO_THROW(load_model(whole.folder));
+  }
+}
+
+TEST(RunOptions, GoThroughJsonUnchanged) {
+  const GivenOptions given =
+      options("\"steps\": 7, \"schedule\": \"inverse-sqrt\", \"on_nan\": \"rollback\", \"arrangement\": \"PostLN\"");
+  EXPECT_EQ(given.options.model.arrangement, "post-ln");
+  EXPECT_TRUE(given.given.contains("steps"));
+  const GivenOptions again = run_options_from_json(to_json(given.options), "again");
+  EXPECT_EQ(to_json(again.options), to_json(given.options));
+}
+
+TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
+  const auto answer = [](const std::string& text) {
+    try {
+      planned(run_options_from_json(text, "my.json"), {});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const auto& [text, told] :
+       std::vector<std::pair<std::string, std::string>>{{R"({"stpes": 3})", "did you mean steps?"},
+                                                        {R"({"lyers": 3})", "did you mean layers?"},
+                                                        {R"({"lr": "fast"})", "lr is \"fast\"; it must be a number"},
+                                                        {R"({"lr": -1})", "rate"},
+                                                        {R"({"batch_size": 0})", "--batch-size is 0"},
+                                                        {R"({"steps": 0})", "--steps is 0"},
+                                                        {R"({"steps": -3})", "steps is -3; it must be a whole number"},
+                                                        {R"({"schedule": "cosin"})", "did you mean cosine?"},
+                                                        {R"({"optimizer": "adamm"})", "did you mean adam"},
+                                                        {R"({"validation": 1.5})", "--validation is 1.5"},
+                                                        {R"({"keep": 1})", "--keep is 1"},
+                                                        {R"({"label_smoothing": 2})", "label_smoothing is 2"},
+                                                        {R"([1])", "an object of options"}}) {
+    EXPECT_NE(answer(text).find(told), std::string::npos) << text << "\n" << answer(text);
+  }
+}
+
+TEST(RunOptions, PlansFitTheAmountOfText) {
+  const RunOptions small = planned(run_options_from_json("{}", "t"), {.tokens = 5000});
+  const RunOptions large = planned(run_options_from_json("{}", "t"), {.tokens = 50'000'000});
+  EXPECT_LT(small.model.d_model, large.model.d_model);
+  EXPECT_LT(small.model.seq_len, large.model.seq_len);
+  EXPECT_EQ(planned(run_options_from_json(R"({"hidden_size": 40})", "t"), {.tokens = 5000}).model.d_model, 40u);
+}
+
+}  // namespace
+}  // namespace addnorm

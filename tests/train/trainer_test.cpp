@@ -1,0 +1,398 @@
+// Training steps: exact, repeatable, and never led astray by a NaN.
+#include "addnorm/train/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "addnorm/core/parallel.h"
+#include "support/near.h"
+#include "support/small_models.h"
+#include "support/threads.h"
+#include "support/training.h"
+
+namespace addnorm {
+namespace {
+
+using test::bits_of;
+using test::copy_of;
+using test::SmallRun;
+using test::tiny_config;
+using test::tiny_options;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+TEST(Trainer, LowersTheLossTowardsTheFloor) {
+  TrainerOptions options = tiny_options();
+  options.schedule = {.kind = ScheduleKind::constant, .rate = 1e-2, .warmup = 10, .steps = 150};
+  options.batch_size = 16;
+  SmallRun run(options);
+  const auto records = run.steps(150);
+  const Baselines known = Language().baselines(tiny_config().seq_len);
+  EXPECT_LT(records.back().loss, known.bigram + 0.3);
+  EXPECT_GT(records.back().loss, known.floor - 0.3);
+}
+
+TEST(Trainer, T12BeginsAtTheLossOfAGuess) {
+  SmallRun run;
+  const double uniform = std::log(static_cast<double>(tiny_config().vocab));
+  EXPECT_NEAR(run.trainer.step().loss, uniform, 0.02 * uniform);
+}
+
+TEST(Trainer, T12OverfitsOneBatch) {
+  struct OneBatch final : Dataset {  // sequences that differ from their first token on: all that follows can be known
+    Batch batch(std::uint64_t, std::size_t count) const override {
+      Batch all{.sequences = count, .ids = test::ids(12 * count, 43, 3), .labels = test::ids(12 * count, 43, 4)};
+      for (std::size_t i = 0; i < count; ++i) all.ids[12 * i] = static_cast<std::int32_t>(i);
+      return all;
+    }
+    std::uint64_t size() const override { return 4; }
+  } data;
+  ModelConfig config = tiny_config();
+  config.d_model = 32;
+  const auto model = make_model(config);
+  TrainerOptions options{.batch_size = 4};
+  options.optimizer.weight_decay = 0;
+  options.schedule = {.kind = ScheduleKind::constant, .rate = 1e-2, .warmup = 5, .steps = 400};
+  Trainer trainer(*model, data, options);
+  double loss = 9;
+  for (int i = 0; i < 400 && loss >= 0.01; ++i) loss = trainer.step().loss;
+  EXPECT_LT(loss, 0.01);
+}
+
+TEST(Trainer, T12ARateOfZeroLeavesWeightsAsTheyAre) {
+  TrainerOptions options = tiny_options();
+  options.schedule = {.kind = ScheduleKind::constant, .rate = 0, .steps = 5};
+  SmallRun run(options), fresh(options);
+  run.steps(5);
+  for_each_parameter(*run.model, [&](Parameter& p) {
+    for_each_parameter(*fresh.model, [&](Parameter& q) {
+      const bool same = std::ranges::equal(p.value.value().values<float>(), q.value.value().values<float>());
+      EXPECT_TRUE(p.path != q.path || same) << p.path;
+    });
+  });
+}
+
+TEST(Trainer, T02SameSeedSameBitsForAnyNumberOfThreads) {
+  TrainerOptions options = tiny_options();
+  ModelConfig config = tiny_config();
+  config.dropout = 0.1;
+  std::string first;
+  test::with_every_thread_count([&] {
+    SmallRun run(options, config);
+    run.steps(12);
+    const std::string bits = bits_of(run.trainer.snapshot());
+    if (first.empty()) first = bits;
+    EXPECT_TRUE(bits == first) << threads() << " threads";
+  });
+}
+
+// Five interruptions: in the warm-up, at its end, later, and right after one another.
+TEST(Trainer, T01StopsAndGoesOnExactlyWhereverItWas) {
+  for (const OptimizerKind kind :
+       {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::radam, OptimizerKind::adafactor}) {
+    SCOPED_TRACE(name_of(kind));
+    TrainerOptions options = tiny_options();
+    options.optimizer = usual_options(kind);
+    options.accumulate = 2;
+    options.spike_threshold = 4;
+    ModelConfig config = tiny_config();
+    config.dropout = 0.2;
+    SmallRun whole(options, config);
+    const auto want = whole.steps(24);
+    std::vector<StepRecord> got;
+    Snapshot kept;
+    for (const int length : {2, 3, 9, 1, 9}) {
+      SmallRun part(options, config);
+      if (!got.empty()) part.trainer.restore(kept);
+      for (const StepRecord& record : part.steps(length)) got.push_back(record);
+      kept = copy_of(part.trainer.snapshot());
+    }
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < want.size(); ++i) {
+      EXPECT_EQ(got[i].step, want[i].step);
+      EXPECT_EQ(got[i].loss, want[i].loss) << "step " << want[i].step;
+      EXPECT_EQ(got[i].gradient_norm, want[i].gradient_norm);
+    }
+    EXPECT_TRUE(bits_of(kept) == bits_of(whole.trainer.snapshot()));
+  }
+}
+
+TEST(Trainer, RestoresOnlyWhatIsOfThisModelAndThenEverythingOrNothing) {
+  SmallRun run;
+  run.steps(3);
+  const std::string before = bits_of(run.trainer.snapshot());
+  ModelConfig wider = tiny_config();
+  wider.d_model = 24;
+  SmallRun other(tiny_options(), wider);
+  EXPECT_THROW(run.trainer.restore(other.trainer.snapshot()), DataError);
+  Snapshot lacking = copy_of(run.trainer.snapshot());
+  lacking.tensors.pop_back();
+  EXPECT_THROW(run.trainer.restore(lacking), DataError);
+  Snapshot torn = copy_of(run.trainer.snapshot());
+  torn.record = "{\"next_sample\": 4}";
+  EXPECT_THROW(run.trainer.restore(torn), DataError);
+  EXPECT_TRUE(bits_of(run.trainer.snapshot()) == before);
+}
+
+/// Sequences of different lengths, so that parts have different numbers of labels.
+struct Ragged final : Dataset {
+  Batch batch(std::uint64_t first, std::size_t count) const override {
+    Batch all{.first = first, .sequences = count};
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t length = 2 + (first + i) * 3 % 9;
+      all.lengths.push_back(length);
+      const auto ids = test::ids(12, 11, first + i);
+      all.ids.insert(all.ids.end(), ids.begin(), ids.end());
+      for (std::size_t t = 0; t < 12; ++t) all.labels.push_back(t < length ? ids[(t + 1) % 12] : kIgnoredLabel);
+    }
+    return all;
+  }
+  std::uint64_t size() const override { return 0; }
+};
+
+TEST(Trainer, AnUpdateInPartsIsTheMeanOverAllLabelsNotTheMeanOfMeans) {
+  ModelConfig config = tiny_config();
+  config.vocab = 11;
+  const Ragged data;
+  std::vector<double> losses, norms;
+  for (const std::size_t parts : {1u, 2u, 4u}) {
+    const auto model = make_model(config);
+    TrainerOptions options = tiny_options();
+    options.batch_size = 8 / parts;
+    options.accumulate = parts;
+    Trainer trainer(*model, data, options);
+    const StepRecord record = trainer.step();
+    losses.push_back(record.loss);
+    norms.push_back(record.gradient_norm);
+  }
+  for (const std::size_t i : {1u, 2u}) {
+    EXPECT_NEAR(losses[i], losses[0], 1e-6 * losses[0]);
+    EXPECT_NEAR(norms[i], norms[0], 1e-5 * norms[0]);
+  }
+}
+
+TEST(Trainer, MeasuresAdminOnceBeforeTheFirstStep) {
+  ModelConfig config = tiny_config();
+  config.arrangement = "admin";
+  config.layers = 4;
+  SmallRun run(tiny_options(), config);
+  std::vector<float> omegas;
+  for_each_parameter(*run.model, [&](Parameter& p) {
+    if (p.path.find("residual.") == 0 && p.role == Role::coefficient) omegas.push_back(p.value.value().values<float>()[0]);
+  });
+  ASSERT_GE(omegas.size(), 8u);
+  EXPECT_NE(omegas.back(), omegas.front());
+}
+
+// T-04: whatever becomes NaN, at any layer, is seen in that step and reaches no parameter.
+
+std::string stopped(SmallRun& run) {
+  const std::string before = bits_of(run.trainer.snapshot());
+  std::string message;
+  try {
+    run.trainer.step();
+  } catch (const NumericsError& error) {
+    message = error.what();
+  }
+  EXPECT_TRUE(bits_of(run.trainer.snapshot()) == before || before.find("nan") != std::string::npos);
+  return message;
+}
+
+TEST(TrainerNan, T04ABadWeightIsNamedWithItsLayer) {
+  for (const char* path : {"layers.0.self.qkv.weight", "layers.1.ffn.out.weight"}) {
+    SmallRun run;
+    run.steps(2);
+    bool found = false;
+    for_each_parameter(*run.model, [&](Parameter& p) {
+      if (p.path == path) p.value.value().values<float>()[7] = kNan, found = true;
+    });
+    ASSERT_TRUE(found) << path;
+    const std::string message = stopped(run);
+    EXPECT_NE(message.find("step 3"), std::string::npos) << message;
+    EXPECT_NE(message.find(path), std::string::npos) << message;
+    EXPECT_NE(message.find("element 7"), std::string::npos) << message;
+  }
+}
+
+TEST(TrainerNan, T04ABadGradientIsNamedWithItsLayer) {
+  for (const float bad : {kNan, std::numeric_limits<float>::infinity()}) {
+    SmallRun run;
+    test::GradientMeddler meddler([&](std::int64_t step, Model& model) {
+      for_each_parameter(model, [&](Parameter& p) {
+        if (step == 3 && p.path == "layers.1.ffn.in.weight") p.value.grad().values<float>()[5] = bad;
+      });
+    });
+    run.trainer.observe(&meddler);
+    run.steps(2);
+    const std::string message = stopped(run);
+    EXPECT_NE(message.find("the gradient of layers.1.ffn.in.weight"), std::string::npos) << message;
+  }
+}
+
+TEST(TrainerNan, T04ABadActivationIsTracedToItsLayer) {
+  struct Poison final : StreamObserver {
+    void on_branch(const Unit&, const Var&) override {}
+    void on_stream(const Unit* unit, const Var& x) override {
+      if (unit && unit->layer == 1) Var(x).value().values<float>()[3] = kNan;
+    }
+  } poison;
+  struct Watcher final : TrainObserver {
+    explicit Watcher(StreamObserver* p) : poison(p) {}
+    StreamObservers streams(std::int64_t step) override {
+      return step == 2 ? StreamObservers{.stream = poison} : StreamObservers{};
+    }
+    StreamObserver* poison;
+  } watcher(&poison);
+  SmallRun run;
+  run.trainer.observe(&watcher);
+  run.steps(1);
+  EXPECT_NE(stopped(run).find("the loss is"), std::string::npos);
+}
+
+/// Makes every gradient of the named steps useless or huge.
+test::GradientMeddler spoiler(std::vector<std::int64_t> steps, float factor) {
+  return test::GradientMeddler([steps, factor](std::int64_t step, Model& model) {
+    if (std::ranges::find(steps, step) == steps.end()) return;
+    for_each_parameter(model, [&](Parameter& p) {
+      for (float& g : p.value.grad().values<float>()) g *= factor;
+    });
+  });
+}
+
+TEST(TrainerNan, T04SkippingLeavesWeightsAndOptimizerAsTheyWere) {
+  TrainerOptions options = tiny_options();
+  options.on_nan = OnNan::skip;
+  SmallRun run(options);
+  auto meddler = spoiler({3}, kNan);
+  run.trainer.observe(&meddler);
+  run.steps(2);
+  const Snapshot before = copy_of(run.trainer.snapshot());
+  const StepRecord skipped = run.trainer.step();
+  EXPECT_EQ(skipped.outcome, StepOutcome::skipped);
+  EXPECT_FALSE(skipped.problem.empty());
+  const Snapshot after = run.trainer.snapshot();
+  for (std::size_t i = 0; i < before.tensors.size(); ++i)
+    EXPECT_TRUE(std::ranges::equal(before.tensors[i].second.values<float>(), after.tensors[i].second.values<float>()))
+        << before.tensors[i].first;
+  const StepRecord next = run.trainer.step();
+  EXPECT_EQ(next.outcome, StepOutcome::updated);
+  EXPECT_EQ(next.step, 4);
+  EXPECT_EQ(run.trainer.snapshot().record.find("null"), std::string::npos);  // how JSON writes a NaN
+}
+
+TEST(TrainerNan, T04ThreeInARowStop) {
+  TrainerOptions options = tiny_options();
+  options.on_nan = OnNan::skip;
+  SmallRun run(options);
+  auto meddler = spoiler({2, 3, 5, 6, 7}, kNan);
+  run.trainer.observe(&meddler);
+  run.steps(6);  // two in a row and two in a row are borne
+  EXPECT_THROW(run.trainer.step(), NumericsError);
+}
+
+TEST(TrainerNan, T04RollbackGoesToTheLastSnapshotAndOnBehindTheBadBatch) {
+  TrainerOptions options = tiny_options();
+  options.on_nan = OnNan::rollback;
+  SmallRun run(options), straight(options);
+  std::optional<Snapshot> kept;
+  run.trainer.rollback_to([&] { return kept; });
+  run.steps(2);
+  straight.steps(2);
+  kept = copy_of(run.trainer.snapshot());
+  run.steps(2);
+  auto meddler = spoiler({5}, kNan);
+  run.trainer.observe(&meddler);
+  EXPECT_EQ(run.trainer.step().outcome, StepOutcome::rolled_back);
+  EXPECT_EQ(run.trainer.steps(), 2);
+  const StepRecord again = run.trainer.step();
+  EXPECT_EQ(again.step, 3);
+  const auto third = straight.steps(4);  // batches 3, 4, 5, 6: the sixth is the first one behind the bad one
+  EXPECT_NE(again.loss, third.front().loss);
+}
+
+TEST(TrainerNan, RollbackWithoutASnapshotStops) {
+  TrainerOptions options = tiny_options();
+  options.on_nan = OnNan::rollback;
+  SmallRun run(options);
+  auto meddler = spoiler({1}, kNan);
+  run.trainer.observe(&meddler);
+  EXPECT_THROW(run.trainer.step(), NumericsError);
+}
+
+TEST(TrainerGuard, T05OneSpikeIsSkippedALastingOneRollsBackAndThenStops) {
+  TrainerOptions options = tiny_options();
+  options.spike_threshold = 8;
+  options.schedule.steps = 200;
+  SmallRun run(options);
+  std::optional<Snapshot> kept;
+  run.trainer.rollback_to([&] { return kept; });
+  run.steps(70);
+  kept = copy_of(run.trainer.snapshot());
+  auto once = spoiler({71}, 100);
+  run.trainer.observe(&once);
+  EXPECT_EQ(run.trainer.step().outcome, StepOutcome::skipped);
+  EXPECT_EQ(run.trainer.step().outcome, StepOutcome::updated);
+
+  std::vector<std::int64_t> all;
+  for (std::int64_t step = 71; step < 100; ++step) all.push_back(step);
+  auto lasting = spoiler(all, 100);
+  run.trainer.observe(&lasting);
+  int rollbacks = 0;
+  EXPECT_THROW(for (int i = 0; i < 40; ++i) rollbacks += run.trainer.step().outcome == StepOutcome::rolled_back, NumericsError);
+  EXPECT_EQ(rollbacks, 3);
+}
+
+TEST(TrainerGuard, T06AGuardThatSeesNothingChangesNoBit) {
+  TrainerOptions with = tiny_options(), without = tiny_options();
+  with.spike_threshold = 1e6;
+  SmallRun guarded(with), plain(without);
+  const auto a = guarded.steps(70), b = plain.steps(70);
+  for (std::size_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i].loss, b[i].loss);
+  const Snapshot x = guarded.trainer.snapshot(), y = plain.trainer.snapshot();
+  for (std::size_t i = 0; i < x.tensors.size(); ++i)
+    EXPECT_TRUE(std::ranges::equal(x.tensors[i].second.values<float>(), y.tensors[i].second.values<float>()));
+}
+
+TEST(Trainer, RefusesOptionsThatCannotBe) {
+  const auto refused = [](auto change, const char* name) {
+    TrainerOptions options = tiny_options();
+    change(options);
+    try {
+      check(options);
+      ADD_FAILURE() << name;
+    } catch (const UsageError& error) {
+      EXPECT_NE(std::string(error.what()).find(name), std::string::npos) << error.what();
+    }
+  };
+  refused([](TrainerOptions& o) { o.batch_size = 0; }, "batch_size");
+  refused([](TrainerOptions& o) { o.accumulate = 0; }, "accumulate");
+  refused([](TrainerOptions& o) { o.clip_grad_norm = -1; }, "clip_grad_norm");
+  refused([](TrainerOptions& o) { o.label_smoothing = 1; }, "label_smoothing");
+  refused([](TrainerOptions& o) { o.schedule.rate = kNan; }, "rate");
+  refused([](TrainerOptions& o) { o.spike_threshold = -1; }, "spike_threshold");
+}
+
+TEST(Evaluate, CountsTheSameHoweverSamplesAreBatched) {
+  SmallRun run;
+  run.steps(5);
+  const Evaluation one = evaluate(*run.model, *run.data, 9, 9), three = evaluate(*run.model, *run.data, 9, 2);
+  EXPECT_EQ(one.labels, 9 * 12u);
+  EXPECT_EQ(three.labels, one.labels);
+  EXPECT_EQ(three.right, one.right);
+  EXPECT_NEAR(three.loss, one.loss, 1e-6);
+  EXPECT_THROW(evaluate(*run.model, *run.data, 0, 4), UsageError);  // endless
+  EXPECT_THROW(evaluate(*run.model, *run.data, 4, 0), UsageError);
+}
+
+TEST(Evaluate, StopsWhenAsked) {
+  SmallRun run;
+  int asked = 0;
+  const Evaluation part = evaluate(*run.model, *run.data, 100, 2, [&] { return ++asked <= 3; });
+  EXPECT_TRUE(part.stopped);
+  EXPECT_EQ(part.sequences, 6u);
+}
+
+}  // namespace
+}  // namespace addnorm
