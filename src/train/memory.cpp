@@ -17,10 +17,11 @@ constexpr double kStatistics = 12;  // bytes per row and norm: mean in double, r
 /// What ops keep of a token for their backward, in vectors of their own width. The one place to change when an op keeps more or
 /// less; tests/train/memory_test.cpp measures whether it is right.
 struct Kept {
-  double norm = 2;               ///< d_model: the sum, and its norm as the input of the next map
+  double norm = 1;               ///< d_model: the sum; its norm is made again
+  double other_norm = 2;         ///< d_model: of kinds that are not added and normed at once, the norm as well
   double qkv = 1, attended = 1;  ///< heads * d_head and the like: the input and output of attention
   double rotated = 1;            ///< q and k besides, once turned or normed by itself
-  double hidden = 2;             ///< d_ff: before and after the activation
+  double hidden = 1;             ///< d_ff: before the activation, which is made again
   double gated_hidden = 3;       ///< d_ff: gate, value, product
   double stream = 2;             ///< d_model, with recompute: the stream and a branch that is not added yet
   double logits = 2;             ///< vocabulary: they and their gradient
@@ -38,8 +39,9 @@ struct LayerBytes {
 
 /// What an arrangement keeps besides, for a kind of sub-layer: the most that any of its units of that kind does.
 struct Extras {
-  double stream = 0;  ///< vectors of d_model: an output norm, a branch that a learned factor is multiplied with, a second stream
-  double inner = 0;   ///< of the branch's inner width: a norm or gains there
+  double stream =
+      0;  ///< vectors of d_model: a second norm, a norm times a number, a branch times a learned factor, a second stream
+  double inner = 0;  ///< of the branch's inner width: a norm or gains there
 };
 Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
   const Arrangement& row = arrangement_of(c);
@@ -47,9 +49,11 @@ Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
   Extras most;
   const auto see = [&](const UnitSlots& slots) {
     const bool learned = slots.a.kind != CoefficientRule::Kind::fixed || slots.b.kind != CoefficientRule::Kind::fixed;
-    most.stream = std::max(most.stream, (slots.out ? 1.0 : 0.0) + (learned ? 1.0 : 0.0));
+    const auto one = [](bool there) { return there ? 1.0 : 0.0; };
+    most.stream =
+        std::max(most.stream, one(slots.out) + one(learned) + one(slots.in && slots.post) + one(!slots.in_scale.is_one()));
     const bool gained = slots.head_gain != HeadGain::none && sub_layer != SubLayer::ffn;
-    most.inner = std::max(most.inner, (slots.mid ? 1.0 : 0.0) + (gained ? 1.0 : 0.0));
+    most.inner = std::max(most.inner, one(slots.mid) + one(gained));
   };
   see(row.unit);
   for (const Override& other : row.overrides)
@@ -57,11 +61,16 @@ Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
   return most;
 }
 
+double norm_vectors(const ModelConfig& c) {
+  const NormFormula formula = norm_of(c).formula;
+  return formula == NormFormula::layer || formula == NormFormula::rms ? kKept.norm : kKept.other_norm;
+}
+
 double attention_bytes(const ModelConfig& c, bool cross) {
   const double q = static_cast<double>(c.heads * c.d_head), kv = 2 * static_cast<double>(c.kv_heads * c.d_head);
   const bool changed = !cross && (is_rotary(c.positions) || c.qk_norm != "none");
   const Extras extras = extras_of(c, cross ? SubLayer::cross : SubLayer::self);
-  const double floats = (kKept.norm + extras.stream) * static_cast<double>(c.d_model) + kKept.qkv * (q + kv) +
+  const double floats = (norm_vectors(c) + extras.stream) * static_cast<double>(c.d_model) + kKept.qkv * (q + kv) +
                         (kKept.attended + extras.inner) * q + (changed ? kKept.rotated * (q + kv) : 0) +
                         static_cast<double>(c.heads);
   return floats * kFloat + kStatistics;
@@ -70,7 +79,7 @@ double attention_bytes(const ModelConfig& c, bool cross) {
 double feed_forward_bytes(const ModelConfig& c) {
   const Extras extras = extras_of(c, SubLayer::ffn);
   const double hidden = (c.activation == Activation::swiglu ? kKept.gated_hidden : kKept.hidden) + extras.inner;
-  const double stream = kKept.norm + extras.stream;
+  const double stream = norm_vectors(c) + extras.stream;
   return (stream * static_cast<double>(c.d_model) + hidden * static_cast<double>(c.d_ff)) * kFloat + kStatistics;
 }
 
