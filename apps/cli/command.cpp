@@ -266,7 +266,8 @@ int Program::parse_and_run(int argc, const char* const* argv) {
   } catch (const CLI::RuntimeError& error) {
     return error.get_exit_code();
   } catch (const CLI::CallForVersion& asked) {
-    if (argc > (reached(*app_).get_parent() ? 3 : 2))
+    const bool behind_command = argc == 3 && std::string_view(argv[2]) == "--version";
+    if (argc > 2 && !behind_command)
       return complain(app_->get_name(), "--version stands alone; no other argument goes with it", 2);
     return app_->exit(asked);
   } catch (const CLI::Success& asked) {  // --help

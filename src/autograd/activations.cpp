@@ -3,23 +3,29 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
+#include "autograd/kept.h"
 
 namespace addnorm {
 namespace {
 
 using kernels::Activation;
 
-/// Backward reads the input, not the output: that is what is kept anyway, and gelu cannot be undone.
-Var activate(const char* name, Activation kind, const Var& x) {
-  detail::require_defined(name, "x", x);
-
+Tensor activated(Activation kind, const Tensor& x) {
   Tensor y(x.shape(), x.dtype());
   dispatch(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
     kernels::activate(kind, x.data<T>(), y.elements(), y.data<T>());
   });
+  return y;
+}
 
-  return record(name, {x}, std::move(y), [kind, x = x.value()](const Tensor& dy, Grads& grads) {
+/// Backward reads the input, not the output: that is what is kept anyway, and gelu cannot be undone.
+Var activate(const char* name, Activation kind, const Var& x) {
+  detail::require_defined(name, "x", x);
+
+  Tensor y = activated(kind, x.value());
+
+  const Var result = record(name, {x}, std::move(y), [kind, x = x.value()](const Tensor& dy, Grads& grads) {
     if (!grads.wanted(0)) return;
     Tensor dx(x.shape(), x.dtype());
     dispatch(x.dtype(), [&](auto zero) {
@@ -28,6 +34,8 @@ Var activate(const char* name, Activation kind, const Var& x) {
     });
     grads.give(0, std::move(dx));
   });
+  detail::computed_again_by(result, [kind, x = x.value()] { return activated(kind, x); });
+  return result;
 }
 
 }  // namespace

@@ -102,7 +102,7 @@ double state_per_parameter(OptimizerKind kind) {
     case OptimizerKind::radam:
       return 2;
     case OptimizerKind::adafactor:
-      return 0.05;  // a row and a column of each matrix
+      return 0.1;  // a row and a column of each matrix, and sums on the way
   }
   return 2;
 }

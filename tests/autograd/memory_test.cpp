@@ -57,6 +57,7 @@ TEST(Memory, AProductKeepsNeitherTheActivationNorTheNormInFrontOfIt) {
   const Var x = leaf({3, 5}), w = leaf({7, 5}), gamma = leaf({5});
   const Var up = leaf({5, 7});
   EXPECT_TRUE(is_computed_again(linear(x, w, Var(), LinearActivation::gelu), [&](const Var& f) { return linear(f, up); }));
+  EXPECT_TRUE(is_computed_again(gelu(x), [&](const Var& f) { return linear(f, w); }));
   EXPECT_TRUE(is_computed_again(layer_norm(x, gamma, Var()), [&](const Var& f) { return linear(f, w); }));
   EXPECT_TRUE(is_computed_again(add_rms_norm(x, x, gamma).y, [&](const Var& f) { return linear(f, w); }));
   EXPECT_FALSE(is_computed_again(scale(x, 2), [&](const Var& f) { return linear(f, w); }));

@@ -210,6 +210,7 @@ TEST(Program, PassesOnTheExitCodeOfTheCommand) {
 
 TEST(Program, PrintsHelpAndVersionToStdoutAndWithoutArgumentsHelpToStderr) {
   EXPECT_EQ(run({"--version"}).out, "tool 1.2\n");
+  EXPECT_EQ(run({"measure", "--version"}).out, "tool 1.2\n");
   EXPECT_TRUE(says(run({"--help"}).out, {"measure", "train"}));
   const Outcome nothing = run({});
   EXPECT_EQ(nothing.code, 2);

@@ -40,7 +40,9 @@ TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
 TEST(Bytes, SaysWhatAPersonCanRead) {
   EXPECT_EQ(concat(Bytes{0}), "0 bytes");
   EXPECT_EQ(concat(Bytes{1 << 20}), "1 MiB");
-  EXPECT_EQ(concat(Bytes{(1 << 20) - 1}), "1048575 bytes");
+  EXPECT_EQ(concat(Bytes{(1 << 14) - 1}), "16383 bytes");
+  EXPECT_EQ(concat(Bytes{1 << 14}), "16 KiB");
+  EXPECT_EQ(concat(Bytes{(1 << 20) - 1}), "1024 KiB");
   EXPECT_EQ(concat(Bytes{1.5 * (1 << 30)}), "1.5 GiB");
   EXPECT_EQ(concat(Bytes{123456789}), "118 MiB");
   EXPECT_EQ(concat(Bytes{1023.9 * (1 << 20)}), "1024 MiB");

@@ -200,8 +200,9 @@ enum class LinearActivation : unsigned char { none, relu, gelu, gelu_tanh, silu 
 ///
 /// x [..., in], w [out, in] as checkpoints store it, bias [out] or Var() for none -> y [..., out]. The same bits as the
 /// activation op applied to the plain map, and for any number of threads; rounding of the sums is that of float32 over
-/// `in` terms. Differentiable in x, w, bias; dbias sums rows in fixed blocks. Keeps x and w, and with an activation its
-/// argument (not y). 2 rows * in * out operations forward, twice that backward.
+/// `in` terms. Differentiable in x, w, bias; dbias sums rows in fixed blocks. Keeps w, x (or what an
+/// activation or norm x was computed from), and the argument of its own activation, not y. 2 rows * in * out operations forward,
+/// twice that backward.
 Var linear(const Var& x, const Var& w, const Var& bias = Var(), LinearActivation activation = LinearActivation::none);
 
 /// Which keys a query may see: nonzero = may. Row-major, one byte per element.

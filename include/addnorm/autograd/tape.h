@@ -47,8 +47,8 @@ struct BackwardOptions {
 /// before the next attempt. Without keep_graph the ops that ran are released, and the graph cannot run again; with it,
 /// nothing of the failed pass is left in the graph.
 ///
-/// The gradients of leaves are made outside any ArenaScope: they can be read after the step. Inside one that costs a copy of
-/// each leaf's first gradient. Those kept by retain_grad() belong to the scope, like the values.
+/// The gradients of leaves are made outside any ArenaScope: they can be read after the step.
+/// Those kept by retain_grad() belong to the scope, like the values.
 ///
 /// Graphs and leaves are not locked: threads may record with the same leaves at the same time, but only one may run backward
 /// into them, and a graph belongs to one thread at a time.
