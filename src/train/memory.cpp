@@ -180,7 +180,8 @@ MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& o
   // Gradients come while activations go. The fullest moment is where backward begins, or where it ends.
   const double head = head_gradient(e.config);
   const double begin = e.activations + e.logits + std::max(e.temporary + head, 2 * head);
-  e.bytes = e.weights + e.optimizer + (options.accumulate > 1 ? e.gradients + begin : std::max(e.gradients + head, begin));
+  const double end = e.gradients + e.temporary + head;
+  e.bytes = e.weights + e.optimizer + (options.accumulate > 1 ? e.gradients + begin : std::max(begin, end));
   return e;
 }
 

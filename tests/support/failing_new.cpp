@@ -9,13 +9,17 @@ namespace {
 thread_local bool armed = false, failed = false;
 thread_local std::size_t left = 0;
 
-void* allocate(std::size_t bytes) {
+void* allocate_or_null(std::size_t bytes) {
   if (armed && left-- == 0) {
     armed = false;
     failed = true;
-    throw std::bad_alloc();
+    return nullptr;
   }
-  if (void* memory = std::malloc(bytes == 0 ? 1 : bytes)) return memory;
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+
+void* allocate(std::size_t bytes) {
+  if (void* memory = allocate_or_null(bytes)) return memory;
   throw std::bad_alloc();
 }
 
@@ -33,6 +37,8 @@ bool FailingAllocation::happened() { return failed; }
 
 void* operator new(std::size_t bytes) { return addnorm::test::allocate(bytes); }
 void* operator new[](std::size_t bytes) { return addnorm::test::allocate(bytes); }
+void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept { return addnorm::test::allocate_or_null(bytes); }
+void* operator new[](std::size_t bytes, const std::nothrow_t&) noexcept { return addnorm::test::allocate_or_null(bytes); }
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete[](void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
