@@ -57,7 +57,8 @@ class Run {
   RunResult result_{.loss = std::numeric_limits<double>::quiet_NaN()};
   bool resumed_ = false;
   int failed_saves_ = 0;
-  std::int64_t saved_step_ = -1;  // of the newest checkpoint
+  std::int64_t saved_step_ = -1;    // of the newest checkpoint
+  std::int64_t weights_step_ = -1;  // of model.safetensors, as far as this process knows
 };
 
 /// Everything that can be refused, before anything is written. False: go_on() said no.
@@ -174,6 +175,7 @@ void Run::try_to_save() {
   checkpoints_->save(snapshot);
   saved_step_ = snapshot.step;
   save_model(folder_.path, *model_, source_->extra());
+  weights_step_ = snapshot.step;
 }
 
 /// False: it could not be done this time. After several failures in a row, or at once where it is the last chance after some
@@ -202,7 +204,8 @@ void Run::loop() {
     if (data_.validation && due(options_.eval_every)) validate();
     if (due(options_.save_every) || owed) owed = !save(end);
   }
-  if (trainer_->steps() > saved_step_) save(true);
+  // Weights too: whoever was killed between a checkpoint and its weights goes on with weights of an earlier step.
+  if (trainer_->steps() > saved_step_ || trainer_->steps() != weights_step_) save(true);
 }
 
 RunResult Run::train() {

@@ -193,6 +193,15 @@ TEST_F(Runs, ABrokenCheckpointIsNamedLeftAndTheOneBeforeTaken) {
   EXPECT_TRUE(weights("a") == weights("whole"));
 }
 
+TEST_F(Runs, KilledBetweenTheLastCheckpointAndItsWeightsTheWeightsFollow) {
+  Watcher watcher, again;
+  train_run(request("a"), watcher);
+  const std::string want = weights("a");
+  fs::remove(folder.path / "a/model.safetensors");
+  EXPECT_TRUE(train_run(request("a", "\"steps\": 20", true), again).finished);
+  EXPECT_TRUE(weights("a") == want);
+}
+
 TEST_F(Runs, K11TwoAtATimeAreRefused) {
   struct Second : Watcher {
     explicit Second(const Runs& all) : runs(all) {}
