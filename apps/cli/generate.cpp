@@ -15,8 +15,7 @@ namespace addnorm::cli {
 namespace {
 
 struct GenerateChoices {
-  std::string run, prompt, weights;
-  std::vector<std::string> source;
+  std::string run, prompt, source, weights;
   std::uint64_t max_tokens = 200, top_k = 0, seed = 1, n = 1, beams = 0;
   double temperature = 0.8, top_p = 1;
   int threads = 0;
@@ -35,9 +34,10 @@ std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
 /// Text as it comes; a window that is full begins again with its second half, so that there is no limit to what is written.
 void continue_text(const RunModel& run, const LanguageModel& model, const GenerateChoices& o, std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
-  std::vector<std::int32_t> all = tokenizer.encode(o.prompt);
+  std::vector<std::int32_t> all = tokenizer.encode(run.answers ? o.source : o.prompt);
+  if (run.answers) all.push_back(tokenizer.special().begin.value());
   if (all.empty()) all.push_back(first_token(tokenizer));
-  std::cout << tokenizer.decode(all) << std::flush;
+  if (!run.answers) std::cout << tokenizer.decode(all) << std::flush;
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
   for (std::uint64_t window = 0; left > 0 && !SignalWatch::caught(); ++window) {
@@ -59,12 +59,11 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   std::cout << '\n';
 }
 
-void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, const std::string& source,
-               std::uint64_t number) {
+void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
   const SpecialTokens special = tokenizer.special();
   require(special.begin && special.end, "the tokenizer of ", o.run, " has no begin and end tokens");
-  const std::vector<std::int32_t> ids = tokenizer.encode(source);
+  const std::vector<std::int32_t> ids = tokenizer.encode(o.source);
   require(!ids.empty(), "--source is empty");
   const auto decoding = model.decoding({.ids = ids, .batch = 1});
   const std::vector<std::int32_t> prompt{*special.begin};
@@ -92,14 +91,14 @@ int run_generate(GenerateChoices o, bool temperature_given) {
   const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get());
   require(lm || pairs, o.run, " is a ", name_of(run.model->config().model), ", which writes nothing; 'addnorm eval' measures it");
   require(run.tokenizer != nullptr, o.run, " has no tokenizer.json, so there is no text to read or write");
-  require(!lm || o.source.empty(), "--source is for pairs (seq2seq); ", o.run, " continues a --prompt");
-  require(!pairs || o.prompt.empty(), "--prompt is for language models; ", o.run, " takes a --source");
-  require(!pairs || !o.source.empty(), o.run, " is trained on pairs: give it a --source");
-  if (pairs && !temperature_given) o.temperature = 0;  // one right answer
+  const bool answers = pairs || run.answers;
+  require(answers || o.source.empty(), "--source is for models of pairs; ", o.run, " continues a --prompt");
+  require(!answers || o.prompt.empty(), "--prompt is for models of text; ", o.run, " was trained on pairs and takes a --source");
+  require(!answers || !o.source.empty(), o.run, " was trained on pairs: give it a --source");
+  if (answers && !temperature_given) o.temperature = 0;  // one right answer
   for (std::uint64_t number = 0; number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
     if (lm) continue_text(run, *lm, o, number);
-    if (pairs)
-      for (const std::string& source : o.source) translate(run, *pairs, o, source, number);
+    if (pairs) translate(run, *pairs, o, number);
     if (number + 1 < o.n) std::cout << (lm ? "---\n" : "");
   }
   return SignalWatch::caught() ? SignalWatch::exit_code() : 0;
@@ -108,12 +107,11 @@ int run_generate(GenerateChoices o, bool temperature_given) {
 }  // namespace
 
 std::int32_t first_token(const Tokenizer& tokenizer) {
-  if (const auto begin = tokenizer.special().begin) return *begin;
   try {
-    if (const auto line = tokenizer.encode("\n"); !line.empty()) return line.front();
+    if (const auto line = tokenizer.encode("\n"); line.size() == 1) return line.front();
   } catch (const DataError&) {  // an alphabet without line ends
   }
-  return 0;
+  return tokenizer.special().begin.value_or(0);
 }
 
 void add_generate(Program& program) {
@@ -122,7 +120,7 @@ void add_generate(Program& program) {
   Command command = program.command("generate", "text from a trained model, as it comes");
   command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
   command.option("--prompt TEXT", o->prompt, "what to continue (default: the beginning of a line)");
-  command.option("--source TEXT,...", o->source, "pairs: what to answer");
+  command.option("--source TEXT", o->source, "pairs: what to answer");
   command.option("--max-tokens", o->max_tokens, "most new tokens");
   command.given("--temperature X", "0: always the most probable token (default: 0.8; pairs 0)",
                 [o, heated](const std::string& text) {

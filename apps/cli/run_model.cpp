@@ -24,6 +24,7 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
           " has no model.safetensors; is it the folder of a run that was saved?");
   found.model = load_model(found.folder);
   found.extra = config_file_extra(found.folder / "config.json");
+  found.answers = nlohmann::json::parse(found.extra).value("pairs", false);
   if (fs::exists(found.folder / "tokenizer.json")) found.tokenizer = read_tokenizer(found.folder / "tokenizer.json");
   if (has_best)
     notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
@@ -35,7 +36,7 @@ void show_sample(const fs::path& run, std::ostream& out, std::ostream& notes) {
   std::ostringstream quiet;
   const RunModel found = load_run(run, "", quiet);
   const auto* lm = dynamic_cast<const LanguageModel*>(found.model.get());
-  if (!lm || !found.tokenizer) return;
+  if (!lm || !found.tokenizer || found.answers) return;
   notes << "\na sample of what it writes now (addnorm generate " << run.string() << "):\n" << std::flush;
   const auto decoding = lm->decoding(1);
   const std::vector<std::int32_t> prompt{first_token(*found.tokenizer)};

@@ -17,12 +17,13 @@ struct RunModel {
   std::unique_ptr<Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null: no text
   std::string extra;                           ///< JSON of what the data brought along
+  bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
 };
 
 /// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
 
-/// Where text begins that nobody has begun: the begin token, or the end of a line.
+/// Where text begins that nobody has begun: behind the end of a line, else behind the begin token.
 std::int32_t first_token(const Tokenizer& tokenizer);
 /// Some text of a model just trained, for a first impression. Models that write no text: nothing.
 void show_sample(const std::filesystem::path& run, std::ostream& out, std::ostream& notes);
