@@ -203,7 +203,7 @@ bool Peer::warm(const std::string& variant, int threads) {
 
 std::optional<double> Peer::slice(const std::string& variant, bool cold, int threads, double seconds) {
   const json request = {{"do", "slice"}, {"variant", variant}, {"cold", cold}, {"threads", threads}, {"seconds", seconds}};
-  const auto answer = ask(request.dump(), 60);
+  const auto answer = ask(request.dump(), 300);
   return answer ? std::optional(answer->fields.value("seconds", 0.0)) : std::nullopt;
 }
 

@@ -2,6 +2,7 @@
 // 16 queries side by side and would compute all of them.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "addnorm/core/parallel.h"
 #include "kernels/attention.h"
