@@ -8,7 +8,7 @@
 #include "addnorm/core/rng.h"
 #include "addnorm/model/language_model.h"
 #include "addnorm/tensor/arena.h"
-#include "kernels/optimizer_updates.h"
+#include "addnorm/train/optimizer.h"
 
 namespace addnorm::bench {
 namespace {
@@ -23,34 +23,26 @@ std::vector<std::int32_t> random_tokens(const StepModel& m, const char* name) {
 class TrainStep {
  public:
   explicit TrainStep(const StepModel& m)
-      : model_(config_of(m)), batch_(m.batch), ids_(random_tokens(m, "ids")), targets_(random_tokens(m, "targets")) {
-    for_each_parameter(model_, [&](Parameter& p) {
-      parameters_.push_back({p.value, Tensor::zeros(p.value.shape()), Tensor::zeros(p.value.shape())});
-    });
-  }
+      : model_(config_of(m)),
+        batch_(m.batch),
+        ids_(random_tokens(m, "ids")),
+        targets_(random_tokens(m, "targets")),
+        optimizer_(make_optimizer(model_, {.kind = OptimizerKind::adamw, .weight_decay = 0.01, .decay_all = true})) {}
 
   void run() {
-    for (Learned& p : parameters_) p.value.clear_grad();
+    optimizer_->clear_gradients();
     {
       const ArenaScope scope;
       backward(cross_entropy(model_({.ids = ids_, .batch = batch_}, {.train = true}), targets_));
     }
-    ++settings_.step;
-    for (Learned& p : parameters_)
-      kernels::adam(p.value.grad().values<float>().data(), settings_, p.m.elements(), p.value.value().data<float>(),
-                    p.m.data<float>(), p.v.data<float>());
+    optimizer_->step(1e-4);
   }
 
  private:
-  struct Learned {
-    Var value;
-    Tensor m, v;  // moments
-  };
   LanguageModel model_;
   std::size_t batch_;
   std::vector<std::int32_t> ids_, targets_;
-  std::vector<Learned> parameters_;
-  kernels::AdamSettings settings_{.lr = 1e-4, .weight_decay = 0.01, .step = 0};
+  std::unique_ptr<Optimizer> optimizer_;
 };
 
 std::int32_t likeliest(const Tensor& logits) {

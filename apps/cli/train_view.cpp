@@ -60,8 +60,12 @@ void TrainView::on_data(double share) {
   bar_time_ = now;
 }
 
-void TrainView::on_plan(const RunPlan& plan) {
+void TrainView::on_memory(const MemoryEstimate& estimate) {
   wipe();
+  told(out_, "memory", estimate.text());
+}
+
+void TrainView::on_plan(const RunPlan& plan) {
   told(out_, "model", model_text(plan));
   told(out_, "data", plan.data.told);
   if (plan.data.baselines) told(out_, "to compare", baselines_text(*plan.data.baselines));
@@ -70,7 +74,6 @@ void TrainView::on_plan(const RunPlan& plan) {
     told(out_, group.weight_decay > 0 ? "weight decay" : "no decay",
          concat(group.weight_decay > 0 ? concat(group.weight_decay, " on ") : "", group.tensors, " tensors, ",
                 grouped(group.elements), " numbers"));
-  told(out_, "memory", plan.memory.text());
   told(out_, "folder",
        concat(folder_.string(), plan.first_step > 1
                                     ? concat(", resumed after step ", grouped(static_cast<std::uint64_t>(plan.first_step - 1)))

@@ -15,6 +15,7 @@ class TrainView : public RunObserver {
   TrainView(std::ostream& out, bool terminal, double fma_peak, std::filesystem::path folder);
 
   void on_data(double share) override;
+  void on_memory(const MemoryEstimate& estimate) override;
   void on_plan(const RunPlan& plan) override;
   void on_step(const StepRecord& record) override;
   void on_validation(std::int64_t step, const Evaluation& result, bool best) override;

@@ -31,7 +31,7 @@ class Run {
  private:
   bool prepare();
   void begin_or_go_on();
-  void announce(const MemoryEstimate& memory);
+  void announce();
   void loop();
   void one_step();
   void validate();
@@ -82,12 +82,11 @@ bool Run::prepare() {
   return true;
 }
 
-void Run::announce(const MemoryEstimate& memory) {
+void Run::announce() {
   const double flops =
       static_cast<double>(options_.grad_accum) * flops_per_step(options_.model, options_.batch_size, options_.model.seq_len);
   observer_.on_plan({.options = options_,
                      .data = data_,
-                     .memory = memory,
                      .parameters = count_parameters(*model_),
                      .groups = trainer_->optimizer().groups(),
                      .flops_per_step = flops,
@@ -212,6 +211,7 @@ RunResult Run::train() {
   if (!prepare()) return result_;
   const MemoryEstimate memory = estimate_memory(
       options_.model, {.optimizer = options_.optimizer.kind, .batch_size = options_.batch_size, .recompute = options_.recompute});
+  observer_.on_memory(memory);
   require_fits(memory, available_memory());
   if (resumed_) {
     const auto files = CheckpointFolder(folder_.checkpoints()).files();
@@ -220,7 +220,7 @@ RunResult Run::train() {
             "its first. Begin anew in another --out, or say --resume-or-start");
   }
   begin_or_go_on();
-  announce(memory);
+  announce();
   loop();
   result_.steps = trainer_->steps();
   result_.finished = result_.steps >= static_cast<std::int64_t>(options_.steps);

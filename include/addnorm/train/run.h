@@ -15,7 +15,6 @@ namespace addnorm {
 struct RunPlan {
   const RunOptions& options;
   const RunData& data;
-  const MemoryEstimate& memory;
   std::size_t parameters = 0;
   std::vector<ParameterGroup> groups{};
   double flops_per_step = 0;    ///< of matrix products and attention, forward and backward
@@ -25,6 +24,7 @@ struct RunPlan {
 /// Hears what happens to a run, and is asked whether it shall go on. It must not throw.
 class RunObserver : public TrainObserver {
  public:
+  virtual void on_memory(const MemoryEstimate& /*estimate*/) {}  ///< before anything is allocated
   virtual void on_plan(const RunPlan& /*plan*/) {}
   virtual void on_data(double /*share*/) {}  ///< of the text that was read and tokenised so far
   virtual void on_validation(std::int64_t /*step*/, const Evaluation& /*result*/, bool /*best*/) {}
