@@ -209,8 +209,10 @@ void Run::loop() {
 
 RunResult Run::train() {
   if (!prepare()) return result_;
-  const MemoryEstimate memory = estimate_memory(
-      options_.model, {.optimizer = options_.optimizer.kind, .batch_size = options_.batch_size, .recompute = options_.recompute});
+  const MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
+                                                                 .batch_size = options_.batch_size,
+                                                                 .accumulate = options_.grad_accum,
+                                                                 .recompute = options_.recompute});
   observer_.on_memory(memory);
   require_fits(memory, available_memory());
   if (resumed_) {
