@@ -36,10 +36,8 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   if (fs::exists(folder.record()))
     options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
-  if (!o.data.empty()) {
-    options.data = o.data;
-    if (run.tokenizer) options.tokenizer = (run.folder / "tokenizer.json").string();
-  }
+  if (!o.data.empty()) options.data = o.data;
+  if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
   options.extra = run.extra;
   return options;
 }
@@ -65,6 +63,15 @@ Json as_json(const Evaluation& e, ModelKind kind) {
   return json;
 }
 
+/// A folder that is gone when it is not needed any more.
+struct Scratch {
+  ~Scratch() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  fs::path path = fs::temp_directory_path() / concat("addnorm-eval-", getpid());
+};
+
 int run_eval(const EvalChoices& o) {
   require(!o.run.empty(), "which run? addnorm eval runs/NAME --data FILE");
   set_threads(o.threads ? o.threads : granted_threads());
@@ -72,16 +79,14 @@ int run_eval(const EvalChoices& o) {
   const SignalWatch signals;
   const auto go_on = [] { return SignalWatch::caught() == 0; };
   const RunOptions options = options_for(run, o);
-  const fs::path cache = fs::temp_directory_path() / concat("addnorm-eval-", getpid());
-  const auto source = open_source(options, cache, [&](double) { return go_on(); });
+  const Scratch scratch;
+  const auto source = open_source(options, scratch.path, [&](double) { return go_on(); });
   Evaluation found;
   if (source) {
     const std::shared_ptr<const Dataset> data = source->everything(options);
     const std::uint64_t samples = o.samples ? o.samples : data->size() ? data->size() : 1024;
     found = evaluate(*run.model, *data, samples, o.batch_size, go_on);
   }
-  std::error_code ignored;
-  fs::remove_all(cache, ignored);
   if (!source || found.stopped) return SignalWatch::exit_code();
   const ModelKind kind = run.model->config().model;
   if (o.json)

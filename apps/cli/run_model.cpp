@@ -41,7 +41,7 @@ void show_sample(const fs::path& run, std::ostream& out, std::ostream& notes) {
   const auto decoding = lm->decoding(1);
   const std::vector<std::int32_t> prompt{first_token(*found.tokenizer)};
   GenerateOptions options{.sampling = {.temperature = 0.8}, .max_tokens = 200};
-  options.max_tokens = std::min<std::size_t>(200, lm->config().seq_len - 1);
+  options.max_tokens = std::min<std::size_t>(200, lm->config().seq_len);
   const auto written = generate(*decoding, prompt, options);
   out << found.tokenizer->decode(prompt) << found.tokenizer->decode(written.at(0).tokens) << '\n';
 }

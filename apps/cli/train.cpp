@@ -73,15 +73,18 @@ RunRequest request_of(const TrainChoices& o) {
 }
 
 int train(const TrainChoices& o) {
+  const SignalWatch signals;
   const int threads = o.threads ? o.threads : granted_threads();
   set_threads(threads);
   const RunRequest request = request_of(o);
-  const SignalWatch signals;
   const bool terminal = isatty(STDERR_FILENO) != 0;
   TrainView view(std::cerr, terminal, o.quiet ? 0 : bench::fma_peak_now(threads), request.folder);
-  RunObserver silent;
   const RunResult result = train_run(request, view);
   if (SignalWatch::caught()) {
+    if (result.steps == 0) {
+      std::cerr << "stopped by a signal before the first step; nothing was saved\n";
+      return SignalWatch::exit_code();
+    }
     std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out "
               << request.folder.string() << " --resume\n";
     return SignalWatch::exit_code();
@@ -89,7 +92,11 @@ int train(const TrainChoices& o) {
   if (o.json)
     std::cout << summary_json(request.folder, result) << '\n';
   else if (!o.quiet)
-    show_sample(request.folder, std::cout, std::cerr);
+    try {
+      show_sample(request.folder, std::cout, std::cerr);
+    } catch (const Error& error) {  // the model is trained and saved all the same
+      std::cerr << "no sample: " << error.what() << '\n';
+    }
   return 0;
 }
 

@@ -31,6 +31,7 @@ std::string updates_text(const RunOptions& o) {
   std::string text = concat(grouped(o.steps), " of ", o.batch_size, o.grad_accum > 1 ? concat(" x ", o.grad_accum) : "",
                             " sequences, ", name_of(t.optimizer.kind), ", learning rate ", o.lr, " ", name_of(t.schedule.kind));
   if (t.schedule.warmup > 0) text += concat(", ", t.schedule.warmup, " of them warm-up");
+  if (o.label_smoothing > 0) text += concat(", label smoothing ", o.label_smoothing, " (the loss of steps includes it)");
   return text;
 }
 

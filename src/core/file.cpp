@@ -255,12 +255,15 @@ std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesyst
   return errno == 0 ? std::optional(std::move(all)) : std::nullopt;
 }
 
-std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder) {
+std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder,
+                                                    const std::function<bool(std::string_view name)>& ours) {
   std::vector<std::filesystem::path> removed;
   const auto all = entries_of(folder);
   if (!all) return removed;
   for (const std::filesystem::path& path : *all) {
-    const long process = process_of(path.filename().native());
+    const std::string name = path.filename().native();
+    const long process = process_of(name);
+    if (process > 0 && ours && !ours(std::string_view(name).substr(0, name.rfind(".tmp.")))) continue;
     // Ours is from a process before us that had our id, as is usual in containers: we have not begun to write.
     const bool living = process > 0 && process != getpid() && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
     if (process > 0 && !living && unlink(path.c_str()) == 0) removed.push_back(path);

@@ -91,6 +91,7 @@ std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesyst
 
 /// Removes what processes that are gone left of their ReplacementFiles in this folder. For who alone writes there: a process on
 /// another machine does not count as living. Names what was removed.
-std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder);
+std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder,
+                                                    const std::function<bool(std::string_view name)>& ours = {});
 
 }  // namespace addnorm

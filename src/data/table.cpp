@@ -138,7 +138,7 @@ class TableReader {
       throw DataError(concat(path_.string(), ": all ", samples, " lines have one label; there is nothing to tell apart"));
     if (record_ == nullptr && samples >= 10 && classes_.size() * 2 > samples)
       throw DataError(concat(path_.string(), ": the label column has ", classes_.size(), " different values on ", samples,
-                             " lines: a quantity rather than a class? Name the column that holds the class"));
+                             " lines: a quantity rather than a class? Name the column that holds the class (--label)"));
     SampleSplit split = split_samples(options_.seed, samples, options_.validation_share);
     file.record.features = record_ != nullptr ? record_->features : features_;
     file.record.label = record_ != nullptr ? record_->label : names_.empty() ? "" : names_[label_];

@@ -47,7 +47,9 @@ class MappedTokens final : public TokenFile {
 
   std::uint64_t size() const override { return record_.ids; }
   std::uint64_t source_bytes() const override { return record_.source_bytes; }
-  std::uint64_t fingerprint() const override { return record_.payload; }
+  std::uint64_t fingerprint() const override {
+    return record_.payload ^ hash64(&record_.source, sizeof record_.source, record_.tokenizer);
+  }
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());

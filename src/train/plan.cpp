@@ -1,5 +1,8 @@
 // What was not said: sizes and steps that suit the data and take some minutes on a few cores.
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "addnorm/core/error.h"
 #include "addnorm/train/run_options.h"
@@ -12,7 +15,8 @@ struct Size {
   std::uint64_t tokens;
   std::size_t layers, d_model, heads, seq_len, batch_size, steps;
 };
-// Each step costs about 6 x parameters x tokens operations: 2, 5 and 15 GFLOP, so some 1, 2 and 5 minutes at 100 GFLOP/s.
+// Each step costs about 6 x parameters x tokens operations: 0.3, 1.2, 7 and 33 GFLOP, which at 50 GFLOP/s is some seconds, half a
+// minute, five minutes and half an hour for the whole run.
 constexpr Size kText[] = {
     {0, 2, 64, 2, 32, 16, 1000},
     {20'000, 4, 64, 2, 64, 16, 1500},
@@ -59,34 +63,48 @@ double usual_rate(OptimizerKind kind) {
 /// A count that is not given: `count` of them over the run.
 std::size_t every(std::size_t steps, std::size_t count) { return std::max<std::size_t>(1, steps / count); }
 
+/// Ten times in a run, but neither all the time nor hardly ever.
+std::size_t now_and_then(std::size_t steps) { return std::min(steps, std::clamp<std::size_t>(steps / 10, 50, 1000)); }
+
+/// Options that count something, of which there must be one at least.
+std::vector<std::pair<std::string, const std::size_t*>> counts(const RunOptions& o) {
+  return {
+      {"steps", &o.steps},           {"batch_size", &o.batch_size}, {"grad_accum", &o.grad_accum},    {"log_every", &o.log_every},
+      {"eval_every", &o.eval_every}, {"save_every", &o.save_every}, {"eval_samples", &o.eval_samples}};
+}
+
 }  // namespace
+
+std::string option_name(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+void check(const RunOptions& o) {
+  for (const auto& [name, value] : counts(o)) require(*value > 0, option_name(name), " is 0; it must be at least 1");
+  require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
+  require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
+  check(trainer_options(o));
+}
 
 RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   RunOptions o = options.options;
   const std::set<std::string>& given = options.given;
   const Size& size = size_for(o, facts);
   plan_model(given, size, facts, o.model);
-  for (const auto& [name, value] : {std::pair{"steps", &o.steps},
-                                    {"batch_size", &o.batch_size},
-                                    {"log_every", &o.log_every},
-                                    {"eval_every", &o.eval_every},
-                                    {"save_every", &o.save_every},
-                                    {"grad_accum", &o.grad_accum}})
-    require(!given.contains(name) || *value > 0, "--", std::string_view(name) == "batch_size" ? "batch-size" : name,
-            " is 0; it must be at least 1");
+  for (const auto& [name, value] : counts(o))
+    require(!given.contains(name) || *value > 0, option_name(name), " is 0; it must be at least 1");
   if (!o.steps) o.steps = size.steps;
   if (!o.batch_size) o.batch_size = size.batch_size;
   if (!o.log_every) o.log_every = every(o.steps, 50);
-  if (!o.eval_every) o.eval_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
-  if (!o.save_every) o.save_every = std::max<std::size_t>(every(o.steps, 10), std::min<std::size_t>(o.steps, 50));
+  if (!o.eval_every) o.eval_every = now_and_then(o.steps);
+  if (!o.save_every) o.save_every = now_and_then(o.steps);
   if (!o.eval_samples) o.eval_samples = 32 * o.batch_size;
   if (!given.contains("lr")) o.lr = usual_rate(o.optimizer.kind);
   if (!given.contains("weight_decay")) o.optimizer.weight_decay = usual_options(o.optimizer.kind).weight_decay;
   if (!o.min_lr) o.min_lr = o.lr / 10;
   if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);
-  require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
-  require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
-  check(trainer_options(o));
+  check(o);
   return o;
 }
 

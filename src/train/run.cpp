@@ -33,7 +33,11 @@ class Run {
   void begin_or_go_on();
   void announce();
   void loop();
-  void one_step();
+  bool one_step();
+  void open_metrics();
+  void write_front();
+  void save_best();
+  void keep_what_is_good() noexcept;
   void validate();
   bool save(bool last);
   void try_to_save();
@@ -79,6 +83,7 @@ bool Run::prepare() {
   source_->fill(options_.model);
   options_.model = completed(options_.model);
   data_ = source_->datasets(options_);
+  if (options_.validation <= 0) data_.validation.reset();
   return true;
 }
 
@@ -95,6 +100,7 @@ void Run::announce() {
 
 void Run::begin_or_go_on() {
   lock_ = std::make_unique<RunLock>(folder_.path);
+  require(resumed_ || !has_run(folder_), folder_.path.string(), " was begun by another process meanwhile; see its lock file");
   checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
   model_ = make_model(options_.model);
   model_->initialise(options_.seed);
@@ -118,31 +124,52 @@ void Run::begin_or_go_on() {
     state_ = records.run;
     saved_step_ = trainer_->steps();
   } else {
-    require(!resumed_ || request_.resume_or_start || CheckpointFolder(folder_.checkpoints()).files().empty(),
-            folder_.path.string(), ": none of its checkpoints can be read; see above");
+    require(!resumed_ || checkpoints_->files().empty(), folder_.path.string(),
+            ": none of its checkpoints can be read, see above; what is there stays as it is. Begin anew in another --out");
     trainer_->calibrate();
     state_.fingerprint = source_->fingerprint();
     resumed_ = false;
   }
-  RunRecord record = resumed_ ? read_run_record(folder_) : new_run_record(to_json(options_));
+  write_front();
+  open_metrics();
+}
+
+/// What says which run it is: run.json, tokenizer.json.
+void Run::write_front() {
+  std::error_code ignored;
+  const bool known = std::filesystem::exists(folder_.record(), ignored);
+  RunRecord record = known ? read_run_record(folder_) : new_run_record(to_json(options_));
   record.options = to_json(options_);
   write_run_record(folder_, record);
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.tokenizer(), tokenizer->to_json());
+}
+
+/// Lines of steps that are not done (any more) are dropped.
+void Run::open_metrics() {
+  metrics_.reset();
   metrics_ = std::make_unique<MetricsLog>(folder_.metrics(), trainer_->steps(),
                                           [this](const std::string& trouble) { observer_.on_warning(trouble); });
 }
 
-void Run::one_step() {
-  StepRecord record;
-  try {
-    record = trainer_->step();
-  } catch (const NumericsError&) {
-    if (trainer_->steps() > saved_step_) save(true);  // the state before the bad step is good
-    throw;
-  }
+/// False: the run went back.
+bool Run::one_step() {
+  const StepRecord record = trainer_->step();
   result_.loss = record.loss;
   if (!record.problem.empty()) observer_.on_warning(record.problem);
-  metrics_->append(metrics_line(record));
+  if (record.outcome != StepOutcome::rolled_back) {
+    metrics_->append(metrics_line(record));
+    return true;
+  }
+  open_metrics();
+  metrics_->append(rollback_line(trainer_->steps(), record));
+  return false;
+}
+
+/// Weights last: where they are, everything that belongs to them is.
+void Run::save_best() {
+  std::filesystem::create_directories(folder_.best());
+  if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.best() / "tokenizer.json", tokenizer->to_json());
+  save_model(folder_.best(), *model_, source_->extra());
 }
 
 void Run::validate() {
@@ -151,16 +178,14 @@ void Run::validate() {
   const Evaluation found =
       evaluate(*model_, *data_.validation, samples, options_.batch_size, [this] { return observer_.go_on(); });
   if (found.stopped) return;
-  const bool best = !state_.best || found.loss < *state_.best;
-  if (best) {
-    state_.best = found.loss;
-    state_.best_step = static_cast<std::uint64_t>(trainer_->steps());
-    try {
-      save_model(folder_.best(), *model_, source_->extra());
-      if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.best() / "tokenizer.json", tokenizer->to_json());
-    } catch (const DataError& error) {
-      observer_.on_warning(error.what());
-    }
+  state_.measured = static_cast<std::uint64_t>(trainer_->steps());
+  const bool best = std::isfinite(found.loss) && (!state_.best || found.loss < *state_.best);
+  try {
+    if (best) save_best();
+    if (best) state_.best = found.loss;
+    if (best) state_.best_step = state_.measured;
+  } catch (const Error& error) {
+    observer_.on_warning(error.what());
   }
   result_.validation = found;
   metrics_->append(metrics_line(trainer_->steps(), found));
@@ -173,6 +198,7 @@ void Run::try_to_save() {
   metrics_->sync();
   checkpoints_->save(snapshot);
   saved_step_ = snapshot.step;
+  if (!std::filesystem::exists(folder_.record())) write_front();  // somebody removed the folder
   save_model(folder_.path, *model_, source_->extra());
   weights_step_ = snapshot.step;
 }
@@ -186,7 +212,7 @@ bool Run::save(bool last) {
       failed_saves_ = 0;
       observer_.on_saved(trainer_->steps(), folder_.path);
       return true;
-    } catch (const DataError& error) {
+    } catch (const Error& error) {
       if (++failed_saves_ >= kMostFailedSaves) throw;
       observer_.on_warning(concat(error.what(), "; trying again ", last ? "in a second" : "after the next step"));
       if (!last) return false;
@@ -197,14 +223,28 @@ bool Run::save(bool last) {
 
 void Run::loop() {
   bool owed = false;  // a save that failed
-  while (trainer_->steps() < static_cast<std::int64_t>(options_.steps) && observer_.go_on()) {
-    one_step();
-    const bool end = trainer_->steps() >= static_cast<std::int64_t>(options_.steps);
-    if (data_.validation && due(options_.eval_every)) validate();
-    if (due(options_.save_every) || owed) owed = !save(end);
+  const auto steps = static_cast<std::int64_t>(options_.steps);
+  const auto measure = [&] {
+    const bool missing = state_.measured != static_cast<std::uint64_t>(trainer_->steps());  // a signal may have come between
+    if (data_.validation && trainer_->steps() > 0 && due(options_.eval_every) && missing) validate();
+  };
+  measure();
+  while (trainer_->steps() < steps && observer_.go_on()) {
+    if (!one_step()) continue;
+    measure();
+    if (due(options_.save_every) || owed) owed = !save(trainer_->steps() >= steps);
   }
   // Weights too: whoever was killed between a checkpoint and its weights goes on with weights of an earlier step.
   if (trainer_->steps() > saved_step_ || trainer_->steps() != weights_step_) save(true);
+}
+
+/// Something went wrong between two updates: parameters and optimizer are those of the last one.
+void Run::keep_what_is_good() noexcept {
+  try {
+    if (failed_saves_ < kMostFailedSaves && trainer_->steps() > saved_step_) try_to_save();
+  } catch (const std::exception& error) {
+    observer_.on_warning(error.what());
+  }
 }
 
 RunResult Run::train() {
@@ -223,7 +263,12 @@ RunResult Run::train() {
   }
   begin_or_go_on();
   announce();
-  loop();
+  try {
+    loop();
+  } catch (...) {
+    keep_what_is_good();
+    throw;
+  }
   result_.steps = trainer_->steps();
   result_.finished = result_.steps >= static_cast<std::int64_t>(options_.steps);
   result_.best = state_.best;

@@ -86,6 +86,15 @@ class TextSource final : public RunSource {
   bool masked_;
 };
 
+/// The standard input in a file, until it is tokenised.
+struct KeptInput {
+  ~KeptInput() {
+    std::error_code ignored;
+    if (!path.empty()) fs::remove(path, ignored);
+  }
+  fs::path path;
+};
+
 }  // namespace
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
@@ -111,6 +120,7 @@ std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const bool mask = o.model.model == ModelKind::encoder;
   const TextSources sources = sources_of(o.data, cache);
+  const KeptInput kept{o.data[0] == "-" ? sources.files[0].path : fs::path()};
   const auto tokenizer = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!tokenizer) return nullptr;
   require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer,
@@ -121,7 +131,6 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : fs::absolute(file.path).string());
   std::shared_ptr<const TokenFile> ids =
       token_file(sources, *tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
-  if (once) fs::remove(sources.files[0].path);
   return ids ? std::make_unique<TextSource>(tokenizer, ids, sources.told(), mask) : nullptr;
 }
 

@@ -4,10 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <mutex>
 #include <set>
+#include <string_view>
 #include <system_error>
 
 #include "addnorm/core/error.h"
@@ -85,13 +87,14 @@ FileHandle locked(const std::filesystem::path& run) {
   }
 }
 
+/// Only what a run writes itself, where it writes it: a user may keep files of his own there.
 void remove_leftovers_inside(const std::filesystem::path& run) {
-  remove_leftovers(run);
-  const auto inside = entries_of(run);
-  if (!inside) return;
-  std::error_code error;
-  for (const std::filesystem::path& path : *inside)
-    if (std::filesystem::is_directory(path, error)) remove_leftovers(path);
+  const auto ours = [](std::string_view name) {
+    static constexpr std::array<std::string_view, 5> kFiles{"run.json", "metrics.jsonl", "model.safetensors", "config.json",
+                                                            "tokenizer.json"};
+    return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
+  };
+  for (const char* folder : {"", "best", "checkpoints"}) remove_leftovers(run / folder, ours);
 }
 
 }  // namespace

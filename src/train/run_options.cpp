@@ -16,6 +16,7 @@ static void fields(Io& io, RunOptions& o) {
   io("data", o.data, "what to learn from: files, folders, or - for the standard input; none: made up, see --task");
   io("task", o.task, "made-up data: language (the default); pairs: copy, reverse, sort, add, recall, number-words; mixture");
   io("tokenizer", o.tokenizer, "auto, bytes, chars, or a tokenizer.json, a vocab.json with merges.txt, a folder with either");
+  io("label", o.label, "tables: the column that holds the class, by name or number from 1 on (default: the last)");
   io("validation", o.validation, "share of the data that is kept from training and measured, 0 ... 0.9");
   io("truncate", o.truncate, "cut sequences longer than --seq-len instead of refusing them");
   io("steps", o.steps, "updates (default: some minutes' worth)");
@@ -52,7 +53,7 @@ static const Names& names(ScheduleKind) {
   return all;
 }
 static const Names& names(OptimizerKind) {
-  static const Names all{"sgd", "adam", "adamw", "radam", "adafactor"};
+  static const Names all(optimizer_names().begin(), optimizer_names().end());
   return all;
 }
 static const Names& names(OnNan) {
@@ -133,7 +134,7 @@ Names run_names() {
 std::vector<OptionText> option_texts() {
   std::vector<OptionText> data, updates, output, model = model_texts();
   for (OptionText& option : run_texts()) {
-    const bool is_data = data.size() < 5;  // the first of the list
+    const bool is_data = updates.empty() && option.name != "steps";  // the list begins with them
     const bool is_output = option.name == "log_every" || !output.empty();
     (is_data ? data : is_output ? output : updates).push_back(std::move(option));
   }
@@ -152,8 +153,7 @@ std::vector<OptionText> option_texts() {
 }
 
 bool may_change(std::string_view name) {
-  static constexpr std::array<std::string_view, 6> kFree{"steps",        "log_every",  "eval_every",
-                                                         "eval_samples", "save_every", "keep"};
+  static constexpr std::array<std::string_view, 5> kFree{"steps", "log_every", "eval_every", "save_every", "keep"};
   return std::ranges::find(kFree, name) != kFree.end();
 }
 

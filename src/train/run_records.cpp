@@ -9,6 +9,7 @@ static void fields(Io& io, RunState& s) {
   io("fingerprint", s.fingerprint);
   io("best", s.best);
   io("best_step", s.best_step);
+  io("measured", s.measured);
 }
 
 std::string packed(const RunRecords& records) {
@@ -31,9 +32,14 @@ RunRecords unpacked(const std::string& record, const std::string& where) {
 std::string metrics_line(const StepRecord& r) {
   Json line{{"step", r.step},     {"loss", r.loss},      {"learning_rate", r.learning_rate}, {"gradient_norm", r.gradient_norm},
             {"labels", r.labels}, {"seconds", r.seconds}};
-  if (r.outcome != StepOutcome::updated) line["outcome"] = r.outcome == StepOutcome::skipped ? "skipped" : "rolled back";
+  if (r.outcome == StepOutcome::skipped) line["outcome"] = "skipped";
   if (!r.problem.empty()) line["problem"] = r.problem;
   return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string rollback_line(std::int64_t step, const StepRecord& r) {
+  return Json{{"step", step}, {"rolled_back_from", r.step}, {"problem", r.problem}}.dump(-1, ' ', false,
+                                                                                         Json::error_handler_t::replace);
 }
 
 std::string metrics_line(std::int64_t step, const Evaluation& v) {

@@ -14,6 +14,7 @@ struct RunState {
   std::uint64_t fingerprint = 0;  ///< of the data
   std::optional<double> best{};   ///< lowest validation loss so far
   std::uint64_t best_step = 0;
+  std::uint64_t measured = 0;  ///< step of the last measurement of validation data
 };
 
 /// The record of a checkpoint: {"trainer": {...}, "run": {...}}.
@@ -26,5 +27,7 @@ RunRecords unpacked(const std::string& record, const std::string& where);
 
 std::string metrics_line(const StepRecord& record);
 std::string metrics_line(std::int64_t step, const Evaluation& validation);
+/// The run went back from step `record.step` to `step`.
+std::string rollback_line(std::int64_t step, const StepRecord& record);
 
 }  // namespace addnorm

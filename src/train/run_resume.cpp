@@ -6,12 +6,6 @@
 namespace addnorm {
 namespace {
 
-std::string option_name(std::string name) {
-  for (char& c : name)
-    if (c == '_') c = '-';
-  return "--" + name;
-}
-
 /// Everything that `given` says otherwise than the run, one per line; "" when nothing.
 std::string refused(const std::vector<FieldDifference>& all, const std::set<std::string>& given) {
   std::string lines;
@@ -41,7 +35,6 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   if (given.contains("data")) options.data = now.data;
   if (given.contains("log_every")) options.log_every = now.log_every;
   if (given.contains("eval_every")) options.eval_every = now.eval_every;
-  if (given.contains("eval_samples")) options.eval_samples = now.eval_samples;
   if (given.contains("save_every")) options.save_every = now.save_every;
   if (given.contains("keep")) options.keep = now.keep;
   if (given.contains("steps") && now.steps != options.steps) {
@@ -52,6 +45,7 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
             now.steps, " steps from here on");
     options.steps = now.steps;
   }
+  check(options);
   return stored;
 }
 

@@ -26,9 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::uint64_t file_fingerprint(const fs::path& path) {
+/// A function of every byte, and of how it is told in ids.
+std::uint64_t file_fingerprint(const fs::path& path, const Tokenizer* tokenizer) {
   const InputFile file(path);
   Checksum sum;
+  const std::string how = tokenizer ? tokenizer->to_json() : "";
+  sum.add(how.data(), how.size());
   std::vector<char> block(std::size_t{1} << 20);
   for (std::uint64_t at = 0; at < file.size(); at += block.size()) {
     const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), file.size() - at));
@@ -39,7 +42,8 @@ std::uint64_t file_fingerprint(const fs::path& path) {
 }
 
 fs::path only_file(const RunOptions& o) {
-  require(o.data.size() == 1 && o.data[0] != "-", "--data: a ", name_of(o.model.model), " takes one file, not ", o.data.size());
+  require(o.data.size() == 1, "--data: a ", name_of(o.model.model), " takes one file, not ", o.data.size());
+  require(o.data[0] != "-", "--data -: a ", name_of(o.model.model), " takes a file, which is read more than once; save it first");
   return o.data[0];
 }
 
@@ -66,7 +70,7 @@ class PairSource final : public RunSource {
       : path_(std::move(path)), tokenizer_(std::move(tokenizer)), seen_(read_pairs(path_, *tokenizer_)) {}
   DataFacts facts() const override { return {.longest = std::max(seen_.longest, seen_.longest_target)}; }
   void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_, tokenizer_.get()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
   RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
@@ -88,7 +92,7 @@ class LabelledSource final : public RunSource {
     config.vocab = tokenizer_->vocabulary();
     config.classes = seen_.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_, tokenizer_.get()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
   std::string extra() const override { return Json{{"classes", seen_.classes}}.dump(); }
   RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
@@ -105,13 +109,14 @@ class LabelledSource final : public RunSource {
 class TableSource final : public RunSource {
  public:
   TableSource(fs::path path, const RunOptions& o, const TableRecord* record)
-      : path_(std::move(path)), file_(read_table(path_, {.validation_share = o.validation, .seed = o.seed}, record)) {}
+      : path_(std::move(path)),
+        file_(read_table(path_, {.label = o.label, .validation_share = o.validation, .seed = o.seed}, record)) {}
   DataFacts facts() const override { return {}; }
   void fill(ModelConfig& config) const override {
     config.features = file_.record.mean.size();
     config.classes = file_.record.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(path_, nullptr); }
   std::string extra() const override {
     TableRecord record = file_.record;
     JsonWriter writer;

@@ -16,6 +16,20 @@ namespace {
 constexpr std::uint64_t kMostInARow = 3;  // skipped steps
 constexpr std::uint64_t kMostRollbacks = 3;
 
+/// Running statistics: a forward pass changes them, and a step that is refused must not.
+std::vector<Tensor> copies_of_buffers(Module& model) {
+  const OutsideArenaScopes outside;
+  std::vector<Tensor> copies;
+  for_each_buffer(model, [&](const std::string&, Tensor& value) { copies.push_back(value.clone()); });
+  return copies;
+}
+void put_back(const std::vector<Tensor>& copies, Module& model) {
+  std::size_t i = 0;
+  for_each_buffer(model, [&](const std::string&, Tensor& value) {
+    std::ranges::copy(copies[i++].values<float>(), value.values<float>().begin());
+  });
+}
+
 }  // namespace
 
 void check(const TrainerOptions& o) {
@@ -90,6 +104,7 @@ StepRecord Trainer::Impl::attempt() {
   StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
   for (const Batch& part : batch) record.labels += part.counted();
   optimizer->clear_gradients();
+  const std::vector<Tensor> statistics = copies_of_buffers(model);
   record.loss = forward_backward(batch, observer != nullptr);
   if (observer) observer->on_gradients(record.step, model);
   record.gradient_norm = optimizer->gradient_norm();
@@ -102,6 +117,7 @@ StepRecord Trainer::Impl::attempt() {
     record.problem =
         judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
     optimizer->clear_gradients();
+    put_back(statistics, model);
     refuse_update(record, judgement.verdict, before);
   }
   optimizer->clear_gradients();

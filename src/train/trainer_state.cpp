@@ -53,8 +53,9 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
     ++wanted;
     const auto found = saved.find(name);
     if (found == saved.end()) wrong(name + " is missing");
-    if (found->second->shape() != value.shape())
-      wrong(concat(name, " is ", found->second->shape(), " there and ", value.shape(), " here"));
+    if (found->second->shape() != value.shape() || found->second->dtype() != DType::f32)
+      wrong(concat(name, " is ", found->second->dtype(), " ", found->second->shape(), " there and ", value.dtype(), " ",
+                   value.shape(), " here"));
   });
   if (wanted != saved.size()) wrong(concat("it has ", saved.size(), " tensors, and ", wanted, " are needed"));
 
@@ -67,6 +68,12 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
   read(record.at("guard"), guard_state, at.inside("guard"));
   record.erase("optimizer_steps");
   record.erase("guard");
+  Guard next_guard = guard;
+  try {
+    next_guard.restore(std::move(guard_state));
+  } catch (const UsageError& error) {
+    wrong(error.what());
+  }
   TrainerState next{.step = from.step};
   read(record, next, at);
 
@@ -74,7 +81,7 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
     std::ranges::copy(saved.at(name)->values<float>(), value.values<float>().begin());
   });
   optimizer.set_steps(static_cast<std::int64_t>(optimizer_steps));
-  guard.restore(std::move(guard_state));
+  guard = std::move(next_guard);
   state = next;
 }
 

@@ -15,7 +15,7 @@ struct TrainerState {
   std::uint64_t rollbacks = 0;
 };
 
-/// Tensors "model.PATH" and "optimizer.NAME"; the record is {"trainer": {...}, "guard": {...}, "optimizer_steps": n}.
+/// Tensors "model.PATH" and "optimizer.NAME"; the record holds the numbers above, "optimizer_steps" and "guard".
 Snapshot snapshot(Module& model, Optimizer& optimizer, const Guard& guard, const TrainerState& state);
 /// All of it, or nothing: a DataError names what is missing, too much, or of another shape.
 void restore(const Snapshot& snapshot, Module& model, Optimizer& optimizer, Guard& guard, TrainerState& state);

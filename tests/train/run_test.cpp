@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <limits>
 
 #include "addnorm/train/checkpoint.h"
 #include "addnorm/train/run_folder.h"
@@ -201,6 +202,90 @@ TEST_F(Runs, KilledBetweenTheLastCheckpointAndItsWeightsTheWeightsFollow) {
   fs::remove(folder.path / "a/model.safetensors");
   EXPECT_TRUE(train_run(request("a", "\"steps\": 20", true), again).finished);
   EXPECT_TRUE(weights("a") == want);
+}
+
+TEST_F(Runs, OptionsThatCannotBeAreRefusedOnResumeTooAndDoNotStay) {
+  Watcher watcher(6), rest;
+  train_run(request("a"), watcher);
+  for (const char* name : {"log_every", "eval_every", "save_every", "steps"}) {
+    RunRequest wrong = request("a", "", true);
+    wrong.given = run_options_from_json(concat("{\"", name, "\": 0}"), "the test");
+    EXPECT_NE(refusal(wrong).find(option_name(name)), std::string::npos) << refusal(wrong);
+  }
+  EXPECT_TRUE(train_run(request("a", "\"steps\": 20", true), rest).finished);
+}
+
+TEST_F(Runs, K09ARunWhoseCheckpointsCannotBeReadIsNotBegunAnew) {
+  Watcher watcher(12);
+  train_run(request("a"), watcher);
+  for (const fs::path& file : CheckpointFolder(folder.path / "a/checkpoints").files())
+    test::flip_bit(file, fs::file_size(file) * 4);
+  const std::size_t before = lines("a").size();
+  RunRequest either = request("a");
+  either.resume_or_start = true;
+  EXPECT_NE(refusal(either).find("none of its checkpoints can be read"), std::string::npos);
+  EXPECT_EQ(lines("a").size(), before);
+}
+
+TEST_F(Runs, FilesOfTheUserInTheFolderStay) {
+  folder.write("a/draft.tmp.999999", "mine");
+  folder.write("a/notes/draft.tmp.999999", "mine");
+  folder.write("a/model.safetensors.tmp.999999", "left by a run that was killed");
+  Watcher watcher;
+  train_run(request("a"), watcher);
+  EXPECT_TRUE(fs::exists(folder.path / "a/draft.tmp.999999"));
+  EXPECT_TRUE(fs::exists(folder.path / "a/notes/draft.tmp.999999"));
+  EXPECT_FALSE(fs::exists(folder.path / "a/model.safetensors.tmp.999999"));
+}
+
+TEST_F(Runs, K09OtherLettersWithTheSameIdsAreOtherData) {
+  const fs::path text = folder.write("text.txt", std::string(2000, 'a') + std::string(2000, 'b'));
+  const std::string data = "\"steps\": 20, \"data\": [\"" + text.string() + "\"]";
+  Watcher watcher(7);
+  train_run(request("a", data), watcher);
+  folder.write("text.txt", std::string(2000, 'c') + std::string(2000, 'd'));
+  EXPECT_NE(refusal(request("a", data, true)).find("the data is not what the run has learned from"), std::string::npos);
+}
+
+TEST_F(Runs, ASignalWithinAMeasurementLosesNothing) {
+  Watcher straight;
+  train_run(request("whole"), straight);
+  struct Within : Watcher {
+    bool go_on() override {
+      return seen < 10 || ++asked < 2;
+    }  // yes to the first batch of the measurement after step 10, then no
+    int asked = 0;
+  } within;
+  train_run(request("a"), within);
+  EXPECT_EQ(within.validations.size(), 1u);
+  Watcher rest;
+  train_run(request("a", "\"steps\": 20", true), rest);
+  std::vector<double> all = within.validations;
+  all.insert(all.end(), rest.validations.begin(), rest.validations.end());
+  EXPECT_EQ(all, straight.validations);
+  EXPECT_EQ(test::text_of(folder.path / "a/best/model.safetensors"), test::text_of(folder.path / "whole/best/model.safetensors"));
+}
+
+TEST_F(Runs, T04RollbackGoesOnAndMetricsHaveEachStepOnce) {
+  struct Once : Watcher {
+    void on_gradients(std::int64_t step, Model& model) override {
+      if (step != 8 || done) return;
+      done = true;
+      for_each_parameter(model,
+                         [](Parameter& p) { p.value.grad().values<float>()[0] = std::numeric_limits<float>::quiet_NaN(); });
+    }
+    bool done = false;
+  } once;
+  EXPECT_TRUE(train_run(request("a", "\"steps\": 20, \"on_nan\": \"rollback\""), once).finished);
+  std::vector<int> times(21);
+  int rollbacks = 0;
+  for (const std::string& line : lines("a")) {
+    rollbacks += line.find("rolled_back_from") != std::string::npos;
+    if (line.find("\"loss\"") != std::string::npos)
+      times[static_cast<std::size_t>(std::stoi(line.substr(line.find(':') + 1)))] += 1;
+  }
+  EXPECT_EQ(rollbacks, 1);
+  for (std::size_t step = 1; step <= 20; ++step) EXPECT_EQ(times[step], 1) << "step " << step;
 }
 
 TEST_F(Runs, K11TwoAtATimeAreRefused) {

@@ -63,7 +63,7 @@ TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added 
 class TokenFile : public TokenSource {
  public:
   virtual std::uint64_t source_bytes() const = 0;  ///< of text: bits per byte are nats per id * size() / source_bytes() / ln 2
-  virtual std::uint64_t fingerprint() const = 0;   ///< a function of all ids: another text has another one
+  virtual std::uint64_t fingerprint() const = 0;   ///< a function of the text, the tokenizer and all ids
   virtual const std::string& history() const = 0;  ///< "read from x.tokens", "made anew: the text has changed"
 };
 

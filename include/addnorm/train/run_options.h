@@ -20,9 +20,10 @@ struct RunOptions {
   std::vector<std::string> data{};  ///< files and folders; "-" is the standard input; none: made up, see task
   std::string task{};               ///< what is made up
   std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
-  double validation = 0.1;          ///< share of the data that is kept from training
-  bool truncate = false;            ///< cut sequences that are too long, instead of refusing them
-  std::string extra{};              ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+  std::string label{};      ///< column of a table that holds the class: its name, or its number from 1 on; empty: the last
+  double validation = 0.1;  ///< share of the data that is kept from training
+  bool truncate = false;    ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};      ///< evaluation: what the data of training brought along (RunSource::extra); not in files
 
   // Updates.
   std::size_t steps = 0;
@@ -48,6 +49,8 @@ struct RunOptions {
   std::size_t keep = 2;
 };
 
+/// "batch_size" -> "--batch-size".
+std::string option_name(std::string name);
 /// Which of them may be another after a run was resumed: they change no bit of what is learned. `steps` is among them, but a
 /// schedule that depends on it must be asked for explicitly.
 bool may_change(std::string_view name);
@@ -80,6 +83,9 @@ struct DataFacts {
 /// Sizes and steps that were not given, so that training takes some minutes on a few cores and the model fits the amount of data;
 /// then everything is checked. Deterministic: the same data and options give the same plan on any machine.
 RunOptions planned(const GivenOptions& given, const DataFacts& facts);
+
+/// A UsageError names the option, its value and what is allowed. Of options that are complete: planned, or those of a run.
+void check(const RunOptions& options);
 
 /// What the trainer is told.
 TrainerOptions trainer_options(const RunOptions& options);
