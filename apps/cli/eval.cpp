@@ -35,6 +35,8 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   const RunFolder folder{o.run};
   if (fs::exists(folder.record()))
     options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
+  require(fs::exists(folder.record()) || !o.data.empty(), o.run,
+          " has no run.json that says on what it was trained; give --data");
   options.model = run.model->config();
   if (!o.data.empty()) options.data = o.data;
   if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
@@ -74,9 +76,9 @@ struct Scratch {
 
 int run_eval(const EvalChoices& o) {
   require(!o.run.empty(), "which run? addnorm eval runs/NAME --data FILE");
+  const SignalWatch signals;  // before any other thread
   set_threads(o.threads ? o.threads : granted_threads());
   const RunModel run = load_run(o.run, o.weights, std::cerr);
-  const SignalWatch signals;
   const auto go_on = [] { return SignalWatch::caught() == 0; };
   const RunOptions options = options_for(run, o);
   const Scratch scratch;

@@ -32,6 +32,10 @@ std::string short_count(double number) {
 }
 
 std::string fixed(double number, int decimals) { return formatted("%.*f", decimals, number); }
+std::string figure(double number, int decimals) {
+  if (std::isnan(number)) return "nan";
+  return std::abs(number) < 1e4 ? fixed(number, decimals) : rate_text(number);
+}
 std::string rate_text(double rate) { return formatted("%.2e", rate); }
 
 std::string duration(double seconds) {

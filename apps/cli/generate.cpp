@@ -84,9 +84,9 @@ void translate(const RunModel& run, const EncoderDecoder& model, const GenerateC
 
 int run_generate(GenerateChoices o, bool temperature_given) {
   require(!o.run.empty(), "which run? addnorm generate runs/NAME");
+  const SignalWatch signals;  // before any other thread
   set_threads(o.threads ? o.threads : granted_threads());
   const RunModel run = load_run(o.run, o.weights, std::cerr);
-  const SignalWatch signals;
   const auto* lm = dynamic_cast<const LanguageModel*>(run.model.get());
   const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get());
   require(lm || pairs, o.run, " is a ", name_of(run.model->config().model), ", which writes nothing; 'addnorm eval' measures it");
@@ -135,7 +135,7 @@ void add_generate(Program& program) {
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
-                    "addnorm generate runs/reverse --source 'a b c'"});
+                    "addnorm generate runs/reverse --source abc"});
   command.run([o, heated] { return run_generate(*o, *heated); });
 }
 

@@ -1,43 +1,62 @@
 #include "signals.h"
 
+#include <pthread.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
+#include <ctime>
 
 namespace addnorm::cli {
 namespace {
 
-volatile std::sig_atomic_t noted = 0;
-struct sigaction before_int, before_term, before_hup, before_pipe;
+std::atomic<int> noted{0};
 
-extern "C" void note_signal(int number) {
-  if (noted != 0) _exit(128 + number);
-  noted = number;
+/// Some send a signal twice at once, to a process and to its group: timeout(1), shells that end. That is one request.
+constexpr auto kOneRequest = std::chrono::milliseconds(200);
+
+sigset_t watched() {
+  sigset_t set;
+  sigemptyset(&set);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&set, number);
+  return set;
 }
 
-void install(int number, void (*handler)(int), struct sigaction& before) {
-  struct sigaction action {};
-  action.sa_handler = handler;
-  sigemptyset(&action.sa_mask);
-  action.sa_flags = SA_RESTART;  // reads and writes go on; loops ask caught()
-  sigaction(number, &action, &before);
+void wait_for_signals(const std::atomic<bool>& over) {
+  const sigset_t set = watched();
+  const timespec moment{.tv_sec = 0, .tv_nsec = 20'000'000};
+  std::chrono::steady_clock::time_point first;
+  while (!over) {
+    const int number = sigtimedwait(&set, nullptr, &moment);
+    if (number <= 0) continue;
+    const auto now = std::chrono::steady_clock::now();
+    if (noted == 0) {
+      first = now;
+      noted = number;
+    } else if (now - first > kOneRequest) {
+      _exit(128 + number);
+    }
+  }
 }
 
 }  // namespace
 
 SignalWatch::SignalWatch() {
   noted = 0;
-  install(SIGINT, note_signal, before_int);
-  install(SIGTERM, note_signal, before_term);
-  install(SIGHUP, note_signal, before_hup);
-  install(SIGPIPE, SIG_IGN, before_pipe);
+  const sigset_t set = watched();
+  pthread_sigmask(SIG_BLOCK, &set, &mask_before_);
+  struct sigaction ignore {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &pipe_before_);
+  waiter_ = std::thread([this] { wait_for_signals(over_); });
 }
 
 SignalWatch::~SignalWatch() {
-  sigaction(SIGINT, &before_int, nullptr);
-  sigaction(SIGTERM, &before_term, nullptr);
-  sigaction(SIGHUP, &before_hup, nullptr);
-  sigaction(SIGPIPE, &before_pipe, nullptr);
+  over_ = true;
+  waiter_.join();
+  sigaction(SIGPIPE, &pipe_before_, nullptr);
+  pthread_sigmask(SIG_SETMASK, &mask_before_, nullptr);
 }
 
 int SignalWatch::caught() { return noted; }

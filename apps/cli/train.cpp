@@ -73,13 +73,14 @@ RunRequest request_of(const TrainChoices& o) {
 }
 
 int train(const TrainChoices& o) {
-  const SignalWatch signals;
+  const SignalWatch signals;  // before any other thread
   const int threads = o.threads ? o.threads : granted_threads();
   set_threads(threads);
   const RunRequest request = request_of(o);
   const bool terminal = isatty(STDERR_FILENO) != 0;
   TrainView view(std::cerr, terminal, o.quiet ? 0 : bench::fma_peak_now(threads), request.folder);
   const RunResult result = train_run(request, view);
+  view.wipe();
   if (SignalWatch::caught()) {
     if (result.steps == 0) {
       std::cerr << "stopped by a signal before the first step; nothing was saved\n";

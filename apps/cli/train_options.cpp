@@ -75,7 +75,11 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file) const {
     for (const auto& [name, value] : read.items()) all[std::string(field_named(name))] = value;
   }
   for (const auto& [name, value] : impl_->given.items()) all[name] = value;
-  return run_options_from_json(all.dump(), "options");
+  try {
+    return run_options_from_json(all.dump(), "options");
+  } catch (const DataError& error) {  // what the command line says is usage
+    throw UsageError(error.what());
+  }
 }
 
 bool OptionCollector::has(const std::string& name) const { return impl_->given.contains(name); }

@@ -87,14 +87,9 @@ void TrainView::on_plan(const RunPlan& plan) {
   has_floor_ = plan.data.baselines && std::isfinite(plan.data.baselines->floor);
   if (has_floor_) floor_ = plan.data.baselines->floor;
   classes_ = plan.options.model.model == ModelKind::classifier || plan.options.model.model == ModelKind::mlp;
-  head();
+  out_ << '\n';
+  row(columns({}, 0), true);
   begun_ = Clock::now();
-}
-
-void TrainView::head() {
-  out_ << '\n'
-       << "    step     loss  " << (has_floor_ ? "to floor  " : "") << (bytes_per_label_ > 0 ? "bits/byte" : "    perpl")
-       << "        lr  |grad| " << (classes_ ? "samples/s" : "    tok/s") << (fma_peak_ > 0 ? "  of peak" : "") << "      left\n";
 }
 
 double TrainView::eta(std::int64_t step, Clock::time_point now) const {
@@ -102,21 +97,34 @@ double TrainView::eta(std::int64_t step, Clock::time_point now) const {
   return done > 0 ? seconds(now - begun_) / done * static_cast<double>(steps_ - step) : NAN;
 }
 
-void TrainView::line(const StepRecord& r, double left) {
+std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double left) const {
   const double past = std::max(line_seconds_, 1e-9);
-  out_ << std::setw(8) << r.step << std::setw(9) << fixed(r.loss, 4) << "  ";
-  if (has_floor_) out_ << std::setw(8) << fixed(r.loss - floor_, 4) << "  ";
-  out_ << std::setw(9)
-       << (bytes_per_label_ > 0 ? fixed(r.loss / std::numbers::ln2 / bytes_per_label_, 4) : fixed(std::exp(r.loss), 2));
-  out_ << std::setw(10) << rate_text(r.learning_rate) << std::setw(8) << fixed(r.gradient_norm, 3) << std::setw(10)
-       << short_count(line_labels_ / past);
-  if (fma_peak_ > 0) out_ << std::setw(7) << fixed(100 * flops_ * line_steps_ / past / fma_peak_, 0) << " %";
-  out_ << std::setw(10) << duration(left) << '\n' << std::flush;
+  std::vector<Column> all{{"step", 7, std::to_string(r.step)}, {"loss", 9, figure(r.loss, 4)}};
+  if (has_floor_) all.push_back({"to floor", 10, figure(r.loss - floor_, 4)});
+  if (bytes_per_label_ > 0)
+    all.push_back({"bits/byte", 11, figure(r.loss / std::numbers::ln2 / bytes_per_label_, 4)});
+  else
+    all.push_back({"perpl", 9, figure(std::exp(r.loss), 2)});
+  all.push_back({"lr", 10, rate_text(r.learning_rate)});
+  all.push_back({"|grad|", 9, figure(r.gradient_norm, 3)});
+  all.push_back({classes_ ? "rows/s" : "tok/s", 8, short_count(line_labels_ / past)});
+  if (fma_peak_ > 0) all.push_back({"of peak", 9, fixed(100 * flops_ * line_steps_ / past / fma_peak_, 0) + " %"});
+  all.push_back({"left", 8, duration(left)});
+  return all;
+}
+
+void TrainView::row(const std::vector<Column>& all, bool titles) {
+  for (const Column& column : all) out_ << std::setw(column.width) << (titles ? column.title : column.value.c_str());
+  out_ << '\n' << std::flush;
+}
+
+void TrainView::line(const StepRecord& r, double left) {
+  row(columns(r, left), false);
   line_steps_ = line_labels_ = line_seconds_ = 0;
 }
 
 void TrainView::bar(std::int64_t step, Clock::time_point now) {
-  constexpr int kWidth = 40;
+  constexpr int kWidth = 24;
   const int full = steps_ > 0 ? static_cast<int>(kWidth * step / steps_) : 0;
   out_ << "\r[" << std::string(static_cast<std::size_t>(full), '#') << std::string(static_cast<std::size_t>(kWidth - full), '-')
        << "] " << step << "/" << steps_ << ", " << duration(eta(step, now)) << " left\x1b[K" << std::flush;
@@ -143,7 +151,7 @@ void TrainView::on_step(const StepRecord& r) {
 
 void TrainView::on_validation(std::int64_t step, const Evaluation& v, bool best) {
   wipe();
-  out_ << std::setw(8) << step << std::setw(9) << fixed(v.loss, 4) << "  on validation data";
+  out_ << std::setw(7) << step << std::setw(9) << figure(v.loss, 4) << "  on validation data";
   if (std::isfinite(v.bits_per_byte())) out_ << ", " << fixed(v.bits_per_byte(), 4) << " bits per byte";
   out_ << ", " << fixed(100 * v.accuracy(), 1) << " % of " << (classes_ ? "samples" : "tokens") << " right"
        << (best ? ", the best so far" : "") << '\n'

@@ -21,13 +21,19 @@ class TrainView : public RunObserver {
   void on_validation(std::int64_t step, const Evaluation& result, bool best) override;
   void on_warning(const std::string& message) override;
   bool go_on() override;
+  void wipe();  ///< the bar, where there is one: before anybody else writes
 
  private:
   using Clock = std::chrono::steady_clock;
-  void head();
+  struct Column {
+    const char* title;
+    int width;
+    std::string value;
+  };
+  std::vector<Column> columns(const StepRecord& record, double left) const;
+  void row(const std::vector<Column>& columns, bool titles);
   void line(const StepRecord& record, double left);
   void bar(std::int64_t step, Clock::time_point now);
-  void wipe();
   double eta(std::int64_t step, Clock::time_point now) const;
 
   std::ostream& out_;

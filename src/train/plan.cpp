@@ -1,5 +1,6 @@
 // What was not said: sizes and steps that suit the data and take some minutes on a few cores.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -84,6 +85,13 @@ void check(const RunOptions& o) {
   for (const auto& [name, value] : counts(o)) require(*value > 0, option_name(name), " is 0; it must be at least 1");
   require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
   require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
+  require(std::isfinite(o.lr) && o.lr >= 0, "--lr is ", o.lr, "; it must be a number from 0 on");
+  const double least = o.min_lr.value_or(0);
+  require(least >= 0 && least <= o.lr, "--min-lr is ", least, "; it must be 0 ... ", o.lr, " (--lr)");
+  require(std::isfinite(o.spike_guard) && o.spike_guard >= 0, "--spike-guard is ", o.spike_guard,
+          "; it must be a number from 0 on");
+  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "--label-smoothing is ", o.label_smoothing,
+          "; it must be 0 or more and below 1");
   check(trainer_options(o));
 }
 

@@ -123,6 +123,8 @@ void Run::begin_or_go_on() {
     trainer_->restore(*newest);
     state_ = records.run;
     saved_step_ = trainer_->steps();
+    require(saved_step_ <= static_cast<std::int64_t>(options_.steps), folder_.path.string(), " has done ", saved_step_,
+            " steps already; --steps ", options_.steps, " is fewer");
   } else {
     require(!resumed_ || checkpoints_->files().empty(), folder_.path.string(),
             ": none of its checkpoints can be read, see above; what is there stays as it is. Begin anew in another --out");

@@ -1,9 +1,12 @@
 // Text and the built-in language as the data of a run.
 #include "addnorm/train/run_data.h"
 
+#include <poll.h>
 #include <unistd.h>
 
-#include <iostream>
+#include <array>
+#include <istream>
+#include <optional>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
@@ -92,20 +95,58 @@ struct KeptInput {
     std::error_code ignored;
     if (!path.empty()) fs::remove(path, ignored);
   }
-  fs::path path;
+  void keep() const { path.clear(); }
+  mutable fs::path path;
 };
 
 }  // namespace
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
-TextSources sources_of(const std::vector<std::string>& data, const fs::path& cache) {
-  if (data.size() == 1 && data[0] == "-") {
-    fs::create_directories(cache);
-    return saved_text(std::cin, cache / concat("standard-input-", getpid(), ".txt"));
+namespace {
+
+/// The standard input, read so that somebody is asked now and then whether to go on.
+class PatientInput : public std::streambuf {
+ public:
+  explicit PatientInput(const Progress& progress) : progress_(progress) {}
+  bool stopped() const { return stopped_; }
+
+ private:
+  int_type underflow() override {
+    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+    while (poll(&input, 1, 100) <= 0)
+      if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
+    const ssize_t count = ::read(STDIN_FILENO, block_.data(), block_.size());
+    if (count <= 0) return traits_type::eof();
+    setg(block_.data(), block_.data(), block_.data() + count);
+    return traits_type::to_int_type(block_[0]);
   }
-  return text_sources(std::vector<fs::path>(data.begin(), data.end()));
+
+  const Progress& progress_;
+  bool stopped_ = false;
+  std::array<char, 65536> block_{};
+};
+
+/// Nothing: stopped.
+std::optional<TextSources> sources_of(const std::vector<std::string>& data, const fs::path& cache, const Progress& progress) {
+  if (data.size() != 1 || data[0] != "-") return text_sources(std::vector<fs::path>(data.begin(), data.end()));
+  fs::create_directories(cache);
+  PatientInput buffer(progress);
+  std::istream input(&buffer);
+  const fs::path file = cache / concat("standard-input-", getpid(), ".txt");
+  const KeptInput unless_whole{file};
+  try {
+    TextSources sources = saved_text(input, file);
+    if (buffer.stopped()) return std::nullopt;
+    unless_whole.keep();
+    return sources;
+  } catch (const DataError&) {
+    if (buffer.stopped()) return std::nullopt;  // what came until then may be nothing
+    throw;
+  }
 }
+
+}  // namespace
 
 std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
                                                   const Progress& progress) {
@@ -119,7 +160,9 @@ std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const
 
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const bool mask = o.model.model == ModelKind::encoder;
-  const TextSources sources = sources_of(o.data, cache);
+  const std::optional<TextSources> found = sources_of(o.data, cache, progress);
+  if (!found) return nullptr;
+  const TextSources& sources = *found;
   const KeptInput kept{o.data[0] == "-" ? sources.files[0].path : fs::path()};
   const auto tokenizer = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!tokenizer) return nullptr;

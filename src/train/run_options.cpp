@@ -153,7 +153,8 @@ std::vector<OptionText> option_texts() {
 }
 
 bool may_change(std::string_view name) {
-  static constexpr std::array<std::string_view, 5> kFree{"steps", "log_every", "eval_every", "save_every", "keep"};
+  static constexpr std::array<std::string_view, 7> kFree{"steps",      "on_nan",     "spike_guard", "log_every",
+                                                         "eval_every", "save_every", "keep"};
   return std::ranges::find(kFree, name) != kFree.end();
 }
 

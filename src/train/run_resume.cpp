@@ -37,6 +37,8 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   if (given.contains("eval_every")) options.eval_every = now.eval_every;
   if (given.contains("save_every")) options.save_every = now.save_every;
   if (given.contains("keep")) options.keep = now.keep;
+  if (given.contains("on_nan")) options.on_nan = now.on_nan;
+  if (given.contains("spike_guard")) options.spike_guard = now.spike_guard;
   if (given.contains("steps") && now.steps != options.steps) {
     require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(),
             ": --steps: ", options.steps, " in the run, ", now.steps,

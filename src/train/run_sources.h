@@ -9,8 +9,6 @@ namespace addnorm {
 
 /// Of made-up data that is measured and never trained on.
 std::uint64_t validation_seed(std::uint64_t seed);
-/// Files, folders, or "-": the standard input, which is kept in `cache`.
-TextSources sources_of(const std::vector<std::string>& data, const std::filesystem::path& cache);
 /// auto, bytes, chars, or a file. Null: stopped.
 std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
                                                   const Progress& progress);

@@ -91,7 +91,7 @@ TEST_F(TrainCommand, T03SignalsEndWithTheirCodeAndAStateThatGoesOn) {
   for (const auto& [number, code] : {std::pair{SIGINT, 130}, {SIGTERM, 143}, {SIGHUP, 129}}) {
     const std::string name = "run" + std::to_string(code);
     const Process process(folder.path, tiny({"--steps", "100000000", "--out", name}));
-    ASSERT_TRUE(process.wait_for("\n       3 ")) << process.said();
+    ASSERT_TRUE(process.wait_for("\n      3 ")) << process.said();
     const auto asked = std::chrono::steady_clock::now();
     process.send(number);
     const Ended ended = process.end();
@@ -124,7 +124,7 @@ TEST_F(TrainCommand, T03ASignalBeforeTheFirstStepOrInMeasuringEndsItToo) {
 
 TEST_F(TrainCommand, T03ASecondSignalEndsItAtOnceAndLeavesGoodFiles) {
   const Process process(folder.path, tiny({"--steps", "100000000", "--save-every", "1", "--out", "run"}));
-  ASSERT_TRUE(process.wait_for("\n       4 ")) << process.said();
+  ASSERT_TRUE(process.wait_for("\n      4 ")) << process.said();
   process.send(SIGINT);
   process.send(SIGINT);
   EXPECT_EQ(process.end().code, 130);
@@ -173,7 +173,7 @@ TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
 TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {
   for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--lr", "nan"}, "--lr"},
-           {{"--lr", "-1"}, "rate"},
+           {{"--lr", "-1"}, "--lr is -1"},
            {{"--batch-size", "0"}, "--batch-size"},
            {{"--seq-len", "0"}, "seq_len"},
            {{"--heads", "3", "--d-model", "64"}, "heads"},

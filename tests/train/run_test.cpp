@@ -404,7 +404,7 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
        std::vector<std::pair<std::string, std::string>>{{R"({"stpes": 3})", "did you mean steps?"},
                                                         {R"({"lyers": 3})", "did you mean layers?"},
                                                         {R"({"lr": "fast"})", "lr is \"fast\"; it must be a number"},
-                                                        {R"({"lr": -1})", "rate"},
+                                                        {R"({"lr": -1})", "--lr is -1"},
                                                         {R"({"batch_size": 0})", "--batch-size is 0"},
                                                         {R"({"steps": 0})", "--steps is 0"},
                                                         {R"({"steps": -3})", "steps is -3; it must be a whole number"},
@@ -412,7 +412,7 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
                                                         {R"({"optimizer": "adamm"})", "did you mean adam"},
                                                         {R"({"validation": 1.5})", "--validation is 1.5"},
                                                         {R"({"keep": 1})", "--keep is 1"},
-                                                        {R"({"label_smoothing": 2})", "label_smoothing is 2"},
+                                                        {R"({"label_smoothing": 2})", "--label-smoothing is 2"},
                                                         {R"([1])", "an object of options"}}) {
     EXPECT_NE(answer(text).find(told), std::string::npos) << text << "\n" << answer(text);
   }

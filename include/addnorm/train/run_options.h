@@ -51,8 +51,8 @@ struct RunOptions {
 
 /// "batch_size" -> "--batch-size".
 std::string option_name(std::string name);
-/// Which of them may be another after a run was resumed: they change no bit of what is learned. `steps` is among them, but a
-/// schedule that depends on it must be asked for explicitly.
+/// Which of them may be another after a run was resumed: they change no bit of what is learned as long as nothing goes wrong.
+/// `steps` is among them, but a schedule that depends on it must be asked for explicitly.
 bool may_change(std::string_view name);
 
 /// One option as a command line shows it.
