@@ -17,8 +17,15 @@ function(addnorm_layer name)
   endforeach()
   if(name MATCHES "^(core|kernels|gemm)$")
     addnorm_sanitized_loops(${target})
-  elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)  # the preset clang does without: there a file that forgot an include does not compile
-    target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
+  elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)
+    # The preset clang does without all of this: there a file that forgot an include does not compile. One precompiled header serves
+    # all layers, so they are compiled alike: what takes time at run time is in the kernels, and the rest compiles faster at -O1.
+    target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
+    if(name MATCHES "^(tensor|bench)$")  # bench has definitions of its own
+      target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
+    else()
+      target_precompile_headers(${target} REUSE_FROM addnorm_tensor)
+    endif()
   endif()
   # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
   # also those without linkage. Not the kernels: they include themselves, once per instruction set.

@@ -42,7 +42,7 @@ std::string added_of(const TokenizerSpec& spec) {
   return out += spec.added.empty() ? "]" : "\n  ]";
 }
 
-std::string vocabulary_of(const TokenizerSpec& spec) {
+std::string vocabulary_json(const TokenizerSpec& spec) {
   std::string out = "{";
   for (const auto& [token, id] : spec.vocabulary)
     put(out, out.size() > 1 ? ",\n      " : "\n      ", json_text(token), ":", std::to_string(id));
@@ -66,13 +66,13 @@ std::string model_of(const TokenizerSpec& spec) {
   put(out, R"({"type":)", json_text(spec.model));
   if (spec.model == "WordPiece") {
     put(out, R"(,"unk_token":)", json_text(spec.unknown), R"(,"continuing_subword_prefix":)", json_text(spec.prefix));
-    put(out, R"(,"max_input_chars_per_word":)", std::to_string(spec.longest_word), ",\n    \"vocab\":", vocabulary_of(spec), "}");
+    put(out, R"(,"max_input_chars_per_word":)", std::to_string(spec.longest_word), ",\n    \"vocab\":", vocabulary_json(spec), "}");
     return out;
   }
   put(out, R"(,"dropout":null,"unk_token":)", spec.unknown.empty() ? "null" : json_text(spec.unknown));
   put(out, R"(,"continuing_subword_prefix":null,"end_of_word_suffix":null,"fuse_unk":)", truth(spec.fuse_unknown));
   put(out, R"(,"byte_fallback":)", truth(spec.byte_fallback), R"(,"ignore_merges":)", truth(spec.ignore_merges));
-  put(out, ",\n    \"vocab\":", vocabulary_of(spec), ",\n    \"merges\":", merges_of(spec), "}");
+  put(out, ",\n    \"vocab\":", vocabulary_json(spec), ",\n    \"merges\":", merges_of(spec), "}");
   return out;
 }
 
