@@ -1,4 +1,5 @@
 // addnorm generate: what a trained model writes, token by token.
+#include <functional>
 #include <iostream>
 
 #include "addnorm/core/machine.h"
@@ -19,7 +20,6 @@ struct GenerateChoices {
   std::uint64_t max_tokens = 200, top_k = 0, seed = 1, n = 1, beams = 0;
   double temperature = 0.8, top_p = 1;
   int threads = 0;
-  bool json = false;
 };
 
 SamplingOptions sampling_of(const GenerateChoices& o, std::uint64_t number) {
@@ -29,6 +29,14 @@ SamplingOptions sampling_of(const GenerateChoices& o, std::uint64_t number) {
 std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
   const auto end = tokenizer.special().end;
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
+}
+
+/// Prints every token at once; a reader that has gone or a signal ends it.
+std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& tokenizer) {
+  return [&tokenizer](std::size_t, std::int32_t token) {
+    std::cout << tokenizer.decode(std::span(&token, 1)) << std::flush;
+    return std::cout.good() && SignalWatch::caught() == 0;
+  };
 }
 
 /// Text as it comes; a window that is full begins again with its second half, so that there is no limit to what is written.
@@ -46,10 +54,7 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
     GenerateOptions options{.sampling = sampling_of(o, number), .max_tokens = std::min(left, context - prompt.size() + 1)};
     options.sampling.seed += window;
     options.end_tokens = end_tokens(tokenizer);
-    options.on_token = [&](std::size_t, std::int32_t token) {
-      std::cout << tokenizer.decode(std::span(&token, 1)) << std::flush;
-      return std::cout.good() && SignalWatch::caught() == 0;
-    };
+    options.on_token = as_it_comes(tokenizer);
     const auto decoding = model.decoding(1);
     const std::vector<Generated> written = generate(*decoding, prompt, options);
     all.insert(all.end(), written[0].tokens.begin(), written[0].tokens.end());
@@ -74,10 +79,7 @@ void translate(const RunModel& run, const EncoderDecoder& model, const GenerateC
     return;
   }
   GenerateOptions options{.sampling = sampling_of(o, number), .max_tokens = most, .end_tokens = {*special.end}};
-  options.on_token = [&](std::size_t, std::int32_t token) {
-    std::cout << tokenizer.decode(std::span(&token, 1)) << std::flush;
-    return std::cout.good() && SignalWatch::caught() == 0;
-  };
+  options.on_token = as_it_comes(tokenizer);
   generate(*decoding, prompt, options);
   std::cout << '\n';
 }

@@ -1,11 +1,11 @@
 #include "addnorm/train/run.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <limits>
 #include <thread>
 
-#include "addnorm/autograd/tape.h"
 #include "addnorm/core/machine.h"
 #include "addnorm/model/model.h"
 #include "addnorm/train/checkpoint.h"
@@ -17,8 +17,6 @@
 
 namespace addnorm {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr int kMostFailedSaves = 5;  // in a row; until then training goes on with what is in memory
 
@@ -106,13 +104,16 @@ void Run::begin_or_go_on() {
   model_->initialise(options_.seed);
   trainer_ = std::make_unique<Trainer>(*model_, *data_.train, trainer_options(options_));
   trainer_->observe(&observer_);
-  trainer_->rollback_to([this]() -> std::optional<Snapshot> {
-    std::optional<Snapshot> good = checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+  const auto last_good = [this] {
+    return checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+  };
+  trainer_->rollback_to([this, last_good]() -> std::optional<Snapshot> {
+    std::optional<Snapshot> good = last_good();
     if (good) good->record = unpacked(good->record, folder_.path.string()).trainer;
     return good;
   });
   std::optional<Snapshot> newest;
-  if (resumed_) newest = checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+  if (resumed_) newest = last_good();
   if (newest) {
     const RunRecords records = unpacked(newest->record, folder_.path.string());
     if (records.run.fingerprint != source_->fingerprint())
@@ -163,6 +164,7 @@ bool Run::one_step() {
     return true;
   }
   open_metrics();
+  state_.measured = std::min(state_.measured, static_cast<std::uint64_t>(trainer_->steps()));  // later ones are to be made again
   metrics_->append(rollback_line(trainer_->steps(), record));
   return false;
 }
@@ -205,8 +207,8 @@ void Run::try_to_save() {
   weights_step_ = snapshot.step;
 }
 
-/// False: it could not be done this time. After several failures in a row, or at once where it is the last chance after some
-/// patience, the DataError is passed on.
+/// False: it could not be done this time. The error is passed on after several failures in a row; where it is the last chance,
+/// they are tried within some seconds.
 bool Run::save(bool last) {
   while (true) {
     try {

@@ -8,19 +8,10 @@
 #include "core/checksum.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "data/sample_record.h"
 #include "train/run_sources.h"
 
 namespace addnorm {
-
-template <class Io>
-static void fields(Io& io, TableRecord& t) {
-  io("features", t.features);
-  io("label", t.label);
-  io("label_column", t.label_column);
-  io("classes", t.classes);
-  io("mean", t.mean);
-  io("deviation", t.deviation);
-}
 
 namespace {
 
