@@ -49,7 +49,7 @@ static void fields(Io& io, RunOptions& o) {
 }
 
 static const Names& names(ScheduleKind) {
-  static const Names all{"constant", "linear", "cosine", "inverse-sqrt"};
+  static const Names all(schedule_names().begin(), schedule_names().end());
   return all;
 }
 static const Names& names(OptimizerKind) {

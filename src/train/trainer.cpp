@@ -126,13 +126,10 @@ StepRecord Trainer::Impl::attempt() {
 
 /// What a person needs to know: the first tensor that is not a number, and where in the model it comes from.
 std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const StepRecord& record) {
-  const auto told = [](const char* what, const BadValue& bad) {
-    return concat(what, bad.path, " is ", bad.value, " at element ", bad.index, " (", bad.count, " such)");
-  };
   std::string text = concat("step ", record.step, ": ");
-  if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return text + told("parameter ", bad);
+  if (const BadValue bad = first_bad_parameter(model); !bad.path.empty()) return concat(text, "parameter ", describe(bad));
   if (std::isfinite(record.loss))
-    text += told("the gradient of ", first_bad_gradient(model));
+    text += concat("the ", describe(first_bad_gradient(model)));
   else
     text += concat("the loss is ", record.loss);
   try {  // the step is a function of its inputs: run again, it fails at the same place

@@ -269,22 +269,27 @@ TEST_F(Runs, ASignalWithinAMeasurementLosesNothing) {
 TEST_F(Runs, T04RollbackGoesOnAndMetricsHaveEachStepOnce) {
   struct Once : Watcher {
     void on_gradients(std::int64_t step, Model& model) override {
-      if (step != 8 || done) return;
+      if (step != 18 || done) return;
       done = true;
       for_each_parameter(model,
                          [](Parameter& p) { p.value.grad().values<float>()[0] = std::numeric_limits<float>::quiet_NaN(); });
     }
     bool done = false;
   } once;
-  EXPECT_TRUE(train_run(request("a", "\"steps\": 20, \"on_nan\": \"rollback\""), once).finished);
+  RunRequest back = request("a", "\"steps\": 20, \"on_nan\": \"rollback\"");
+  back.given.options.save_every = 10;  // the measurement after step 15 is undone with it, and made again
+  EXPECT_TRUE(train_run(back, once).finished);
+  EXPECT_EQ(once.validations.size(), 5u);
   std::vector<int> times(21);
-  int rollbacks = 0;
+  int rollbacks = 0, measured = 0;
   for (const std::string& line : lines("a")) {
+    measured += line.find("validation_loss") != std::string::npos;
     rollbacks += line.find("rolled_back_from") != std::string::npos;
     if (line.find("\"loss\"") != std::string::npos)
       times[static_cast<std::size_t>(std::stoi(line.substr(line.find(':') + 1)))] += 1;
   }
   EXPECT_EQ(rollbacks, 1);
+  EXPECT_EQ(measured, 4);  // each once
   for (std::size_t step = 1; step <= 20; ++step) EXPECT_EQ(times[step], 1) << "step " << step;
 }
 
