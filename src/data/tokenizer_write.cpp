@@ -66,7 +66,8 @@ std::string model_of(const TokenizerSpec& spec) {
   put(out, R"({"type":)", json_text(spec.model));
   if (spec.model == "WordPiece") {
     put(out, R"(,"unk_token":)", json_text(spec.unknown), R"(,"continuing_subword_prefix":)", json_text(spec.prefix));
-    put(out, R"(,"max_input_chars_per_word":)", std::to_string(spec.longest_word), ",\n    \"vocab\":", vocabulary_json(spec), "}");
+    put(out, R"(,"max_input_chars_per_word":)", std::to_string(spec.longest_word), ",\n    \"vocab\":", vocabulary_json(spec),
+        "}");
     return out;
   }
   put(out, R"(,"dropout":null,"unk_token":)", spec.unknown.empty() ? "null" : json_text(spec.unknown));
