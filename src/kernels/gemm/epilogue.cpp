@@ -17,25 +17,49 @@ struct Identity {
   }
 };
 
-template <class F, class D>
-HWY_INLINE void finish(D d, const EpilogueArgs& args, size_t row, size_t column) {
-  float* c = args.c + row * args.ldc + column;
-  auto v = hn::LoadU(d, args.product + row * args.ldp + column);
-  if (args.add) v = hn::Add(hn::LoadU(d, c), v);
-  if (args.bias != nullptr) v = hn::Add(v, hn::LoadU(d, args.bias + column));
-  if (args.pre != nullptr) hn::StoreU(v, d, args.pre + row * args.ldpre + column);
-  hn::StoreU(F::value(d, v), d, c);
-}
+/// The pointers of one row. They stand here by themselves: what is stored could otherwise be `args`, which would be read again
+/// for every vector.
+struct Row {
+  const float* product;
+  const float* bias;
+  float* pre;
+  float* c;
+  bool add;
 
+  Row(const EpilogueArgs& args, size_t row)
+      : product(args.product + row * args.ldp),
+        bias(args.bias),
+        pre(args.pre == nullptr ? nullptr : args.pre + row * args.ldpre),
+        c(args.c + row * args.ldc),
+        add(args.add) {}
+
+  /// pre = old + product + bias
+  template <class D>
+  HWY_INLINE hn::Vec<D> sum(D d, size_t column) const {
+    auto v = hn::LoadU(d, product + column);
+    if (add) v = hn::Add(hn::LoadU(d, c + column), v);
+    if (bias != nullptr) v = hn::Add(v, hn::LoadU(d, bias + column));
+    if (pre != nullptr) hn::StoreU(v, d, pre + column);
+    return v;
+  }
+};
+
+/// Two vectors at a time: one waits for its function's chain while the other goes on.
 template <class F>
 HWY_INLINE void finish_all(F, const EpilogueArgs& args) {
   const hn::ScalableTag<float> d;
   const hn::CappedTag<float, 1> one;
-  const size_t lanes = hn::Lanes(d);
-  for (size_t row = 0; row < args.rows; ++row) {
+  const size_t lanes = hn::Lanes(d), columns = args.columns;
+  for (size_t i = 0; i < args.rows; ++i) {
+    const Row row(args, i);
     size_t column = 0;
-    for (; column + lanes <= args.columns; column += lanes) finish<F>(d, args, row, column);
-    for (; column < args.columns; ++column) finish<F>(one, args, row, column);
+    for (; column + 2 * lanes <= columns; column += 2 * lanes) {
+      const auto first = row.sum(d, column), second = row.sum(d, column + lanes);
+      const auto first_value = F::value(d, first), second_value = F::value(d, second);
+      hn::StoreU(first_value, d, row.c + column);
+      hn::StoreU(second_value, d, row.c + column + lanes);
+    }
+    for (; column < columns; ++column) hn::StoreU(F::value(one, row.sum(one, column)), one, row.c + column);
   }
 }
 
