@@ -28,8 +28,8 @@ function(addnorm_layer name)
     endif()
   endif()
   # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
-  # also those without linkage. Not the kernels: they include themselves, once per instruction set.
-  if(ADDNORM_QUICK_BUILD AND NOT name MATCHES "^(core|kernels|gemm|bench)$")
+  # also those without linkage. Kernels for several instruction sets include themselves once for each, and stay apart.
+  if(ADDNORM_QUICK_BUILD AND (ADDNORM_SIMD STREQUAL native OR NOT name MATCHES "^(kernels|gemm)$"))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
   addnorm_warnings(${target})

@@ -104,23 +104,23 @@ HWY_EXPORT(activate_grad_block);
 HWY_EXPORT(activate_with_slope_block);
 HWY_EXPORT(swiglu_block);
 HWY_EXPORT(swiglu_grad_block);
-constexpr std::size_t kBlock = 16384;  // elements: some ten microseconds of work
+constexpr std::size_t kActivationBlock = 16384;  // elements: some ten microseconds of work
 }  // namespace
 
 void activate(Activation kind, const float* x, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_block)(kind, x + begin, end - begin, y + begin);
   });
 }
 
 void activate_with_slope(Activation kind, const float* x, std::size_t n, float* y, float* slope) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_with_slope_block)(kind, x + begin, end - begin, y + begin, slope + begin);
   });
 }
 
 void activate_grad(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_grad_block)(kind, dy + begin, x + begin, end - begin, dx + begin);
   });
 }

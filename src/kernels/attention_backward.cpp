@@ -190,7 +190,7 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(attention_backward_head);
 
-std::size_t floats_per_worker(const AttentionArgs& a) {
+std::size_t backward_floats(const AttentionArgs& a) {
   using namespace attention;
   return kTileQueries * (2 * a.d_head + a.d_value + round_up(a.d_head, kMaxPanel) + round_up(a.d_value, kMaxPanel)) +
          2 * kTileKeys * kTileQueries + kTileKeys * kMaxPanel;  // BackwardTile
@@ -198,7 +198,7 @@ std::size_t floats_per_worker(const AttentionArgs& a) {
 }  // namespace
 
 std::size_t attention_backward_scratch(const AttentionArgs& a) {
-  return floats_per_worker(a) * static_cast<std::size_t>(threads());
+  return backward_floats(a) * static_cast<std::size_t>(threads());
 }
 
 void attention_backward(const AttentionGradArgs& g) {
@@ -206,7 +206,7 @@ void attention_backward(const AttentionGradArgs& g) {
   parallel_tasks(a.batch * a.kv_heads, threads_worth(2.5 * attention_multiplications(a)),
                  [&](std::size_t task, std::size_t worker) {
                    HWY_DYNAMIC_DISPATCH(attention_backward_head)
-                   (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * floats_per_worker(a));
+                   (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * backward_floats(a));
                  });
 }
 

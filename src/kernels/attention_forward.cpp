@@ -148,14 +148,14 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(attention_forward_tile);
 
-std::size_t floats_per_worker(const AttentionArgs& a) {
+std::size_t forward_floats(const AttentionArgs& a) {
   using namespace attention;
   return kTileQueries * (a.d_head + a.d_value) + 2 * kTileKeys * kMaxPanel;  // ForwardTile
 }
 }  // namespace
 
 std::size_t attention_forward_scratch(const AttentionArgs& a) {
-  const std::size_t each = has_few_queries(a) ? few_queries_floats(a) : floats_per_worker(a);
+  const std::size_t each = has_few_queries(a) ? few_queries_floats(a) : forward_floats(a);
   return each * static_cast<std::size_t>(threads());
 }
 
@@ -167,7 +167,7 @@ void attention_forward(const AttentionArgs& a) {
         const std::size_t head = task / tiles;
         const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
         HWY_DYNAMIC_DISPATCH(attention_forward_tile)
-        (a, head / a.heads, head % a.heads, tile * attention::kTileQueries, a.scratch + worker * floats_per_worker(a));
+        (a, head / a.heads, head % a.heads, tile * attention::kTileQueries, a.scratch + worker * forward_floats(a));
       });
 }
 

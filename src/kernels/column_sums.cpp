@@ -29,7 +29,7 @@ HWY_INLINE void add_rows(const float* x, std::size_t width, std::size_t stride, 
     for (std::size_t r = 0; r < kRows; ++r) sum[c] += x[r * stride + c];
 }
 
-void sum_block(const float* x, std::size_t rows, std::size_t width, std::size_t stride, float* sum) {
+void sum_rows(const float* x, std::size_t rows, std::size_t width, std::size_t stride, float* sum) {
   std::memset(sum, 0, width * sizeof(float));
   std::size_t r = 0;
   for (; r + 4 <= rows; r += 4) add_rows<4>(x + r * stride, width, stride, sum);
@@ -61,7 +61,7 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace addnorm::kernels {
 namespace {
-HWY_EXPORT(sum_block);
+HWY_EXPORT(sum_rows);
 HWY_EXPORT(combine_columns);
 constexpr std::size_t kColumns = 256;  // per task when blocks are combined
 }  // namespace
@@ -69,7 +69,7 @@ constexpr std::size_t kColumns = 256;  // per task when blocks are combined
 void column_sums(const float* x, std::size_t rows, std::size_t width, std::size_t stride, float* scratch, float* y) {
   if (width == 0) return;
   parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(sum_block)(x + begin * stride, end - begin, width, stride, scratch + begin / kBlockRows * width);
+    HWY_DYNAMIC_DISPATCH(sum_rows)(x + begin * stride, end - begin, width, stride, scratch + begin / kBlockRows * width);
   });
   combine_partial_sums(scratch, row_blocks(rows), width, y);
 }

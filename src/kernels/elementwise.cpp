@@ -47,26 +47,26 @@ HWY_EXPORT(add_block);
 HWY_EXPORT(subtract_block);
 HWY_EXPORT(multiply_block);
 HWY_EXPORT(scale_block);
-constexpr std::size_t kBlock = 32768;  // elements: 128 KiB per array, long against the cost of a fork
+constexpr std::size_t kArrayBlock = 32768;  // elements: 128 KiB per array, long against the cost of a fork
 }  // namespace
 
 void add(const float* a, const float* b, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kArrayBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(add_block)(a + begin, b + begin, end - begin, y + begin);
   });
 }
 void subtract(const float* a, const float* b, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kArrayBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(subtract_block)(a + begin, b + begin, end - begin, y + begin);
   });
 }
 void multiply(const float* a, const float* b, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kArrayBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(multiply_block)(a + begin, b + begin, end - begin, y + begin);
   });
 }
 void scale(const float* x, float factor, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kArrayBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(scale_block)(x + begin, factor, end - begin, y + begin);
   });
 }

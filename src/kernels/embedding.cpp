@@ -36,7 +36,7 @@ HWY_AFTER_NAMESPACE();
 namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(scatter_add_columns);
-constexpr std::size_t kColumns = 32;    // of one task: two cache lines, so a narrow table still gives several tasks
+constexpr std::size_t kTableColumns = 32;    // of one task: two cache lines, so a narrow table still gives several tasks
 constexpr std::size_t kFloats = 65536;  // copied or cleared per task
 }  // namespace
 
@@ -51,7 +51,7 @@ void embedding_grad(const float* dy, const std::int32_t* ids, std::size_t count,
                     float* dtable) {
   parallel_ranges(vocabulary * width, kFloats,
                   [=](std::size_t begin, std::size_t end) { std::memset(dtable + begin, 0, (end - begin) * sizeof(float)); });
-  parallel_ranges(width, kColumns, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(width, kTableColumns, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(scatter_add_columns)(dy, ids, count, width, begin, end, dtable);
   });
 }

@@ -63,11 +63,11 @@ namespace {
 HWY_EXPORT(l2_norm_rows);
 HWY_EXPORT(l2_norm_grad_rows);
 
-constexpr std::size_t kBlock = 32768;  // elements: long against the cost of a fork
+constexpr std::size_t kRowsBlock = 32768;  // elements: long against the cost of a fork
 }  // namespace
 
 void l2_norm(const float* x, std::size_t rows, std::size_t width, double g, double eps, float* y, double* norm) {
-  parallel_ranges(rows, rows_per_block(width, kBlock), [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, rows_per_block(width, kRowsBlock), [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(l2_norm_rows)
     (x + begin * width, end - begin, width, g, eps, y + begin * width, norm == nullptr ? nullptr : norm + begin);
   });
@@ -75,7 +75,7 @@ void l2_norm(const float* x, std::size_t rows, std::size_t width, double g, doub
 
 void l2_norm_grad(const float* dy, const float* x, const double* norm, std::size_t rows, std::size_t width, double g, double eps,
                   float* dx, double* row_dg) {
-  parallel_ranges(rows, rows_per_block(width, kBlock), [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(rows, rows_per_block(width, kRowsBlock), [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(l2_norm_grad_rows)
     (dy + begin * width, x + begin * width, norm + begin, end - begin, width, g, eps,
      dx == nullptr ? nullptr : dx + begin * width, row_dg == nullptr ? nullptr : row_dg + begin);

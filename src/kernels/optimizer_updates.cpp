@@ -78,7 +78,7 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(adam_pieces);
 HWY_EXPORT(sgd_pieces);
-constexpr std::size_t kBlock = 16384;
+constexpr std::size_t kUpdateBlock = 16384;
 }  // namespace
 
 void adam(std::span<const UpdatePiece<float>> pieces, const reference::AdamFactors* groups) {
@@ -86,7 +86,7 @@ void adam(std::span<const UpdatePiece<float>> pieces, const reference::AdamFacto
 }
 void adam(const float* g, const AdamSettings& settings, std::size_t n, float* p, float* m, float* v) {
   const reference::AdamFactors factors(settings);
-  parallel_ranges(n, kBlock, [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kUpdateBlock, [&](std::size_t begin, std::size_t end) {
     const UpdatePiece<float> piece{g + begin, p + begin, m + begin, v + begin, end - begin, 0};
     adam({&piece, 1}, &factors);
   });
@@ -96,7 +96,7 @@ void sgd(std::span<const UpdatePiece<float>> pieces, const SgdSettings* groups) 
   HWY_DYNAMIC_DISPATCH(sgd_pieces)(pieces, groups);
 }
 void sgd(const float* g, const SgdSettings& settings, std::size_t n, float* p, float* velocity) {
-  parallel_ranges(n, kBlock, [&](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kUpdateBlock, [&](std::size_t begin, std::size_t end) {
     const UpdatePiece<float> piece{g + begin, p + begin,   velocity == nullptr ? nullptr : velocity + begin,
                                    nullptr,   end - begin, 0};
     sgd({&piece, 1}, &settings);

@@ -23,7 +23,7 @@ double dot_block(const float* a, const float* b, size_t n) {
   return doubles::sum_of(n, [=](auto d, size_t i) HWY_ATTR { return hn::Mul(doubles::load(d, a + i), doubles::load(d, b + i)); });
 }
 
-void multiply_block(const float* x, const float* v, size_t rows, size_t width, float* y) {
+void multiply_rows(const float* x, const float* v, size_t rows, size_t width, float* y) {
   const hn::ScalableTag<float> d;
   const size_t lanes = hn::Lanes(d);
   for (size_t r = 0; r < rows; ++r) {
@@ -50,21 +50,21 @@ namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(sum_block);
 HWY_EXPORT(dot_block);
-HWY_EXPORT(multiply_block);
+HWY_EXPORT(multiply_rows);
 HWY_EXPORT(column_dots_block);
-constexpr std::size_t kBlock = 32768;  // elements
+constexpr std::size_t kReduceBlock = 32768;  // elements
 
 /// block(begin, end) is the sum of a block; the result their sum in block order.
 template <class Block>
 double sum_of_blocks(std::size_t n, double* scratch, Block block) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) { scratch[begin / kBlock] = block(begin, end); });
+  parallel_ranges(n, kReduceBlock, [=](std::size_t begin, std::size_t end) { scratch[begin / kReduceBlock] = block(begin, end); });
   double total = 0;
   for (std::size_t b = 0; b < reduce_scratch(n); ++b) total += scratch[b];
   return total;
 }
 }  // namespace
 
-std::size_t reduce_scratch(std::size_t n) { return (n + kBlock - 1) / kBlock; }
+std::size_t reduce_scratch(std::size_t n) { return (n + kReduceBlock - 1) / kReduceBlock; }
 
 double sum(const float* x, std::size_t n, double* scratch) {
   return sum_of_blocks(
@@ -79,7 +79,7 @@ double dot(const float* a, const float* b, std::size_t n, double* scratch) {
 
 void multiply_rows(const float* x, const float* v, std::size_t rows, std::size_t width, float* y) {
   parallel_ranges(rows, kBlockRows, [=](std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(multiply_block)(x + begin * width, v, end - begin, width, y + begin * width);
+    HWY_DYNAMIC_DISPATCH(multiply_rows)(x + begin * width, v, end - begin, width, y + begin * width);
   });
 }
 

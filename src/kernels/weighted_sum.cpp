@@ -27,7 +27,7 @@ HWY_INLINE void for_each_float(size_t begin, size_t end, Body body) {
 
 /// Array after array: y stays in the first-level cache, and the hardware follows two streams however many arrays there are.
 /// The first array is added to 0 in registers: y may be that array.
-void sum_block(const float* const* xs, const float* w, size_t count, size_t begin, size_t end, float* y) {
+void weighted_block(const float* const* xs, const float* w, size_t count, size_t begin, size_t end, float* y) {
   if (count == 0) return for_each_float(begin, end, [=](auto d, size_t i) HWY_ATTR { hn::StoreU(hn::Zero(d), d, y + i); });
   const float* first = xs[0];
   const float weight = w[0];
@@ -67,26 +67,26 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace addnorm::kernels {
 namespace {
-HWY_EXPORT(sum_block);
+HWY_EXPORT(weighted_block);
 HWY_EXPORT(grad_block);
-constexpr std::size_t kBlock = 4096;  // elements: dy, x and dx of a block fit the second-level cache, dy the first
+constexpr std::size_t kSumBlock = 4096;  // elements: dy, x and dx of a block fit the second-level cache, dy the first
 }  // namespace
 
 void weighted_sum(const float* const* xs, const float* w, std::size_t count, std::size_t n, float* y) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
-    HWY_DYNAMIC_DISPATCH(sum_block)(xs, w, count, begin, end, y);
+  parallel_ranges(n, kSumBlock, [=](std::size_t begin, std::size_t end) {
+    HWY_DYNAMIC_DISPATCH(weighted_block)(xs, w, count, begin, end, y);
   });
 }
 
-std::size_t weighted_sum_grad_scratch(std::size_t count, std::size_t n) { return (n + kBlock - 1) / kBlock * count; }
+std::size_t weighted_sum_grad_scratch(std::size_t count, std::size_t n) { return (n + kSumBlock - 1) / kSumBlock * count; }
 
 void weighted_sum_grad(const float* dy, const float* const* xs, const float* w, std::size_t count, std::size_t n, double* scratch,
                        float* const* dxs, double* dw) {
-  parallel_ranges(n, kBlock, [=](std::size_t begin, std::size_t end) {
+  parallel_ranges(n, kSumBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(grad_block)
-    (dy, xs, w, count, begin, end, dxs, dw == nullptr ? nullptr : scratch + begin / kBlock * count);
+    (dy, xs, w, count, begin, end, dxs, dw == nullptr ? nullptr : scratch + begin / kSumBlock * count);
   });
-  if (dw != nullptr) combine_column_blocks(scratch, (n + kBlock - 1) / kBlock, count, count, dw);
+  if (dw != nullptr) combine_column_blocks(scratch, (n + kSumBlock - 1) / kSumBlock, count, count, dw);
 }
 
 }  // namespace addnorm::kernels
