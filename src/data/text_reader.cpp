@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <system_error>
 
 #include "addnorm/core/error.h"
@@ -116,10 +117,12 @@ std::uint64_t hash_of_names(const TextSources& sources) {
 
 std::string not_text_hint(const std::filesystem::path& path) {
   const InputFile file(path);
-  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 8)), '\0');
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 1024)), '\0');
   file.read(0, head.data(), head.size());
   for (const Beginning& beginning : kBeginnings)
     if (head.starts_with(beginning.bytes)) return concat("; it begins like ", beginning.meaning);
+  if (std::ranges::count(head, '\0') * 4 > std::ssize(head))  // of a Latin script every second byte is 0
+    return "; it looks like UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)";
   return "";
 }
 
