@@ -78,6 +78,8 @@ int train(const TrainChoices& o) {
   set_threads(threads);
   const RunRequest request = request_of(o);
   const bool terminal = isatty(STDERR_FILENO) != 0;
+  const std::vector<std::string>& data = request.given.options.data;
+  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
   TrainView view(std::cerr, terminal, o.quiet ? 0 : bench::fma_peak_now(threads), request.folder);
   const RunResult result = train_run(request, view);
   view.wipe();
@@ -94,7 +96,7 @@ int train(const TrainChoices& o) {
     std::cout << summary_json(request.folder, result) << '\n';
   else if (!o.quiet)
     try {
-      show_sample(request.folder, std::cout, std::cerr);
+      show_sample(request.folder, result.data, std::cout, std::cerr);
     } catch (const Error& error) {  // the model is trained and saved all the same
       std::cerr << "no sample: " << error.what() << '\n';
     }

@@ -1,12 +1,14 @@
 // The training commands as processes: signals, exit codes, what is said where.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 #include <thread>
 
 #include "support/folder.h"
@@ -168,6 +170,76 @@ TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
   const Ended measured = run({"eval", "run", "--data", "text.txt", "--json"});
   EXPECT_EQ(measured.code, 0) << measured.err;
   EXPECT_NE(measured.out.find("\"bits_per_byte\""), std::string::npos);
+}
+
+TEST_F(TrainCommand, TheStandardInputIsKeptForResumingAndMeasuring) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
+  const std::string input = folder.write("text.txt", text).string();
+  const Ended begun = run(tiny({"--steps", "10", "--data", "-", "--out", "run", "--json"}), input);
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  EXPECT_EQ(test::text_of(folder.path / "run/input.txt"), text);
+  for (const char* field : {"\"validation_bits_per_byte\":", "\"best_step\":10", "\"best_validation_loss\":", "\"seconds\":"})
+    EXPECT_NE(begun.out.find(field), std::string::npos) << begun.out;
+  EXPECT_EQ(begun.out.find("exact_match"), std::string::npos) << begun.out;
+  fs::rename(folder.path / "run", folder.path / "moved");
+  const Ended more = run({"train", "--out", "moved", "--resume", "--steps", "15", "--replan"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  const Ended done = run({"train", "--out", "moved", "--resume"});
+  EXPECT_EQ(done.code, 0);
+  EXPECT_NE(done.err.find("has done all of its 15 steps"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("--replan"), std::string::npos) << done.err;
+  const Ended measured = run({"eval", "moved", "--json"});
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  EXPECT_NE(measured.out.find("\"part\":\"validation\""), std::string::npos) << measured.out;
+  EXPECT_NE(measured.out.find("\"labels\":389,"), std::string::npos) << measured.out;  // a tenth of 3900 tokens
+  EXPECT_EQ(measured.err.find("warning"), std::string::npos) << measured.err;
+  EXPECT_NE(run({"eval", "moved"}).out.find("kept from training"), std::string::npos);
+}
+
+TEST_F(TrainCommand, PairsEndWithSomeAnswersAndAreMeasuredByThem) {
+  for (const char* model : {"seq2seq", "lm"}) {
+    const Ended ended = run(tiny({"--model", model, "--task", "copy", "--seq-len", "32", "--steps", "3", "--out", model}));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(std::ranges::count(ended.out, '>'), 4) << ended.out;
+    folder.write("pairs.tsv", "abc\tabc\nfg\tfg\n");
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--data", "pairs.tsv"}}) {
+      std::vector<std::string> arguments{"eval", model, "--json", "--samples", "2"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Ended measured = run(arguments);
+      EXPECT_NE(measured.out.find("\"exact_match\""), std::string::npos) << measured.out << measured.err;
+    }
+  }
+}
+
+TEST_F(TrainCommand, WhatATerminalIsToldFitsEightyColumns) {
+  int terminal = -1, process_end = -1;
+  ASSERT_EQ(openpty(&terminal, &process_end, nullptr, nullptr, nullptr), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(process_end, 2);
+    dup2(open("/dev/null", O_WRONLY), 1);
+    if (chdir(folder.path.c_str()) != 0) _exit(99);
+    execl(ADDNORM_TOOL, ADDNORM_TOOL, "train", "--steps", "5", "--layers", "1", "--d-model", "16", "--heads", "1", "--out",
+          "a-rather-long-name", nullptr);
+    _exit(99);
+  }
+  close(process_end);
+  std::string told(1 << 16, '\0');
+  std::size_t size = 0;
+  for (ssize_t count; (count = read(terminal, told.data() + size, told.size() - size)) > 0;)
+    size += static_cast<std::size_t>(count);
+  close(terminal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  told.resize(size);
+  std::ranges::replace(told, '\r', '\n');  // what is written over counts by itself
+  std::istringstream lines(told);
+  const std::string wipe = "\x1b[K";
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80 + (line.find(wipe) == std::string::npos ? 0 : wipe.size())) << line;
+  EXPECT_NE(told.find("1 layer, "), std::string::npos) << told;
+  EXPECT_NE(told.find("1 head, "), std::string::npos);
 }
 
 TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {

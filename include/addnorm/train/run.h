@@ -18,7 +18,7 @@ struct RunPlan {
   std::size_t parameters = 0;
   std::vector<ParameterGroup> groups{};
   double flops_per_step = 0;    ///< of matrix products and attention, forward and backward
-  std::int64_t first_step = 1;  ///< above 1: resumed
+  std::int64_t first_step = 1;  ///< above 1: resumed; above options.steps: there is nothing left to do
 };
 
 /// Hears what happens to a run, and is asked whether it shall go on. It must not throw.
@@ -49,6 +49,10 @@ struct RunResult {
   double loss = 0;        ///< of the last step; NaN: there was none
   std::optional<Evaluation> validation{};
   std::optional<double> best{};  ///< lowest validation loss
+  std::int64_t best_step = 0;    ///< when it was measured
+  double seconds = 0;            ///< of this call, all included
+  ModelKind model = ModelKind::lm;
+  RunData data{};  ///< for a look at single samples
 };
 
 /// Trains, from the start or on. The folder has a run already and resume is not said, options differ from those of the run, data

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
@@ -20,10 +21,11 @@ struct RunOptions {
   std::vector<std::string> data{};  ///< files and folders; "-" is the standard input; none: made up, see task
   std::string task{};               ///< what is made up
   std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
-  std::string label{};      ///< column of a table that holds the class: its name, or its number from 1 on; empty: the last
-  double validation = 0.1;  ///< share of the data that is kept from training
-  bool truncate = false;    ///< cut sequences that are too long, instead of refusing them
-  std::string extra{};      ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+  std::string label{};            ///< column of a table that holds the class: its name, or its number from 1 on; empty: the last
+  double validation = 0.1;        ///< share of the data that is kept from training
+  bool truncate = false;          ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};            ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+  std::filesystem::path input{};  ///< where "-" was kept (kept_standard_input); not in files
 
   // Updates.
   std::size_t steps = 0;
@@ -49,6 +51,8 @@ struct RunOptions {
   std::size_t keep = 2;
 };
 
+/// "a classifier", "an encoder", "an mlp".
+std::string with_article(ModelKind kind);
 /// "batch_size" -> "--batch-size".
 std::string option_name(std::string name);
 /// Which of them may be another after a run was resumed: they change no bit of what is learned as long as nothing goes wrong.
