@@ -129,7 +129,7 @@ std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double le
   if (has_floor_) all.push_back({"to floor", 10, figure(r.loss - floor_, 4)});
   if (bytes_per_label_ > 0)
     all.push_back({"bits/byte", 11, figure(r.loss / std::numbers::ln2 / bytes_per_label_, 4)});
-  else
+  else if (!classes_)
     all.push_back({"perpl", 9, figure(std::exp(r.loss), 2)});
   all.push_back({"lr", 10, rate_text(r.learning_rate)});
   all.push_back({"|grad|", 9, figure(r.gradient_norm, 3)});

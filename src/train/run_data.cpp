@@ -124,7 +124,8 @@ class TextSource final : public RunSource {
   /// A text that is shorter than the context is one window.
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
     const TokenRange all{0, ids_->size()};
-    const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, std::max<std::uint64_t>(1, all.count - 1)));
+    if (all.count < 2) throw DataError(concat(told_, ": one token; there is nothing to predict before the second"));
+    const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, all.count - 1));
     RunData data{.train = ordered_windows(ids_, all, t, bytes_.per_label(all, static_cast<double>(ids_->source_bytes())))};
     return (masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : data).train;
   }
@@ -167,7 +168,7 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
   require(fs::exists(name), "--tokenizer is '", name,
           "', which is neither auto, bytes or chars nor a file or folder that is there");
   auto read = read_tokenizer(name);
-  const std::string reason = concat(read->kind(), " of ", name, ": ", read->vocabulary(), " different ones");
+  const std::string reason = concat(read->kind(), " of ", name, ": ", read->vocabulary(), " in its vocabulary");
   return {std::move(read), reason};
 }
 

@@ -195,6 +195,8 @@ TEST_F(TrainCommand, TheStandardInputIsKeptForResumingAndMeasuring) {
   EXPECT_NE(measured.out.find("\"labels\":389,"), std::string::npos) << measured.out;  // a tenth of 3900 tokens
   EXPECT_EQ(measured.err.find("warning"), std::string::npos) << measured.err;
   EXPECT_NE(run({"eval", "moved"}).out.find("kept from training"), std::string::npos);
+  folder.write("moved/input.txt", text + text);
+  EXPECT_NE(run({"eval", "moved"}).err.find("warning: the data is not what it was"), std::string::npos);
 }
 
 TEST_F(TrainCommand, PairsEndWithSomeAnswersAndAreMeasuredByThem) {
