@@ -54,7 +54,7 @@ struct Part {
 Part part_of(const RunSource& source, const RunOptions& options, bool run_answers, bool given) {
   const RunData known = given ? RunData{} : source.datasets(options);
   const bool pairs = options.model.model == ModelKind::seq2seq || known.pairs || run_answers;
-  const std::string files = listed(options.data);
+  const std::string files = options.input.empty() ? listed(options.data) : "the standard input";
   if (given) return {source.everything(options), "all", files, pairs};
   if (options.data.empty()) return {known.validation, "validation", "made up anew, not what it has learned from", pairs};
   if (options.validation > 0 && known.validation)

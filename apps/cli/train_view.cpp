@@ -180,8 +180,8 @@ void TrainView::on_validation(std::int64_t step, const Evaluation& v, bool best)
   out_ << std::setw(7) << step << std::setw(9) << figure(v.loss, 4) << "  validation";
   if (std::isfinite(v.bits_per_byte())) out_ << ", " << fixed(v.bits_per_byte(), 4) << " bits/byte";
   out_ << ", " << fixed(100 * v.accuracy(), 1) << " % of " << (classes_ ? "samples" : "tokens");
-  if (pairs_) out_ << " and " << fixed(100 * v.exact_match(), 1) << " % of answers";
-  out_ << " right" << (best ? ", best so far" : "") << '\n' << std::flush;
+  if (pairs_) out_ << ", " << fixed(100 * v.exact_match(), 1) << " % of answers";
+  out_ << " right" << (best ? ", best" : "") << '\n' << std::flush;
 }
 
 void TrainView::on_warning(const std::string& message) {

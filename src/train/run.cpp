@@ -134,6 +134,7 @@ void Run::begin_or_go_on() {
   else
     begin();
   write_front();
+  input_.reset();  // the folder has it now
   open_metrics();
 }
 
