@@ -116,7 +116,8 @@ class TextSource final : public RunSource {
     const double learned = static_cast<double>(ids_->source_bytes()) - measured;
     RunData data{.train = shuffled_windows(ids_, training, t, o.seed, learned / static_cast<double>(training.count))};
     if (validation.count > 0) data.validation = ordered_windows(ids_, validation, t, bytes_.per_label(validation, measured));
-    data.told = concat(told_, ": ", training.count, " tokens to learn from, ", validation.count, " to measure");
+    data.told = concat(told_, ": ", counted(training.count, "token"), " to learn from, ", counted(validation.count, "token"),
+                       " to measure");
     data.tokens = reason_;
     if (!masked_) data.baselines = text_baselines(*ids_, training, tokenizer_->vocabulary());
     return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);

@@ -48,9 +48,9 @@ FileOptions file_options(const RunOptions& o) {
 
 std::string told(const std::string& name, const SampleFile& file) {
   const std::uint64_t measured = file.validation ? file.validation->size() : 0;
-  std::string text = concat(name, ": ", file.samples - measured, file.samples - measured == 1 ? " sample" : " samples",
-                            " to learn from, ", measured, " to measure");
-  if (file.empty_lines > 0) text += concat(", ", file.empty_lines, " empty lines left out");
+  std::string text = concat(name, ": ", counted(file.samples - measured, "sample"), " to learn from, ",
+                            counted(measured, "sample"), " to measure");
+  if (file.empty_lines > 0) text += concat(", ", counted(file.empty_lines, "empty line"), " left out");
   if (file.truncated > 0) text += concat(", ", file.truncated, " cut to --seq-len");
   return text;
 }
