@@ -23,8 +23,12 @@ struct RunModel {
 /// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
 
-/// Where text begins that nobody has begun: behind the end of a line, else behind the begin token.
-std::int32_t first_token(const Tokenizer& tokenizer);
+/// Where text begins that nobody has begun: behind the end of a line, else behind the begin token, else behind any.
+struct TextStart {
+  std::int32_t token;
+  std::string told;  ///< "it begins at the start of a line"
+};
+TextStart text_start(const Tokenizer& tokenizer);
 /// Some text of a model just trained, for a first impression. Models that write no text: nothing.
 void show_sample(const std::filesystem::path& run, std::ostream& out, std::ostream& notes);
 std::string summary_json(const std::filesystem::path& run, const RunResult& result);

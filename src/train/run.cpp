@@ -71,6 +71,7 @@ bool Run::prepare() {
           "--resume-or-start");
   require(resumed_ || !has_run(folder_), folder_.path.string(),
           " has a run already. --resume goes on with it; another --out keeps both");
+  if (!resumed_) require_used(request_.given);
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
   source_ = open_source(given.options, request_.cache.empty() ? folder_.path : request_.cache, [this](double share) {
     observer_.on_data(share);
@@ -127,8 +128,10 @@ void Run::begin_or_go_on() {
     require(saved_step_ <= static_cast<std::int64_t>(options_.steps), folder_.path.string(), " has done ", saved_step_,
             " steps already; --steps ", options_.steps, " is fewer");
   } else {
-    require(!resumed_ || checkpoints_->files().empty(), folder_.path.string(),
-            ": none of its checkpoints can be read, see above; what is there stays as it is. Begin anew in another --out");
+    if (resumed_ && !checkpoints_->files().empty())
+      throw DataError(concat(folder_.path.string(),
+                             ": none of its checkpoints can be read, see above; what is there stays as it is. "
+                             "Begin anew in another --out"));
     trainer_->calibrate();
     state_.fingerprint = source_->fingerprint();
     resumed_ = false;
