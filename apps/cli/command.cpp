@@ -143,7 +143,16 @@ std::string in_our_words(const CLI::App& app, const OtherWords& words, const std
   return app.get_option_no_throw(ours) != nullptr ? ours + argument.substr(name.size()) : argument;
 }
 
-std::string unknown_option(const CLI::App& app, const OtherWords& words, const std::string& name) {
+/// "; 'tool train' has it", where another command does.
+std::string who_has(const CLI::App& program, const std::string& name) {
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_option_no_throw(name) != nullptr)
+      return concat("; '", program.get_name(), " ", command->get_name(), "' has it");
+  return "";
+}
+
+std::string unknown_option(const CLI::App& program, const OtherWords& words, const std::string& name) {
+  const CLI::App& app = reached(program);
   if (const auto known = words.answers.find(with_dashes(name)); known != words.answers.end())
     return concat("there is no ", name, ": ", known->second);
   std::vector<std::string> names = option_names(app);
@@ -151,7 +160,7 @@ std::string unknown_option(const CLI::App& app, const OtherWords& words, const s
   std::string near = nearest_name(name, names);
   if (folded(name).size() == 1 && folded(near) != folded(name)) near.clear();  // every letter is one edit away from -x
   if (const auto known = words.names.find(near); known != words.names.end()) near = known->second;
-  return concat("unknown option '", name, "'", near.empty() ? "" : concat("; did you mean ", near, "?"));
+  return concat("unknown option '", name, "'", near.empty() ? who_has(program, name) : concat("; did you mean ", near, "?"));
 }
 
 /// An argument that nothing took.
@@ -162,7 +171,7 @@ std::string explain_extra(const CLI::App& app, const OtherWords& words, const st
     if (std::find(names.begin(), names.end(), name) != names.end())
       return concat("option '", name, "' must stand after the command: ", app.get_name(), " ", reached(app).get_name(), " ",
                     name);
-    return unknown_option(reached(app), words, name);
+    return unknown_option(app, words, name);
   }
   if (!app.get_subcommands().empty()) return concat("unexpected argument '", name, "'");
 

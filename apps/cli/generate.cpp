@@ -4,8 +4,6 @@
 #include <optional>
 #include <sstream>
 
-#include "addnorm/core/machine.h"
-#include "addnorm/core/parallel.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
 #include "addnorm/model/language_model.h"
@@ -37,7 +35,6 @@ void check(const GenerateChoices& o) {
   require(o.top_k.value_or(1) > 0, "--top-k is 0; it must be at least 1. Leave it out to draw from all tokens");
   require(top_p > 0 && top_p <= 1, "--top-p is ", top_p, "; it must be above 0 and at most 1");
   require(o.n > 0, "--n is 0; it must be at least 1");
-  require(o.threads >= 0, "--threads is ", o.threads, "; it must be 0 or more");
   require(!o.prompt || !o.source, "--prompt and --source are both given: a model has one of them, text or pairs");
   if (!o.beams) return;
   require(*o.beams > 0, "--beams is 0; it must be at least 1. Leave it out for no beam search");
@@ -161,7 +158,7 @@ void answer(const RunModel& run, const GenerateChoices& o) {
 int run_generate(const GenerateChoices& o) {
   check(o);
   const SignalWatch signals;  // before any other thread
-  set_threads(o.threads ? o.threads : granted_threads());
+  use_threads(o.threads);
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
   const auto* lm = dynamic_cast<const LanguageModel*>(run.model.get());

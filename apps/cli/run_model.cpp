@@ -3,6 +3,8 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "addnorm/core/machine.h"
+#include "addnorm/core/parallel.h"
 #include "addnorm/model/generate.h"
 #include "addnorm/model/language_model.h"
 #include "addnorm/train/run_folder.h"
@@ -11,6 +13,14 @@
 namespace addnorm::cli {
 
 namespace fs = std::filesystem;
+
+int use_threads(int asked) {
+  require(asked >= 0 && asked <= kMaxThreads, "--threads is ", asked, "; it must be 0 (what the machine grants) ... ",
+          kMaxThreads);
+  const int threads = asked > 0 ? asked : granted_threads();
+  set_threads(threads);
+  return threads;
+}
 
 RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes) {
   const RunFolder folder{run};

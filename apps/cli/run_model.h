@@ -20,6 +20,9 @@ struct RunModel {
   bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
 };
 
+/// What --threads asks for, 0 what the machine or its container grants; from now on so many work. Their number.
+int use_threads(int asked);
+
 /// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
 

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "addnorm/core/machine.h"
-#include "addnorm/core/parallel.h"
 #include "addnorm/train/run.h"
 #include "bench/machine.h"
 #include "commands.h"
@@ -66,7 +64,6 @@ RunRequest request_of(TrainChoices& o) {
   require(again || !o.replan, "--replan has no effect without --resume");
   RunRequest request{.given = o.library.given(o.config, place)};
   one_of(!place.out.empty() && !place.name.empty(), "out and name");
-  require(place.threads.value_or(0) >= 0, "--threads is ", place.threads.value_or(0), "; it must be 0 or more");
   request.cache = place.cache.empty() ? default_cache() : place.cache;
   request.resume = o.resume;
   request.resume_or_start = o.resume_or_start;
@@ -100,8 +97,7 @@ RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
 int train(TrainChoices& o) {
   const SignalWatch signals;  // before any other thread
   const RunRequest request = request_of(o);
-  const int threads = o.place.threads.value_or(0) ? *o.place.threads : granted_threads();
-  set_threads(threads);
+  const int threads = use_threads(o.place.threads.value_or(0));
   const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {
     if (result.steps == 0) {

@@ -20,7 +20,7 @@ static void fields(Io& io, RunOptions& o) {
   io("label", o.label, "tables: the column that holds the class, by name or number from 1 on (default: the last)");
   io("validation", o.validation, "share of the data that is kept from training and measured, 0 ... 0.9");
   io("truncate", o.truncate, "cut sequences longer than --seq-len instead of refusing them");
-  io("steps", o.steps, "updates (default: some minutes' worth)");
+  io("steps", o.steps, "updates (default: 1000 ... 3000, by the data)");
   io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
   io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
   io("lr", o.lr, "highest learning rate (default: 0.001; adafactor 0.01, sgd 0.03)");
@@ -134,7 +134,7 @@ Json in_our_words(const Json& given, const JsonAt& at) {
     const std::string ours = option_named(name);
     if (const auto [before, fresh] = said.emplace(ours, name); !fresh)
       at.fail("both ", before->second, " and ", name, " are given; they are the same option");
-    all[ours] = value;
+    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : value;
   }
   return all;
 }

@@ -101,6 +101,7 @@ TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheWayToTheHelp) {
     EXPECT_EQ(std::ranges::count(o.err, '\n'), 2) << o.err;
   }
   EXPECT_TRUE(says(run({"measure", "--json", "--stepz", "3"}).err, {"unknown option '--stepz'", "did you mean --steps?"}));
+  EXPECT_TRUE(says(run({"train", "--threads", "1"}).err, {"unknown option '--threads'; 'tool measure' has it\n"}));
   EXPECT_TRUE(says(run({"measure", "--xyzzy"}).err, {"unknown option '--xyzzy'\nRun 'tool measure --help'"}));
   const Outcome before = run({"--jsn", "measure"});
   EXPECT_EQ(before.code, 2);

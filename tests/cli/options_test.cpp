@@ -63,7 +63,10 @@ TEST_F(OptionsOfCommands, WordsOfOtherProgramsAreUnderstood) {
 }
 
 TEST_F(OptionsOfCommands, AFileOfOptionsGivesWhatTheCommandLineDoesNot) {
-  folder.write("my.json", R"({"n_layer": 1, "d_model": 16, "seq_len": 8, "batch_size": 2, "max_steps": 3, "learning_rate": 0.002,
+  folder.write("text.txt", std::string(3000, 'x'));
+  folder.write(
+      "my.json",
+      R"({"data": "text.txt", "n_layer": 1, "d_model": 16, "seq_len": 8, "batch_size": 2, "max_steps": 3, "learning_rate": 0.002,
                               "threads": 1, "out": "mine"})");
   ASSERT_EQ(train({"--config", "my.json"}).code, 0);
   EXPECT_EQ(options_of("mine").at("steps"), 3);
