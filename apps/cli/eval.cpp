@@ -26,7 +26,7 @@ struct EvalChoices {
   std::vector<std::string> data;
   std::uint64_t batch_size = 16, samples = 0;
   int threads = 0;
-  bool json = false;
+  bool truncate = false, json = false;
 };
 
 /// The options of the run, with its own tokenizer and the data that is asked for now.
@@ -39,6 +39,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   options.model = run.model->config();
   options.data = o.data.empty() ? data_of_run(folder) : o.data;
   if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
+  options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
   return options;
 }
@@ -143,6 +144,7 @@ void add_eval(Program& program) {
                  "files, folders, or - (default: the part of its data that the run kept from training)");
   command.option("--samples", o->samples, "only so many sequences; 0: all (made-up data: 1024)");
   command.option("--batch-size", o->batch_size, "sequences at once");
+  command.option("--truncate", o->truncate, "cut pairs and texts that are longer than the model takes");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
   command.option("--json", o->json, "one JSON object on stdout");

@@ -8,6 +8,8 @@
 #include <ostream>
 #include <sstream>
 
+#include "addnorm/core/machine.h"
+#include "addnorm/core/parallel.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
 #include "addnorm/model/language_model.h"
@@ -18,16 +20,25 @@ namespace addnorm::cli {
 
 namespace fs = std::filesystem;
 
+int use_threads(int asked) {
+  require(asked >= 0 && asked <= kMaxThreads, "--threads is ", asked, "; it must be 0 (what the machine grants) ... ",
+          kMaxThreads);
+  const int threads = asked > 0 ? asked : granted_threads();
+  set_threads(threads);
+  return threads;
+}
+
 RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes) {
   const RunFolder folder{run};
-  require(fs::is_directory(run), run.string(), " is no folder; name that of a run, such as runs/NAME");
   require(weights.empty() || weights == "best" || weights == "last", "--weights is '", weights, "'; it must be best or last");
+  const auto fail = [&run](const char* what) { throw DataError(run.string() + what); };
+  if (!fs::is_directory(run)) fail(" is no folder; name that of a run, such as runs/NAME");
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
-  require(weights != "best" || has_best, run.string(), " has no best weights: nothing was measured on validation data");
+  if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
-  require(fs::exists(found.folder / "model.safetensors"), run.string(),
-          " has no model.safetensors; is it the folder of a run that was saved?");
+  if (!fs::exists(found.folder / "model.safetensors"))
+    fail(" has no model.safetensors; is it the folder of a run that was saved?");
   found.model = load_model(found.folder);
   found.extra = config_file_extra(found.folder / "config.json");
   found.answers = nlohmann::json::parse(found.extra).value("pairs", false);
@@ -113,11 +124,11 @@ void show_sample(const fs::path& run, const RunData& data, std::ostream& out, st
   if (!lm || !found.tokenizer || found.answers) return;
   notes << "\na sample of what it writes now (addnorm generate " << run.string() << "):\n" << std::flush;
   const auto decoding = lm->decoding(1);
-  const std::vector<std::int32_t> prompt{first_token(*found.tokenizer)};
+  const std::vector<std::int32_t> prompt{text_start(*found.tokenizer).token};
   GenerateOptions options{.sampling = {.temperature = 0.8}, .max_tokens = 200};
   options.max_tokens = std::min<std::size_t>(200, lm->config().seq_len);
   const auto written = generate(*decoding, prompt, options);
-  out << found.tokenizer->decode(prompt) << found.tokenizer->decode(written.at(0).tokens) << '\n';
+  out << found.tokenizer->decode(written.at(0).tokens) << '\n';
 }
 
 std::vector<std::pair<std::string, double>> measures(const Evaluation& e, ModelKind kind, bool pairs) {

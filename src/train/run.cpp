@@ -88,6 +88,7 @@ bool Run::prepare() {
           "--resume-or-start");
   require(resumed_ || !has_run(folder_), folder_.path.string(),
           " has a run already. --resume goes on with it; another --out keeps both");
+  if (!resumed_) require_used(request_.given);
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
   RunOptions here = resumed_ ? options_here(given.options, folder_, request_) : given.options;
   if (!keep_standard_input(here)) return false;
@@ -167,8 +168,10 @@ void Run::go_on_from(Snapshot snapshot) {
 }
 
 void Run::begin() {
-  require(!resumed_ || checkpoints_->files().empty(), folder_.path.string(),
-          ": none of its checkpoints can be read, see above; what is there stays as it is. Begin anew in another --out");
+  if (resumed_ && !checkpoints_->files().empty())
+    throw DataError(concat(folder_.path.string(),
+                           ": none of its checkpoints can be read, see above; what is there stays as it is. "
+                           "Begin anew in another --out"));
   trainer_->calibrate();
   resumed_ = false;
 }

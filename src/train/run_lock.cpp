@@ -61,8 +61,8 @@ std::string host() {
   std::string who(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   who.resize(std::min(who.find('\n'), who.size()));
   if (who == concat("process ", getpid(), " on ", host())) who += ", which is this one";
-  throw UsageError(concat(run.native(), ": this run is in use by ", who.empty() ? "another process" : who,
-                          "; wait for it or stop it, or use another folder (--out)"));
+  throw Error(concat(run.native(), ": this run is in use by ", who.empty() ? "another process" : who,
+                     "; wait for it or stop it, or use another folder (--out)"));
 }
 
 void write_owner(int fd) {

@@ -56,7 +56,7 @@ struct RunResult {
 };
 
 /// Trains, from the start or on. The folder has a run already and resume is not said, options differ from those of the run, data
-/// has changed, memory does not suffice, another process has the folder: UsageError or DataError, and nothing is touched.
+/// has changed, memory does not suffice, another process has the folder: an Error, and nothing is touched.
 /// NumericsError after the state before the bad step was saved.
 RunResult train_run(const RunRequest& request, RunObserver& observer);
 
