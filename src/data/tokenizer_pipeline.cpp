@@ -12,7 +12,6 @@
 #include "addnorm/core/error.h"
 #include "data/bpe.h"
 #include "data/byte_level.h"
-#include "data/hash64.h"
 #include "data/tokenizer_added.h"
 #include "data/tokenizer_pieces.h"
 #include "data/tokenizer_steps.h"
