@@ -1,5 +1,4 @@
 // The training commands as processes: signals, exit codes, what is said where.
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -9,6 +8,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cli/process.h"
 #include "support/folder.h"
 
 namespace addnorm {
@@ -17,55 +17,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-struct Ended {
-  int code = -1;           ///< 128 + the signal, where one ended it
-  bool by_signal = false;  ///< it did not end by itself
-  std::string out, err;
-  double seconds = 0;
-};
-
-/// The tool in a process of its own, with files for what it says.
-class Process {
- public:
-  Process(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "/dev/null")
-      : out_(folder / "out.txt"), err_(folder / "err.txt"), begun_(std::chrono::steady_clock::now()) {
-    arguments.insert(arguments.begin(), ADDNORM_TOOL);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const auto open_as = [](const char* path, int flags, int as) { dup2(open(path, flags, 0644), as); };
-    open_as(input.c_str(), O_RDONLY, 0);
-    open_as(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 1);
-    open_as(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 2);
-    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    if (chdir(folder.c_str()) != 0) _exit(99);
-    std::vector<char*> texts;
-    for (std::string& argument : arguments) texts.push_back(argument.data());
-    texts.push_back(nullptr);
-    execv(ADDNORM_TOOL, texts.data());
-    _exit(99);
-  }
-  void send(int number) const { kill(pid_, number); }
-  std::string said() const { return test::text_of(err_); }
-  bool wait_for(const std::string& text) const {
-    for (int i = 0; i < 1200 && said().find(text) == std::string::npos; ++i) std::this_thread::sleep_for(10ms);
-    return said().find(text) != std::string::npos;
-  }
-  Ended end() const {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    Ended ended{.out = test::text_of(out_), .err = test::text_of(err_)};
-    ended.by_signal = WIFSIGNALED(status);
-    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    return ended;
-  }
-
- private:
-  fs::path out_, err_;
-  std::chrono::steady_clock::time_point begun_;
-  pid_t pid_;
-};
+using test::Ended;
+using test::Process;
 
 struct TrainCommand : testing::Test {
   /// A small model that neither measures nor saves by itself, unless `more` says so.
@@ -100,8 +53,12 @@ TEST_F(TrainCommand, T03SignalsEndWithTheirCodeAndAStateThatGoesOn) {
     EXPECT_LT(std::chrono::steady_clock::now() - asked, 2s);
     EXPECT_NE(ended.err.find("--resume"), std::string::npos) << ended.err;
     EXPECT_TRUE(fs::exists(folder.path / name / "model.safetensors"));
+    const std::int64_t step = test::number_behind(ended.err, "stopped by a signal after step ");
+    EXPECT_GE(step, 3);
     const Process again(folder.path, tiny({"--steps", "100000000", "--out", name, "--resume"}));
     EXPECT_TRUE(again.wait_for("resumed after step")) << again.said();
+    EXPECT_TRUE(again.wait_for("\n" + std::string(7 - std::to_string(step + 1).size(), ' ') + std::to_string(step + 1) + " "));
+    EXPECT_EQ(test::number_behind(again.said(), "resumed after step "), step) << again.said();
     again.send(SIGTERM);
     EXPECT_EQ(again.end().code, 143);
   }
@@ -120,35 +77,6 @@ TEST_F(TrainCommand, T03ASignalBeforeTheFirstStepOrInMeasuringEndsItToo) {
     EXPECT_EQ(ended.code, 143) << wait.count();
     EXPECT_FALSE(ended.by_signal && wait > 100ms) << wait.count();  // before, it may not have been there to hear it
   }
-}
-
-TEST_F(TrainCommand, T03ASecondSignalEndsItAtOnceAndLeavesGoodFiles) {
-  const Process process(folder.path, tiny({"--steps", "100000000", "--save-every", "1", "--out", "run"}));
-  ASSERT_TRUE(process.wait_for("\n      4 ")) << process.said();
-  process.send(SIGINT);
-  process.send(SIGINT);
-  EXPECT_EQ(process.end().code, 130);
-  EXPECT_EQ(run({"eval", "run", "--samples", "4"}).code, 0);
-}
-
-TEST_F(TrainCommand, KilledAndResumedItEndsInTheSameBits) {
-  const std::vector<std::string> options{"--steps", "60", "--save-every", "7"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.end(), options.begin(), options.end());
-    return tiny(more);
-  };
-  ASSERT_EQ(run(with({"--out", "whole", "--quiet"})).code, 0);
-  for (int round = 0; round < 4; ++round) {
-    std::vector<std::string> more{"--out", "killed", "--quiet"};
-    if (round > 0) more.push_back("--resume-or-start");
-    const Process process(folder.path, with(more));
-    std::this_thread::sleep_for(60ms + round * 35ms);
-    process.send(SIGKILL);
-    process.end();
-  }
-  const Ended last = run(with({"--out", "killed", "--quiet", "--resume-or-start"}));
-  ASSERT_EQ(last.code, 0) << last.err;
-  EXPECT_TRUE(test::text_of(folder.path / "killed/model.safetensors") == test::text_of(folder.path / "whole/model.safetensors"));
 }
 
 TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
