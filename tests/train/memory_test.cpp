@@ -113,6 +113,9 @@ TEST(MemoryEstimate, T07IsNearForOtherShapesNormsAndOptimizers) {
   llama.kv_heads = 2;
   expect_close("like Llama", llama, {.batch_size = 8});
   expect_close("like Llama, with recompute", llama, {.batch_size = 8, .recompute = true});
+  ModelConfig turned = shaped(ModelKind::lm, 16, 32, 2048, 50);  // angles weigh more than all else: the layers share one table
+  turned.positions = PositionKind::rotary;
+  expect_close("rotary positions of a long context", turned, {.batch_size = 2, .tokens = 16});
   ModelConfig normed = lm;
   normed.qk_norm = "rmsnorm";
   normed.dropout = 0.1;
