@@ -9,6 +9,7 @@
 #include "addnorm/model/language_model.h"
 #include "addnorm/tensor/arena.h"
 #include "addnorm/train/optimizer.h"
+#include "train/flops.h"
 
 namespace addnorm::bench {
 namespace {
@@ -76,10 +77,7 @@ std::size_t parameters(const StepModel& m) {
   return m.layers * (12 * d * d + 13 * d) + m.vocab * d + (m.post_norm ? 0 : 2 * d);
 }
 
-double step_operations(const StepModel& m) {
-  const double per_token = 6.0 * static_cast<double>(parameters(m)) + 12.0 * static_cast<double>(m.layers * m.width * m.length);
-  return per_token * static_cast<double>(m.tokens());
-}
+double step_operations(const StepModel& m) { return flops_per_step(completed(config_of(m)), m.batch, m.length); }
 
 std::function<void()> train_step(const StepModel& model) {
   const auto step = std::make_shared<TrainStep>(model);

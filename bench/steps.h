@@ -26,8 +26,7 @@ ModelConfig config_of(const StepModel& model);
 
 /// Learned numbers that take part in products or sums: all but the table of positions.
 std::size_t parameters(const StepModel& model);
-/// Floating-point operations of one training step: 6 per parameter and token (2 forward, 4 backward), and 12 layers * width *
-/// length per token for attention, as if nothing were masked. The common count; a causal kernel has half of the second to do.
+/// Floating-point operations of one training step, as `addnorm train` counts them (train/flops.h).
 double step_operations(const StepModel& model);
 
 /// Forward, backward and AdamW on one batch.

@@ -1,8 +1,12 @@
 #include "command.h"
 
+#include <poll.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 #include <iostream>
 
@@ -125,18 +129,49 @@ std::string explain_mismatch(const CLI::App& app, const std::string& text) {
   return text;
 }
 
-/// Says what was not understood, with the nearest name that would have been.
-std::string explain(const CLI::App& app, const CLI::ParseError& error) {
-  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_mismatch(reached(app), error.what());
-  const auto rest = app.remaining(true);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) return error.what();
-  const std::string name = rest.front().substr(0, rest.front().find('='));
+std::string with_dashes(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return name;
+}
+
+/// "--n_embd=8" -> "--d-model=8". What is an option already, or none in any words, stays as it is.
+std::string in_our_words(const CLI::App& app, const OtherWords& words, const std::string& argument) {
+  const std::string name = argument.substr(0, argument.find('='));
+  if (!name.starts_with("--") || app.get_option_no_throw(name) != nullptr) return argument;
+  std::string ours = with_dashes(name);
+  if (const auto known = words.names.find(ours); known != words.names.end()) ours = known->second;
+  return app.get_option_no_throw(ours) != nullptr ? ours + argument.substr(name.size()) : argument;
+}
+
+/// "; 'tool train' has it", where another command does.
+std::string who_has(const CLI::App& program, const std::string& name) {
+  for (const CLI::App* command : program.get_subcommands([](const CLI::App*) { return true; }))
+    if (command->get_option_no_throw(name) != nullptr)
+      return concat("; '", program.get_name(), " ", command->get_name(), "' has it");
+  return "";
+}
+
+std::string unknown_option(const CLI::App& program, const OtherWords& words, const std::string& name) {
+  const CLI::App& app = reached(program);
+  if (const auto known = words.answers.find(with_dashes(name)); known != words.answers.end())
+    return concat("there is no ", name, ": ", known->second);
+  std::vector<std::string> names = option_names(app);
+  for (const auto& [theirs, ours] : words.names) names.push_back(theirs);
+  std::string near = nearest_name(name, names);
+  if (folded(name).size() == 1 && folded(near) != folded(name)) near.clear();  // every letter is one edit away from -x
+  if (const auto known = words.names.find(near); known != words.names.end()) near = known->second;
+  return concat("unknown option '", name, "'", near.empty() ? who_has(program, name) : concat("; did you mean ", near, "?"));
+}
+
+/// An argument that nothing took.
+std::string explain_extra(const CLI::App& app, const OtherWords& words, const std::string& argument) {
+  const std::string name = argument.substr(0, argument.find('='));
   if (name.starts_with("-")) {
     const auto names = option_names(reached(app));
     if (std::find(names.begin(), names.end(), name) != names.end())
       return concat("option '", name, "' must stand after the command: ", app.get_name(), " ", reached(app).get_name(), " ",
                     name);
-    return unknown_name("option", name, names);
+    return unknown_option(app, words, name);
   }
   if (!app.get_subcommands().empty()) return concat("unexpected argument '", name, "'");
 
@@ -144,6 +179,12 @@ std::string explain(const CLI::App& app, const CLI::ParseError& error) {
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     commands.push_back(command->get_name());
   return unknown_name("command", name, commands);
+}
+
+/// Whoever read the standard output has gone.
+bool reader_has_gone() {
+  pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
+  return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
 }
 
 /// Why std::cout did not take everything; empty when it did.
@@ -242,13 +283,35 @@ Program::~Program() = default;
 Command Program::command(const std::string& name, const std::string& help) {
   CLI::App* const command = app_->add_subcommand(name, help)->ignore_case()->ignore_underscore()->group("Commands");
   command->set_version_flag("--version", app_->version(), "print the version and end");
-  return Command(*command);
+  return Command(*command, words_[command]);
 }
 
 int Program::run(int argc, const char* const* argv) {
   const int code = parse_and_run(argc, argv);
   const std::string problem = unwritten_output();
+  if (code == 0 && !problem.empty() && reader_has_gone()) return 128 + SIGPIPE;
   return problem.empty() || code != 0 ? code : complain(app_->get_name(), problem, 1);
+}
+
+/// Options behind the name of a sub-command, up to a bare "--".
+std::vector<std::string> Program::in_our_words(int argc, const char* const* argv) const {
+  std::vector<std::string> all(argv, argv + argc);
+  const CLI::App* command = nullptr;
+  for (std::size_t i = 1; i < all.size() && all[i] != "--"; ++i) {
+    if (command != nullptr) all[i] = cli::in_our_words(*command, words_.at(command), all[i]);
+    for (const auto& [app, words] : words_)
+      if (command == nullptr && app->check_name(all[i])) command = app;
+  }
+  return all;
+}
+
+/// Says what was not understood, with the nearest name that would have been.
+std::string Program::explain(const std::exception& error) const {
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) return explain_mismatch(reached(*app_), error.what());
+  const auto rest = app_->remaining(true);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) return error.what();
+  const auto words = words_.find(&reached(*app_));
+  return explain_extra(*app_, words == words_.end() ? OtherWords{} : words->second, rest.front());
 }
 
 int Program::parse_and_run(int argc, const char* const* argv) {
@@ -257,7 +320,10 @@ int Program::parse_and_run(int argc, const char* const* argv) {
     return &app == app_.get() ? app.get_name() : app_->get_name() + " " + app.get_name();
   };
   try {
-    app_->parse(argc, argv);
+    const std::vector<std::string> words = in_our_words(argc, argv);
+    std::vector<const char*> arguments;
+    for (const std::string& word : words) arguments.push_back(word.c_str());
+    app_->parse(argc, arguments.data());
     if (app_->get_subcommands().empty()) {
       std::cerr << app_->help();
       return 2;
@@ -273,9 +339,11 @@ int Program::parse_and_run(int argc, const char* const* argv) {
   } catch (const CLI::Success& asked) {  // --help
     return app_->exit(asked);
   } catch (const CLI::ParseError& error) {
-    return complain(where(), explain(*app_, error) + "\nRun '" + where() + " --help' for everything that is possible.", 2);
+    return complain(where(), explain(error) + "\nRun '" + where() + " --help' for everything that is possible.", 2);
   } catch (const UsageError& error) {
     return complain(where(), error.what(), 2);
+  } catch (const std::bad_alloc&) {
+    return complain(where(), "there is not enough memory", 1);
   } catch (const std::exception& error) {
     return complain(where(), error.what(), 1);
   }

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -24,11 +25,17 @@ class App;
 
 namespace addnorm::cli {
 
+/// Words that people bring along from other programs. No --help shows them.
+struct OtherWords {
+  std::map<std::string, std::string> names{};    ///< "--learning-rate" -> "--lr"
+  std::map<std::string, std::string> answers{};  ///< "--epochs" -> what to do instead
+};
+
 /// One sub-command. Values are bound by reference and must live until the program has run; what they hold before is the
 /// default that --help shows.
 class Command {
  public:
-  explicit Command(CLI::App& app) : app_(&app) {}
+  Command(CLI::App& app, OtherWords& words) : app_(&app), words_(&words) {}
 
   /// "--threads" or "-t,--threads"; "--shape ROWSxWIDTH,..." says what --help shows for the value. A bool is a flag without
   /// value; a vector is given as a,b,c, or one by one with the option repeated. A value that cannot be read is answered with
@@ -50,6 +57,11 @@ class Command {
              const std::string& group = "");
   void flag(const std::string& name, const std::string& help, std::function<void()> take, const std::string& group = "");
 
+  /// Another name of an option, understood like its own; so are underscores in place of dashes, in every option.
+  void also_named(const std::string& theirs, const std::string& ours) { words_->names[theirs] = ours; }
+  /// What is said to somebody who asks for an option that there is not.
+  void answer(const std::string& name, const std::string& text) { words_->answers[name] = text; }
+
   /// Arguments without a dash, in the order of the calls; optional.
   void positional(const std::string& name, std::string& value, const std::string& help);
   void positional(const std::string& name, std::vector<std::string>& values, const std::string& help);
@@ -62,6 +74,7 @@ class Command {
 
  private:
   CLI::App* app_;
+  OtherWords* words_;
 };
 
 /// The tool: sub-commands, and the same ends for all of them.
@@ -74,13 +87,16 @@ class Program {
 
   /// Parses, runs the sub-command and returns the exit code: what its body returned; 2 with a line on stderr for bad
   /// usage (UsageError included); 1 with a line on stderr for any other error, also when std::cout did not take what was
-  /// written to it (a full disk).
+  /// written to it (a full disk); 141 in silence when whoever read the output has gone (head), as if SIGPIPE had ended it.
   int run(int argc, const char* const* argv);
 
  private:
   int parse_and_run(int argc, const char* const* argv);
+  std::vector<std::string> in_our_words(int argc, const char* const* argv) const;
+  std::string explain(const std::exception& error) const;
 
   std::unique_ptr<CLI::App> app_;
+  std::map<const CLI::App*, OtherWords> words_;  ///< of each sub-command
 };
 
 }  // namespace addnorm::cli

@@ -1,12 +1,12 @@
 // addnorm eval: how well a trained model does on data.
 #include <unistd.h>
 
-#include <cmath>
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
 
 #include "addnorm/core/machine.h"
+#include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
@@ -26,43 +26,72 @@ struct EvalChoices {
   std::vector<std::string> data;
   std::uint64_t batch_size = 16, samples = 0;
   int threads = 0;
-  bool json = false;
+  bool truncate = false, json = false;
 };
 
 /// The options of the run, with its own tokenizer and the data that is asked for now.
 RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   RunOptions options;
   const RunFolder folder{o.run};
-  if (fs::exists(folder.record()))
-    options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
-  require(fs::exists(folder.record()) || !o.data.empty(), o.run,
-          " has no run.json that says on what it was trained; give --data");
+  const bool recorded = fs::exists(folder.record());
+  require(recorded || !o.data.empty(), o.run, " has no run.json that says on what it was trained; give --data");
+  if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
-  if (!o.data.empty()) options.data = o.data;
+  options.data = o.data.empty() ? data_of_run(folder) : o.data;
   if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
+  options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
   return options;
 }
 
-void print_table(const Evaluation& e, ModelKind kind, std::ostream& out) {
-  const auto line = [&](const char* name, const std::string& value) {
+/// What is measured, and how a person is told.
+struct Part {
+  std::shared_ptr<const Dataset> data;
+  const char* name;  // "validation", "all"
+  std::string told;
+  bool pairs;
+};
+
+Part part_of(const RunSource& source, const RunOptions& options, bool run_answers, bool given) {
+  const RunData known = given ? RunData{} : source.datasets(options);
+  const bool pairs = options.model.model == ModelKind::seq2seq || known.pairs || run_answers;
+  const std::string files = options.input.empty() ? listed(options.data) : "the standard input";
+  if (given) return {source.everything(options), "all", files, pairs};
+  if (options.data.empty()) return {known.validation, "validation", "made up anew, not what it has learned from", pairs};
+  if (options.validation > 0 && known.validation)
+    return {known.validation, "validation", "the part of " + files + " that was kept from training", pairs};
+  return {source.everything(options), "all", files + ", which it has learned from: nothing was kept for validation", pairs};
+}
+
+void print_table(const Evaluation& e, const Part& part, ModelKind kind, std::ostream& out) {
+  const auto line = [&](const std::string& name, const std::string& value) {
     out << std::left << std::setw(16) << name << value << '\n';
   };
   const bool classes = kind == ModelKind::classifier || kind == ModelKind::mlp;
-  line("loss", fixed(e.loss, 4) + (classes ? " nats per sample" : " nats per token"));
-  if (!classes) line("perplexity", fixed(e.perplexity(), 3));
-  if (std::isfinite(e.bits_per_byte())) line("bits per byte", fixed(e.bits_per_byte(), 4));
-  line(classes ? "accuracy" : "token accuracy", fixed(100 * e.accuracy(), 2) + " %");
-  if (kind == ModelKind::seq2seq) line("exact match", fixed(100 * e.exact_match(), 2) + " %");
+  line("data", part.told);
+  for (const auto& [name, value] : measures(e, kind, part.pairs)) {
+    if (name == "loss") line(name, fixed(value, 4) + (classes ? " nats per sample" : " nats per token"));
+    if (name == "perplexity") line(name, fixed(value, 3));
+    if (name == "bits_per_byte") line("bits per byte", fixed(value, 4));
+    if (name == "accuracy") line(classes ? name : "token accuracy", fixed(100 * value, 2) + " %");
+    if (name == "exact_match") line("exact match", fixed(100 * value, 2) + " %");
+  }
   line(classes ? "samples" : "tokens", grouped(e.labels));
 }
 
-Json as_json(const Evaluation& e, ModelKind kind) {
-  Json json{{"loss", e.loss}, {"perplexity", e.perplexity()}, {"bits_per_byte", e.bits_per_byte()}, {"accuracy", e.accuracy()}};
-  if (kind == ModelKind::seq2seq) json["exact_match"] = e.exact_match();
+Json as_json(const Evaluation& e, const Part& part, const RunOptions& options) {
+  Json json{{"data", options.data}, {"part", part.name}};
+  for (const auto& [name, value] : measures(e, options.model.model, part.pairs)) json[name] = value;
   json["labels"] = e.labels;
   json["sequences"] = e.sequences;
   return json;
+}
+
+/// The part that was kept from training is known only as long as the data is the same.
+void warn_of_other_data(const fs::path& run, const RunSource& source) {
+  const std::uint64_t then = read_run_record({run}).data_fingerprint;
+  if (then != 0 && then != source.fingerprint())
+    std::cerr << "warning: the data is not what it was when the run began; some of what is measured may have been learned\n";
 }
 
 /// A folder that is gone when it is not needed any more.
@@ -80,21 +109,28 @@ int run_eval(const EvalChoices& o) {
   set_threads(o.threads ? o.threads : granted_threads());
   const RunModel run = load_run(o.run, o.weights, std::cerr);
   const auto go_on = [] { return SignalWatch::caught() == 0; };
-  const RunOptions options = options_for(run, o);
+  const auto goes_on = [&](double) { return go_on(); };
+  RunOptions options = options_for(run, o);
   const Scratch scratch;
-  const auto source = open_source(options, scratch.path, [&](double) { return go_on(); });
-  Evaluation found;
-  if (source) {
-    const std::shared_ptr<const Dataset> data = source->everything(options);
-    const std::uint64_t samples = o.samples ? o.samples : data->size() ? data->size() : 1024;
-    found = evaluate(*run.model, *data, samples, o.batch_size, go_on);
+  std::unique_ptr<KeptFile> input;
+  if (options.data == std::vector<std::string>{"-"}) {
+    tell_if_waiting(std::cerr);
+    input = kept_standard_input(scratch.path, goes_on);
+    if (!input) return SignalWatch::exit_code();
+    options.input = input->path;
   }
-  if (!source || found.stopped) return SignalWatch::exit_code();
-  const ModelKind kind = run.model->config().model;
+  const auto source = open_source(options, scratch.path, goes_on);
+  if (!source) return SignalWatch::exit_code();
+  const bool given = !o.data.empty();
+  if (!given && !options.data.empty()) warn_of_other_data(o.run, *source);
+  const Part part = part_of(*source, options, run.answers, given);
+  const std::uint64_t samples = o.samples ? o.samples : part.data->size() ? part.data->size() : 1024;
+  const Evaluation found = evaluate(*run.model, *part.data, samples, o.batch_size, go_on);
+  if (found.stopped) return SignalWatch::exit_code();
   if (o.json)
-    std::cout << as_json(found, kind).dump() << '\n';
+    std::cout << as_json(found, part, options).dump() << '\n';
   else
-    print_table(found, kind, std::cout);
+    print_table(found, part, options.model.model, std::cout);
   return 0;
 }
 
@@ -104,9 +140,11 @@ void add_eval(Program& program) {
   const auto o = std::make_shared<EvalChoices>();
   Command command = program.command("eval", "loss, perplexity, bits per byte, accuracy of a trained model on data");
   command.positional("run", o->run, "folder of a run");
-  command.option("--data PATH,...", o->data, "files, folders, or - (default: what the run was trained on, all of it)");
+  command.option("--data PATH,...", o->data,
+                 "files, folders, or - (default: the part of its data that the run kept from training)");
   command.option("--samples", o->samples, "only so many sequences; 0: all (made-up data: 1024)");
   command.option("--batch-size", o->batch_size, "sequences at once");
+  command.option("--truncate", o->truncate, "cut pairs and texts that are longer than the model takes");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
   command.option("--json", o->json, "one JSON object on stdout");

@@ -1,9 +1,9 @@
 // addnorm generate: what a trained model writes, token by token.
 #include <functional>
 #include <iostream>
+#include <optional>
+#include <sstream>
 
-#include "addnorm/core/machine.h"
-#include "addnorm/core/parallel.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
 #include "addnorm/model/language_model.h"
@@ -16,14 +16,55 @@ namespace addnorm::cli {
 namespace {
 
 struct GenerateChoices {
-  std::string run, prompt, source, weights;
-  std::uint64_t max_tokens = 200, top_k = 0, seed = 1, n = 1, beams = 0;
-  double temperature = 0.8, top_p = 1;
+  std::string run, weights;
+  std::optional<std::string> prompt, source;
+  std::uint64_t max_tokens = 200, n = 1;
+  std::optional<std::uint64_t> top_k, seed, beams;
+  std::optional<double> temperature, top_p;
   int threads = 0;
+
+  /// The first of the options that say how tokens are drawn; none: "".
+  const char* drawing() const { return top_k ? "--top-k" : top_p ? "--top-p" : seed ? "--seed" : ""; }
 };
 
-SamplingOptions sampling_of(const GenerateChoices& o, std::uint64_t number) {
-  return {.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .seed = RandomKey(o.seed).with(number).bits()};
+/// What can be told from the command line alone.
+void check(const GenerateChoices& o) {
+  const double heat = o.temperature.value_or(1), top_p = o.top_p.value_or(1);
+  require(!o.run.empty(), "which run? addnorm generate runs/NAME");
+  require(heat >= 0, "--temperature is ", heat, "; it must be 0 (always the most probable token) or more");
+  require(o.top_k.value_or(1) > 0, "--top-k is 0; it must be at least 1. Leave it out to draw from all tokens");
+  require(top_p > 0 && top_p <= 1, "--top-p is ", top_p, "; it must be above 0 and at most 1");
+  require(o.n > 0, "--n is 0; it must be at least 1");
+  require(!o.prompt || !o.source, "--prompt and --source are both given: a model has one of them, text or pairs");
+  if (!o.beams) return;
+  require(*o.beams > 0, "--beams is 0; it must be at least 1. Leave it out for no beam search");
+  require(o.n <= *o.beams, "--n is ", o.n, "; with --beams ", *o.beams, " it must be 1 ... ", *o.beams,
+          ": so many of the best answers are printed");
+  const char* const draws = o.temperature ? "--temperature" : o.drawing();
+  require(!*draws, draws, " has no effect with --beams, which draws nothing. Leave one of them out");
+}
+
+/// What depends on the model.
+void check(const GenerateChoices& o, bool answers) {
+  if (answers) {
+    require(!o.prompt, "--prompt is for models of text; ", o.run, " was trained on pairs and takes a --source");
+    require(o.source.has_value(), o.run, " was trained on pairs: give it a --source");
+  } else {
+    require(!o.source, "--source is for models of pairs; ", o.run, " continues a --prompt");
+    require(!o.beams, "--beams is for models of pairs, which have one best answer; ", o.run, " continues text");
+  }
+  if (o.beams || o.temperature.value_or(answers ? 0 : 1) > 0) return;
+  const std::string hint = concat(" at --temperature 0", o.temperature ? "" : ", which pairs have unless you say otherwise",
+                                  ". Leave it out, or add --temperature 0.8");
+  require(!*o.drawing(), o.drawing(), " has no effect", hint);
+  require(o.n == 1, "--n is ", o.n, ", but all answers are the same", hint);
+}
+
+SamplingOptions sampling_of(const GenerateChoices& o, bool answers, std::uint64_t number) {
+  return {.temperature = o.temperature.value_or(answers ? 0 : 0.8),
+          .top_k = o.top_k.value_or(0),
+          .top_p = o.top_p.value_or(1),
+          .seed = RandomKey(o.seed.value_or(1)).with(number).bits()};
 }
 
 std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
@@ -39,19 +80,28 @@ std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& toke
   };
 }
 
+std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, const std::string& text, const char* option) {
+  try {
+    return tokenizer.encode(text);
+  } catch (const DataError& error) {  // given on the command line
+    throw UsageError(concat(option, ": ", error.what()));
+  }
+}
+
 /// Text as it comes; a window that is full begins again with its second half, so that there is no limit to what is written.
 void continue_text(const RunModel& run, const LanguageModel& model, const GenerateChoices& o, std::uint64_t number) {
   const Tokenizer& tokenizer = *run.tokenizer;
-  std::vector<std::int32_t> all = tokenizer.encode(run.answers ? o.source : o.prompt);
-  if (run.answers) all.push_back(tokenizer.special().begin.value());
-  if (all.empty()) all.push_back(first_token(tokenizer));
-  if (!run.answers) std::cout << tokenizer.decode(all) << std::flush;
+  std::vector<std::int32_t> all = encoded(tokenizer, o.prompt.value_or(""), "--prompt");
+  if (all.empty())
+    all.push_back(text_start(tokenizer).token);
+  else
+    std::cout << tokenizer.decode(all) << std::flush;
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
   for (std::uint64_t window = 0; left > 0 && !SignalWatch::caught(); ++window) {
     const std::size_t keep = window == 0 ? std::min(all.size(), context) : context / 2 + 1;
     const std::span<const std::int32_t> prompt = std::span(all).last(std::min(keep, all.size()));
-    GenerateOptions options{.sampling = sampling_of(o, number), .max_tokens = std::min(left, context - prompt.size() + 1)};
+    GenerateOptions options{.sampling = sampling_of(o, false, number), .max_tokens = std::min(left, context - prompt.size() + 1)};
     options.sampling.seed += window;
     options.end_tokens = end_tokens(tokenizer);
     options.on_token = as_it_comes(tokenizer);
@@ -64,81 +114,113 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   std::cout << '\n';
 }
 
-void translate(const RunModel& run, const EncoderDecoder& model, const GenerateChoices& o, std::uint64_t number) {
+/// What stands before an answer, and a fresh decoding that can be asked for it.
+struct Question {
+  std::unique_ptr<Decoding> decoding;
+  std::vector<std::int32_t> prompt;
+};
+
+Question question(const RunModel& run, const std::string& source) {
   const Tokenizer& tokenizer = *run.tokenizer;
   const SpecialTokens special = tokenizer.special();
-  require(special.begin && special.end, "the tokenizer of ", o.run, " has no begin and end tokens");
-  const std::vector<std::int32_t> ids = tokenizer.encode(o.source);
-  require(!ids.empty(), "--source is empty");
-  const auto decoding = model.decoding({.ids = ids, .batch = 1});
-  const std::vector<std::int32_t> prompt{*special.begin};
-  const std::size_t most = std::min<std::size_t>(o.max_tokens, model.config().seq_len);
-  if (o.beams > 0) {
-    const auto best = beam_search(*decoding, prompt, {.beams = o.beams, .max_tokens = most, .end_tokens = {*special.end}});
-    std::cout << tokenizer.decode(best.at(0).at(0).tokens) << '\n';
-    return;
-  }
-  GenerateOptions options{.sampling = sampling_of(o, number), .max_tokens = most, .end_tokens = {*special.end}};
-  options.on_token = as_it_comes(tokenizer);
-  generate(*decoding, prompt, options);
-  std::cout << '\n';
+  if (!special.begin || !special.end)
+    throw DataError(concat((run.folder / "tokenizer.json").string(), ": has no begin and end tokens, which answers need"));
+  std::vector<std::int32_t> ids = encoded(tokenizer, source, "--source");
+  require(!ids.empty(), "--source is empty; give it something to answer");
+  const std::size_t most = run.model->config().seq_len - (run.answers ? 1 : 0);  // the begin token stands behind it
+  require(ids.size() <= most, "--source has ", ids.size(), " tokens; this model takes at most ", most);
+  if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()))
+    return {pairs->decoding({.ids = ids, .batch = 1}), {*special.begin}};
+  ids.push_back(*special.begin);
+  return {dynamic_cast<const LanguageModel&>(*run.model).decoding(1), std::move(ids)};
 }
 
-int run_generate(GenerateChoices o, bool temperature_given) {
-  require(!o.run.empty(), "which run? addnorm generate runs/NAME");
+void answer(const RunModel& run, const GenerateChoices& o) {
+  const std::vector<std::int32_t> ends = end_tokens(*run.tokenizer);
+  const std::size_t seq_len = run.model->config().seq_len;
+  for (std::uint64_t number = 0; number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
+    const auto [decoding, prompt] = question(run, *o.source);
+    const std::size_t most = std::min<std::size_t>(o.max_tokens, seq_len - prompt.size() + 1);
+    if (most > 0 && o.beams) {
+      const auto best = beam_search(*decoding, prompt, {.beams = *o.beams, .best = o.n, .max_tokens = most, .end_tokens = ends});
+      for (const Generated& one : best.at(0)) std::cout << run.tokenizer->decode(one.tokens) << '\n';
+      return;
+    }
+    if (most > 0) {
+      GenerateOptions options{.sampling = sampling_of(o, true, number), .max_tokens = most, .end_tokens = ends};
+      options.on_token = as_it_comes(*run.tokenizer);
+      generate(*decoding, prompt, options);
+    }
+    std::cout << '\n';
+  }
+}
+
+int run_generate(const GenerateChoices& o) {
+  check(o);
   const SignalWatch signals;  // before any other thread
-  set_threads(o.threads ? o.threads : granted_threads());
-  const RunModel run = load_run(o.run, o.weights, std::cerr);
+  use_threads(o.threads);
+  std::ostringstream notes;
+  const RunModel run = load_run(o.run, o.weights, notes);
   const auto* lm = dynamic_cast<const LanguageModel*>(run.model.get());
-  const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get());
-  require(lm || pairs, o.run, " is a ", name_of(run.model->config().model), ", which writes nothing; 'addnorm eval' measures it");
+  const bool pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()) != nullptr;
+  require(lm || pairs, o.run, " holds a model of kind ", name_of(run.model->config().model),
+          ", which writes nothing; 'addnorm eval' measures it");
   require(run.tokenizer != nullptr, o.run, " has no tokenizer.json, so there is no text to read or write");
   const bool answers = pairs || run.answers;
-  require(answers || o.source.empty(), "--source is for models of pairs; ", o.run, " continues a --prompt");
-  require(!answers || o.prompt.empty(), "--prompt is for models of text; ", o.run, " was trained on pairs and takes a --source");
-  require(!answers || !o.source.empty(), o.run, " was trained on pairs: give it a --source");
-  if (answers && !temperature_given) o.temperature = 0;  // one right answer
-  for (std::uint64_t number = 0; number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
-    if (lm) continue_text(run, *lm, o, number);
-    if (pairs) translate(run, *pairs, o, number);
-    if (number + 1 < o.n) std::cout << (lm ? "---\n" : "");
+  check(o, answers);
+  if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';
+  std::cerr << notes.str();
+  if (answers) answer(run, o);
+  for (std::uint64_t number = 0; !answers && number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
+    if (number > 0) std::cout << "---\n";
+    continue_text(run, *lm, o, number);
   }
   return SignalWatch::caught() ? SignalWatch::exit_code() : 0;
 }
 
 }  // namespace
 
-std::int32_t first_token(const Tokenizer& tokenizer) {
+TextStart text_start(const Tokenizer& tokenizer) {
   try {
-    if (const auto line = tokenizer.encode("\n"); line.size() == 1) return line.front();
+    if (const auto line = tokenizer.encode("\n"); line.size() == 1) return {line.front(), "it begins at the start of a line"};
   } catch (const DataError&) {  // an alphabet without line ends
   }
-  return tokenizer.special().begin.value_or(0);
+  if (const auto begin = tokenizer.special().begin) return {*begin, "it begins behind the token that begins a text"};
+  const std::int32_t first = 0;
+  return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
 }
 
 void add_generate(Program& program) {
   const auto o = std::make_shared<GenerateChoices>();
-  const auto heated = std::make_shared<bool>(false);
   Command command = program.command("generate", "text from a trained model, as it comes");
+  const auto number = [&](const char* name, std::optional<std::uint64_t> GenerateChoices::*into, const char* help) {
+    command.given(name, help, [o, into](const std::string& text) { (*o).*into = parse_value<std::uint64_t>(text); });
+  };
+  const auto share = [&](const char* name, std::optional<double> GenerateChoices::*into, const char* help) {
+    command.given(name, help, [o, into](const std::string& text) { (*o).*into = parse_value<double>(text); });
+  };
   command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
-  command.option("--prompt TEXT", o->prompt, "what to continue (default: the beginning of a line)");
-  command.option("--source TEXT", o->source, "pairs: what to answer");
+  command.given("--prompt TEXT", "what to continue (default, and for '': the beginning of a line)",
+                [o](const std::string& text) { o->prompt = text; });
+  command.given("--source TEXT", "pairs: what to answer", [o](const std::string& text) { o->source = text; });
   command.option("--max-tokens", o->max_tokens, "most new tokens");
-  command.given("--temperature X", "0: always the most probable token (default: 0.8; pairs 0)",
-                [o, heated](const std::string& text) {
-                  o->temperature = parse_value<double>(text);
-                  *heated = true;
-                });
-  command.option("--top-k", o->top_k, "only the k most probable tokens; 0: all");
-  command.option("--top-p", o->top_p, "only the fewest tokens that have this probability together");
-  command.option("--beams", o->beams, "pairs: beam search with so many; 0: none");
-  command.option("--seed", o->seed, "same seed, same text");
-  command.option("--n", o->n, "how many texts");
+  share("--temperature X", &GenerateChoices::temperature, "0: always the most probable token (default: 0.8; pairs 0)");
+  number("--top-k N", &GenerateChoices::top_k, "draw from the N most probable tokens only (default: all)");
+  share("--top-p X", &GenerateChoices::top_p, "draw from the fewest tokens that have this probability together (default: 1)");
+  number("--beams N", &GenerateChoices::beams, "pairs: beam search with so many (default: none)");
+  number("--seed N", &GenerateChoices::seed, "same seed, same text (default: 1)");
+  command.option("--n", o->n, "how many texts; with --beams the best so many");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
                     "addnorm generate runs/reverse --source abc"});
-  command.run([o, heated] { return run_generate(*o, *heated); });
+  for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},
+                                     {"--num-samples", "--n"},
+                                     {"--num-return-sequences", "--n"},
+                                     {"--num-beams", "--beams"},
+                                     {"--start", "--prompt"}})
+    command.also_named(theirs, ours);
+  command.run([o] { return run_generate(*o); });
 }
 
 }  // namespace addnorm::cli

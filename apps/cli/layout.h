@@ -7,9 +7,9 @@
 
 namespace addnorm::cli {
 
-/// "  --threads N,...   thread counts, ..." in lines of at most 100 columns; a long name has the first line to itself.
+/// "  --threads N,...   thread counts, ..." in lines of at most 80 columns; a long name has the first line to itself.
 inline std::string two_columns(const std::string& left, const std::string& text) {
-  constexpr std::size_t kLeft = 22, kWidth = 100;
+  constexpr std::size_t kLeft = 22, kWidth = 80;
   std::string out, line = "  " + left;
   if (line.size() + 2 > kLeft) {
     out = line + "\n";

@@ -4,8 +4,6 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "addnorm/core/machine.h"
-#include "addnorm/core/parallel.h"
 #include "addnorm/train/run.h"
 #include "bench/machine.h"
 #include "commands.h"
@@ -14,6 +12,7 @@
 #include "signals.h"
 #include "train_options.h"
 #include "train_view.h"
+#include "value.h"
 
 namespace addnorm::cli {
 namespace {
@@ -22,9 +21,8 @@ namespace fs = std::filesystem;
 
 struct TrainChoices {
   OptionCollector library;
-  fs::path config, out, cache;
-  std::string name;
-  int threads = 0;
+  RunPlace place;
+  fs::path config;
   bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false;
 };
 
@@ -56,31 +54,53 @@ fs::path free_folder(const std::string& name) {
   return folder;
 }
 
-RunRequest request_of(const TrainChoices& o) {
-  RunRequest request{.cache = o.cache.empty() ? default_cache() : o.cache, .given = o.library.given(o.config)};
+/// Fills in `place` what the file of options says.
+RunRequest request_of(TrainChoices& o) {
+  const auto one_of = [](bool both, const char* what) { require(!both, what, " are both given; leave one of them out"); };
+  RunPlace& place = o.place;
+  one_of(!place.out.empty() && !place.name.empty(), "--out and --name");
+  one_of(o.resume && o.resume_or_start, "--resume and --resume-or-start");
+  const bool again = o.resume || o.resume_or_start;
+  require(again || !o.replan, "--replan has no effect without --resume");
+  RunRequest request{.given = o.library.given(o.config, place)};
+  one_of(!place.out.empty() && !place.name.empty(), "out and name");
+  request.cache = place.cache.empty() ? default_cache() : place.cache;
   request.resume = o.resume;
   request.resume_or_start = o.resume_or_start;
   request.replan = o.replan;
-  const bool again = o.resume || o.resume_or_start;
-  require(!again || !o.out.empty() || !o.name.empty(), "--resume needs --out FOLDER (or --name): which run shall go on?");
-  if (!o.out.empty())
-    request.folder = o.out;
-  else if (!o.name.empty())
-    request.folder = fs::path("runs") / o.name;
+  require(!again || !place.out.empty() || !place.name.empty(), "--resume needs --out FOLDER (or --name): which run shall go on?");
+  if (!place.out.empty())
+    request.folder = place.out;
   else
-    request.folder = free_folder(base_name(request.given.options));
+    request.folder = place.name.empty() ? free_folder(base_name(request.given.options)) : fs::path("runs") / place.name;
   return request;
 }
 
-int train(const TrainChoices& o) {
-  const SignalWatch signals;  // before any other thread
-  const int threads = o.threads ? o.threads : granted_threads();
-  set_threads(threads);
-  const RunRequest request = request_of(o);
-  const bool terminal = isatty(STDERR_FILENO) != 0;
-  TrainView view(std::cerr, terminal, o.quiet ? 0 : bench::fma_peak_now(threads), request.folder);
-  const RunResult result = train_run(request, view);
+/// Says what went wrong, and nothing else.
+class QuietView : public RunObserver {
+ public:
+  void on_warning(const std::string& message) override { std::cerr << "warning: " << message << '\n' << std::flush; }
+  bool go_on() override { return SignalWatch::caught() == 0; }
+};
+
+RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
+  if (quiet) {
+    QuietView view;
+    return train_run(request, view);
+  }
+  TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, bench::fma_peak_now(threads), request.folder);
+  RunResult result = train_run(request, view);
   view.wipe();
+  return result;
+}
+
+int train(TrainChoices& o) {
+  const SignalWatch signals;  // before any other thread
+  const RunRequest request = request_of(o);
+  const int threads = use_threads(o.place.threads.value_or(0));
+  const std::vector<std::string>& data = request.given.options.data;
+  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
+  const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {
     if (result.steps == 0) {
       std::cerr << "stopped by a signal before the first step; nothing was saved\n";
@@ -94,7 +114,7 @@ int train(const TrainChoices& o) {
     std::cout << summary_json(request.folder, result) << '\n';
   else if (!o.quiet)
     try {
-      show_sample(request.folder, std::cout, std::cerr);
+      show_sample(request.folder, result.data, std::cout, std::cerr);
     } catch (const Error& error) {  // the model is trained and saved all the same
       std::cerr << "no sample: " << error.what() << '\n';
     }
@@ -106,17 +126,19 @@ int train(const TrainChoices& o) {
 void add_train(Program& program) {
   const auto o = std::make_shared<TrainChoices>();
   Command command = program.command("train", "a model on your text, pairs or tables, crash-safe and resumable");
-  command.option("--out PATH", o->out, "folder of the run (default: runs/NAME)");
-  command.option("--name NAME", o->name, "of the run, below ./runs (default: by the data)");
+  command.option("--out PATH", o->place.out, "folder of the run (default: runs/NAME)");
+  command.option("--name NAME", o->place.name, "of the run, below ./runs (default: by the data)");
   command.option("--config FILE", o->config,
-                 "options from a JSON file, e.g. {\"layers\": 6, \"lr\": 3e-4}; those given here go first");
+                 "options from a JSON file, e.g. {\"layers\": 6, \"lr\": 3e-4}, or from the run.json of another run; options "
+                 "given here win");
   command.option("--resume", o->resume, "go on with the run in --out, exactly");
   command.option("--resume-or-start", o->resume_or_start, "go on where there is a run, else begin one");
   command.option("--replan", o->replan, "with --resume and other --steps: follow the schedule of the new number of steps");
-  command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
-  command.option("--cache PATH", o->cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
-  command.option("--json", o->json, "the result as JSON on stdout");
-  command.option("--quiet", o->quiet, "no sample of text at the end");
+  command.given("--threads N", "at most so many; 0: what the machine or its container grants (default: 0)",
+                [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
+  command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
+  command.option("--json", o->json, "the result as JSON on stdout, instead of a sample");
+  command.option("--quiet", o->quiet, "only warnings and errors on stderr, no sample of text at the end; --json stays");
   o->library.declare(command);
   command.examples({"addnorm train", "addnorm train --data book.txt",
                     "addnorm train --data book.txt --layers 12 --arrangement post-ln --steps 500",

@@ -1,14 +1,14 @@
 #include "train_options.h"
 
-#include <nlohmann/json.hpp>
+#include <algorithm>
+#include <type_traits>
 
 #include "core/file.h"
+#include "core/json_record.h"
 #include "value.h"
 
 namespace addnorm::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 const char* value_text(OptionText::Value value) {
   switch (value) {
@@ -36,6 +36,40 @@ Json value_of(OptionText::Value value, const std::string& text) {
   }
 }
 
+/// The options in a file: all of it, or what a run wrote down.
+Json options_in(const std::filesystem::path& file) {
+  const std::string where = file.string(), text = small_text(file, "a file of options");
+  Json all = parsed(text, where);
+  const bool is_record = all.is_object() && all.contains("options") && all["options"].is_object();
+  return is_record ? Json::parse(options_to_repeat(all["options"].dump(), where)) : all;
+}
+
+/// Takes a field that is the command's own; what the command line said stays.
+template <class T>
+void take(Json& options, const char* name, bool said, T& value, const JsonAt& at) {
+  if (!options.is_object() || !options.contains(name)) return;
+  T read_value{};
+  if constexpr (std::is_same_v<T, std::optional<int>>) {
+    std::size_t threads = 0;
+    read(options[name], threads, at.inside(name));
+    read_value = static_cast<int>(std::min<std::size_t>(threads, 1 << 20));
+  } else {
+    std::string text;
+    read(options[name], text, at.inside(name));
+    read_value = text;
+  }
+  options.erase(name);
+  if (!said) value = read_value;
+}
+
+void take_place(Json& options, RunPlace& place, const JsonAt& at) {
+  const bool where_said = !place.out.empty() || !place.name.empty();
+  take(options, "out", where_said, place.out, at);
+  take(options, "name", where_said, place.name, at);
+  take(options, "cache", !place.cache.empty(), place.cache, at);
+  take(options, "threads", place.threads.has_value(), place.threads, at);
+}
+
 }  // namespace
 
 struct OptionCollector::Impl {
@@ -46,10 +80,16 @@ OptionCollector::OptionCollector() : impl_(std::make_shared<Impl>()) {}
 OptionCollector::~OptionCollector() = default;
 
 void OptionCollector::declare(Command& command) {
+  for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
+  for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
   const std::shared_ptr<Impl> impl = impl_;
   for (const OptionText& option : option_texts()) {
     const std::string name = option_name(option.name);
-    const auto set = [impl, key = option.name](Json value) { impl->given[key] = std::move(value); };
+    const auto set = [impl, key = option.name](Json value) {
+      require(!impl->given.contains(key) || impl->given[key] == value, option_name(key), " and ", option_name("no_" + key),
+              " are both given; leave one of them out");
+      impl->given[key] = std::move(value);
+    };
     if (option.value == OptionText::Value::flag) {
       command.flag(
           name, option.help, [set] { set(true); }, option.group);
@@ -66,22 +106,26 @@ void OptionCollector::declare(Command& command) {
   }
 }
 
-GivenOptions OptionCollector::given(const std::filesystem::path& file) const {
-  Json all = Json::object();
-  if (!file.empty()) {
-    const std::string text = small_text(file, "a file of options");
-    run_options_from_json(text, file.string());  // complaints about it name the file
-    const Json read = Json::parse(text);
-    for (const auto& [name, value] : read.items()) all[std::string(field_named(name))] = value;
-  }
-  for (const auto& [name, value] : impl_->given.items()) all[name] = value;
+GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace& place) const {
   try {
-    return run_options_from_json(all.dump(), "options");
-  } catch (const DataError& error) {  // what the command line says is usage
+    Json all = Json::object();
+    if (!file.empty()) {
+      const std::string where = file.string();
+      Json options = options_in(file);
+      take_place(options, place, JsonAt{where, ""});
+      run_options_from_json(options.dump(), where);  // complaints name the file
+      for (const auto& [name, value] : options.items()) all[option_named(name)] = value;
+    }
+    if (impl_->given.contains("data")) all.erase("task");  // what the file learns from is replaced, one way or the other
+    if (impl_->given.contains("task")) all.erase("data");
+    for (const auto& [name, value] : impl_->given.items()) {
+      run_options_from_json(Json{{name, value}}.dump(), option_name(name));  // complaints name the option
+      all[name] = value;
+    }
+    return run_options_from_json(all.dump(), file.empty() ? "options" : file.string());
+  } catch (const DataError& error) {  // how the tool was called, not what it works on
     throw UsageError(error.what());
   }
 }
-
-bool OptionCollector::has(const std::string& name) const { return impl_->given.contains(name); }
 
 }  // namespace addnorm::cli

@@ -1,12 +1,21 @@
 // The options of `train` on the command line: one list for all of them, from the library.
 #pragma once
 
+#include <filesystem>
+#include <optional>
 #include <string>
 
 #include "addnorm/train/run_options.h"
 #include "command.h"
 
 namespace addnorm::cli {
+
+/// Options of the command itself that a file may hold too.
+struct RunPlace {
+  std::filesystem::path out{}, cache{};
+  std::string name{};
+  std::optional<int> threads{};
+};
 
 /// What was given, as the JSON object that files hold too. Shared with the parser's callbacks.
 class OptionCollector {
@@ -15,9 +24,9 @@ class OptionCollector {
   ~OptionCollector();
   /// Adds every option of the library to the command.
   void declare(Command& command);
-  /// Those of the file (may be empty) and, over them, those of the command line.
-  GivenOptions given(const std::filesystem::path& file) const;
-  bool has(const std::string& name) const;
+  /// Those of the file (none: an empty path) and, over them, those of the command line; the file is one of options, or the
+  /// run.json of another run. `place` gets what the file says and the command line did not.
+  GivenOptions given(const std::filesystem::path& file, RunPlace& place) const;
 
  private:
   struct Impl;

@@ -8,43 +8,54 @@
 
 #include "figures.h"
 #include "signals.h"
+#include "terminal.h"
 
 namespace addnorm::cli {
 namespace {
 
 double seconds(std::chrono::steady_clock::duration d) { return std::chrono::duration<double>(d).count(); }
 
-void told(std::ostream& out, const char* what, const std::string& text) {
-  out << std::left << std::setw(14) << what << std::right << text << '\n';
-}
+constexpr int kNames = 14;            // columns that say what a line is about
+constexpr std::size_t kColumns = 80;  // of a line on a terminal
+
+/// "1 layer", "2,000 steps".
+std::string counted(std::uint64_t number, const char* what) { return concat(grouped(number), " ", what, number == 1 ? "" : "s"); }
 
 std::string model_text(const RunPlan& plan) {
   const ModelConfig& m = plan.options.model;
-  std::string text = concat(name_of(m.model), ", ", m.arrangement, ", ", m.layers,
-                            m.model == ModelKind::seq2seq ? concat(" + ", m.decoder_layers) : "", " layers, d_model ", m.d_model);
-  if (m.model != ModelKind::mlp) text += concat(", ", m.heads, " heads, ", m.seq_len, " tokens");
-  return text + concat(": ", grouped(plan.parameters), " parameters");
+  const bool pair = m.model == ModelKind::seq2seq;
+  std::string text = concat(name_of(m.model), ", ", m.arrangement, ", ");
+  text += pair ? concat(m.layers, " + ", m.decoder_layers, " layers") : counted(m.layers, "layer");
+  text += concat(", d_model ", m.d_model);
+  if (m.model != ModelKind::mlp) text += concat(", ", counted(m.heads, "head"), ", context ", counted(m.seq_len, "token"));
+  return text + concat(": ", counted(plan.parameters, "parameter"));
 }
 
 std::string updates_text(const RunOptions& o) {
   const TrainerOptions t = trainer_options(o);
-  std::string text = concat(grouped(o.steps), " of ", o.batch_size, o.grad_accum > 1 ? concat(" x ", o.grad_accum) : "",
-                            " sequences, ", name_of(t.optimizer.kind), ", learning rate ", o.lr, " ", name_of(t.schedule.kind));
-  if (t.schedule.warmup > 0) text += concat(", ", t.schedule.warmup, " of them warm-up");
+  const bool rows = o.model.model == ModelKind::mlp;
+  std::string text = concat(grouped(o.steps), " of ", o.grad_accum > 1 ? concat(o.grad_accum, " x ") : "",
+                            counted(o.batch_size, rows ? "row" : "sequence"), ", ", name_of(t.optimizer.kind), ", learning rate ",
+                            o.lr, " ", name_of(t.schedule.kind));
+  if (t.schedule.warmup > 0) text += concat(", the first ", t.schedule.warmup, " warm-up");
   if (o.label_smoothing > 0) text += concat(", label smoothing ", o.label_smoothing, " (the loss of steps includes it)");
   return text;
 }
 
+/// What somebody would lose per token who knows so much of the training data and nothing else.
 std::string baselines_text(const Baselines& b) {
-  std::string text;
-  const auto add = [&](const char* name, double value) {
-    if (std::isfinite(value)) text += concat(text.empty() ? "" : ", ", name, " ", fixed(value, 4));
+  std::string text = "nats per token: ";
+  const char* between = "";
+  const auto add = [&](double value, const std::string& who) {
+    if (!std::isfinite(value)) return;
+    text += concat(between, fixed(value, 4), " ", who);
+    between = ", ";
   };
-  add("uniform", b.uniform);
-  add("unigram", b.unigram);
-  add("bigram", b.bigram);
-  add("floor", b.floor);
-  return text + " nats per token";
+  add(b.uniform, concat("guessing among ", std::llround(std::exp(b.uniform)), " different ones"));
+  add(b.unigram, "by how often each comes");
+  add(b.bigram, "by the one before it");
+  add(b.floor, "for a perfect model");
+  return text;
 }
 
 }  // namespace
@@ -63,22 +74,21 @@ void TrainView::on_data(double share) {
 
 void TrainView::on_memory(const MemoryEstimate& estimate) {
   wipe();
-  told(out_, "memory", estimate.text());
+  told("memory", estimate.text());
 }
 
 void TrainView::on_plan(const RunPlan& plan) {
-  told(out_, "model", model_text(plan));
-  told(out_, "data", plan.data.told);
-  if (plan.data.baselines) told(out_, "to compare", baselines_text(*plan.data.baselines));
-  told(out_, "updates", updates_text(plan.options));
+  told("model", model_text(plan));
+  told("data", plan.data.told);
+  if (!plan.data.tokens.empty()) told("tokens", plan.data.tokens);
+  if (plan.data.baselines) told("to compare", baselines_text(*plan.data.baselines));
+  told("updates", updates_text(plan.options));
   for (const ParameterGroup& group : plan.groups)
-    told(out_, group.weight_decay > 0 ? "weight decay" : "no decay",
-         concat(group.weight_decay > 0 ? concat(group.weight_decay, " on ") : "", group.tensors, " tensors, ",
-                grouped(group.elements), " numbers"));
-  told(out_, "folder",
-       concat(folder_.string(), plan.first_step > 1
-                                    ? concat(", resumed after step ", grouped(static_cast<std::uint64_t>(plan.first_step - 1)))
-                                    : ""));
+    told(group.weight_decay > 0 ? "weight decay" : "no decay",
+         concat(group.weight_decay > 0 ? concat(group.weight_decay, " on ") : "", counted(group.tensors, "tensor"), ", ",
+                counted(group.elements, "number")));
+  const auto done = static_cast<std::uint64_t>(plan.first_step - 1);
+  told("folder", folder_.string() + (done > 0 ? concat(", resumed after step ", grouped(done)) : ""));
   steps_ = static_cast<std::int64_t>(plan.options.steps);
   first_ = plan.first_step;
   log_every_ = static_cast<std::int64_t>(plan.options.log_every);
@@ -86,10 +96,26 @@ void TrainView::on_plan(const RunPlan& plan) {
   bytes_per_label_ = plan.data.train->bytes_per_label();
   has_floor_ = plan.data.baselines && std::isfinite(plan.data.baselines->floor);
   if (has_floor_) floor_ = plan.data.baselines->floor;
+  pairs_ = plan.data.pairs;
   classes_ = plan.options.model.model == ModelKind::classifier || plan.options.model.model == ModelKind::mlp;
+  begun_ = Clock::now();
+  if (first_ > steps_) return finished(plan.options);
   out_ << '\n';
   row(columns({}, 0), true);
-  begun_ = Clock::now();
+}
+
+void TrainView::finished(const RunOptions& o) {
+  const bool follows = trainer_options(o).schedule.depends_on_steps();
+  told("finished", concat("this run has done all of its ", counted(o.steps, "step"), "; for more, raise --steps",
+                          follows ? concat(" and add --replan: its schedule (", name_of(o.schedule), ") depends on them") : ""));
+}
+
+/// A line about `what`; on a terminal several, the later ones below the text of the first.
+void TrainView::told(const char* what, const std::string& text) {
+  for (const std::string& line : wrapped(text, terminal_ ? kColumns - kNames : 0)) {
+    out_ << std::left << std::setw(kNames) << what << std::right << line << '\n';
+    what = "";
+  }
 }
 
 double TrainView::eta(std::int64_t step, Clock::time_point now) const {
@@ -103,7 +129,7 @@ std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double le
   if (has_floor_) all.push_back({"to floor", 10, figure(r.loss - floor_, 4)});
   if (bytes_per_label_ > 0)
     all.push_back({"bits/byte", 11, figure(r.loss / std::numbers::ln2 / bytes_per_label_, 4)});
-  else
+  else if (!classes_)
     all.push_back({"perpl", 9, figure(std::exp(r.loss), 2)});
   all.push_back({"lr", 10, rate_text(r.learning_rate)});
   all.push_back({"|grad|", 9, figure(r.gradient_norm, 3)});
@@ -151,11 +177,11 @@ void TrainView::on_step(const StepRecord& r) {
 
 void TrainView::on_validation(std::int64_t step, const Evaluation& v, bool best) {
   wipe();
-  out_ << std::setw(7) << step << std::setw(9) << figure(v.loss, 4) << "  on validation data";
-  if (std::isfinite(v.bits_per_byte())) out_ << ", " << fixed(v.bits_per_byte(), 4) << " bits per byte";
-  out_ << ", " << fixed(100 * v.accuracy(), 1) << " % of " << (classes_ ? "samples" : "tokens") << " right"
-       << (best ? ", the best so far" : "") << '\n'
-       << std::flush;
+  out_ << std::setw(7) << step << std::setw(9) << figure(v.loss, 4) << "  validation";
+  if (std::isfinite(v.bits_per_byte())) out_ << ", " << fixed(v.bits_per_byte(), 4) << " bits/byte";
+  out_ << ", " << fixed(100 * v.accuracy(), 1) << " % of " << (classes_ ? "samples" : "tokens");
+  if (pairs_) out_ << ", " << fixed(100 * v.exact_match(), 1) << " % of answers";
+  out_ << " right" << (best ? ", best" : "") << '\n' << std::flush;
 }
 
 void TrainView::on_warning(const std::string& message) {

@@ -31,6 +31,8 @@ class TrainView : public RunObserver {
     std::string value;
   };
   std::vector<Column> columns(const StepRecord& record, double left) const;
+  void finished(const RunOptions& options);
+  void told(const char* what, const std::string& text);
   void row(const std::vector<Column>& columns, bool titles);
   void line(const StepRecord& record, double left);
   void bar(std::int64_t step, Clock::time_point now);
@@ -44,7 +46,7 @@ class TrainView : public RunObserver {
   // Of the plan.
   std::int64_t steps_ = 0, first_ = 1, log_every_ = 1;
   double flops_ = 0, floor_ = 0, bytes_per_label_ = 0;
-  bool has_floor_ = false, classes_ = false;
+  bool has_floor_ = false, classes_ = false, pairs_ = false;
 
   // Since the last line, and since the start.
   Clock::time_point begun_{}, bar_time_{};

@@ -56,7 +56,7 @@ LabelledFile read_labelled(const std::filesystem::path& path, const Tokenizer& t
     if (options.seq_len > 0 && ids.size() > options.seq_len) {
       if (!options.truncate)
         lines.fail("the text has ", ids.size(), " tokens; the model takes ", options.seq_len,
-                   " (seq_len): raise that, or ask for truncation");
+                   " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
       ids.resize(options.seq_len);
       ++file.truncated;
     }

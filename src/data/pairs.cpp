@@ -45,7 +45,8 @@ void fit(const Lines& lines, PairForm form, const FileOptions& options, std::vec
   const std::size_t most = options.seq_len;
   if (most == 0) return;
   const auto fail_long = [&](const char* what, std::size_t length) {
-    lines.fail("the ", what, " has ", length, " tokens; the model takes ", most, " (seq_len): raise that, or ask for truncation");
+    lines.fail("the ", what, " has ", length, " tokens; the model takes ", most,
+               " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
   };
   bool cut = false;
   const auto shorten = [&](std::vector<std::int32_t>& ids, std::size_t to, const char* what, std::size_t length) {

@@ -16,7 +16,7 @@ std::uint64_t window(std::size_t seq_len) { return std::uint64_t{seq_len} + 1; }
 
 [[noreturn]] void fail_short(const char* what, std::uint64_t tokens, std::size_t seq_len, std::uint64_t needed) {
   throw DataError(concat("the ", what, " has ", tokens, tokens == 1 ? " token" : " tokens", "; a context (seq_len) of ", seq_len,
-                         " needs at least ", needed, ": give more text or a shorter context"));
+                         " needs at least ", needed, ": give more text, or train with a smaller --seq-len"));
 }
 
 class Windows : public Dataset {

@@ -2,17 +2,18 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <system_error>
 
 #include "addnorm/core/error.h"
 #include "core/bytes.h"
+#include "core/checksum.h"
 #include "core/file.h"
-#include "data/hash64.h"
 
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kChunk = std::size_t{1} << 20;         // read and hashed at once
+constexpr std::size_t kChunk = std::size_t{1} << 20;         // read at once
 constexpr std::size_t kLongestPiece = std::size_t{8} << 20;  // kept when nothing of it can be used
 
 std::filesystem::file_time_type written_at(const TextFile& file) {
@@ -50,14 +51,14 @@ class Reader {
       throw DataError(concat(source.path.string(), ": was written to while it was being read; try again when it is finished"));
     return true;
   }
-  std::uint64_t hash() const { return hash_; }
+  std::uint64_t checksum() const { return sum_.value(); }
 
  private:
   void append(const InputFile& file, std::uint64_t offset, std::size_t bytes) {
     const std::size_t kept = held_.size();
     held_.resize(kept + bytes);
     file.read(offset, held_.data() + kept, bytes);
-    hash_ = hash64(held_.data() + kept, bytes, hash_);
+    sum_.add(held_.data() + kept, bytes);
   }
   void use(const TextFile& file, std::uint64_t end, bool last) {
     if (held_.empty()) return;
@@ -74,7 +75,7 @@ class Reader {
   double from_, per_byte_;
   std::string held_;
   std::uint64_t done_ = 0;
-  std::uint64_t hash_ = 0;
+  Checksum sum_;
 };
 
 struct Beginning {
@@ -105,21 +106,27 @@ std::optional<std::uint64_t> read_text(const TextSources& sources, const Progres
   Reader reader(progress, take, why, from, (to - from) / bytes);
   for (const TextFile& file : sources.files)
     if (!reader.read(file)) return std::nullopt;
-  return reader.hash();
+  return reader.checksum();
 }
 
-std::uint64_t hash_of_names(const TextSources& sources) {
-  std::uint64_t hash = sources.files.size();
-  for (const TextFile& file : sources.files) hash = hash64(file.name, hash ^ file.bytes);
-  return hash;
+std::uint64_t checksum_of_names(const TextSources& sources) {
+  Checksum sum;
+  for (const TextFile& file : sources.files) {  // lengths first: no name can be taken for the end of one and another file
+    const std::array<std::uint64_t, 2> sizes{file.name.size(), file.bytes};
+    sum.add(sizes.data(), sizeof sizes);
+    sum.add(file.name.data(), file.name.size());
+  }
+  return sum.value();
 }
 
 std::string not_text_hint(const std::filesystem::path& path) {
   const InputFile file(path);
-  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 8)), '\0');
+  std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 1024)), '\0');
   file.read(0, head.data(), head.size());
   for (const Beginning& beginning : kBeginnings)
     if (head.starts_with(beginning.bytes)) return concat("; it begins like ", beginning.meaning);
+  if (std::ranges::count(head, '\0') * 4 > std::ssize(head))  // of a Latin script every second byte is 0
+    return "; it looks like UTF-16: convert it (iconv -f UTF-16LE -t UTF-8)";
   return "";
 }
 

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <limits>
 #include <optional>
@@ -11,8 +12,8 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/error.h"
 #include "addnorm/data/text.h"
+#include "core/checksum.h"
 #include "core/file.h"
-#include "data/hash64.h"
 #include "data/text_reader.h"
 #include "data/token_file.h"
 
@@ -48,7 +49,8 @@ class MappedTokens final : public TokenFile {
   std::uint64_t size() const override { return record_.ids; }
   std::uint64_t source_bytes() const override { return record_.source_bytes; }
   std::uint64_t fingerprint() const override {
-    return record_.payload ^ hash64(&record_.source, sizeof record_.source, record_.tokenizer);
+    const std::array<std::uint64_t, 3> parts{record_.payload, record_.source, record_.tokenizer};
+    return checksum(parts.data(), sizeof parts);
   }
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
@@ -73,7 +75,7 @@ class TokensInMemory final : public TokenFile {
   TokensInMemory(std::vector<std::int32_t> ids, std::uint64_t source_bytes) : ids_(std::move(ids)), source_bytes_(source_bytes) {}
   std::uint64_t size() const override { return ids_.size(); }
   std::uint64_t source_bytes() const override { return source_bytes_; }
-  std::uint64_t fingerprint() const override { return hash64(ids_.data(), ids_.size() * sizeof(ids_[0]), 0); }
+  std::uint64_t fingerprint() const override { return checksum(ids_.data(), ids_.size() * sizeof(ids_[0])); }
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());
@@ -107,7 +109,7 @@ Found opened(const std::filesystem::path& path) {
   found.file.read(size - sizeof(TokenRecord), &found.record, sizeof(TokenRecord));
   if (std::memcmp(found.head.magic, TokenHead{}.magic, sizeof found.head.magic) != 0) bad("it is not a file of ids");
   if (found.head.version != TokenHead{}.version) bad("it is of another version of addnorm");
-  if (found.record.self != hash_of(found.head, found.record) || expected_size(found.head, found.record) != size ||
+  if (found.record.self != checksum_of(found.head, found.record) || expected_size(found.head, found.record) != size ||
       found.head.id_bytes != bytes_per_id(found.record.vocabulary))
     bad("it was cut short or changed");
   return found;
@@ -116,23 +118,24 @@ Found opened(const std::filesystem::path& path) {
 /// Nothing: stopped.
 std::optional<bool> ids_are_whole(const Found& found, const Progress& progress, double from) {
   std::string block;
-  std::uint64_t hash = 0;
+  Checksum sum;
   const std::uint64_t end = found.file.size() - sizeof(TokenRecord);
   for (std::uint64_t at = sizeof(TokenHead); at < end; at += block.size()) {
     const double share = static_cast<double>(at) / static_cast<double>(end);
     if (progress && !progress(from + (1 - from) * share)) return std::nullopt;
     block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kTokenBlock, end - at)));
     found.file.read(at, block.data(), block.size());
-    hash = hash64(block, hash);
+    sum.add(block.data(), block.size());
   }
-  return hash == found.record.payload;
+  return sum.value() == found.record.payload;
 }
 
 /// Why `found` cannot be taken; empty: it can. Nothing: stopped.
 std::optional<std::string> difference(const Found& found, const TextSources& sources, std::uint64_t tokenizer,
                                       const Progress& progress) {
   if (found.record.tokenizer != tokenizer) return "the tokenizer is another one";
-  if (found.record.names != hash_of_names(sources) || found.record.source_bytes != sources.bytes()) return "the files are others";
+  if (found.record.names != checksum_of_names(sources) || found.record.source_bytes != sources.bytes())
+    return "the files are others";
   const auto all = [](const TextPiece& piece) { return piece.text.size(); };
   const auto source = read_text(sources, progress, all, "", 0, 0.5);
   if (!source) return std::nullopt;
@@ -153,12 +156,13 @@ std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenize
   if (sources.bytes() == 0) throw DataError(concat(sources.told(), ": the text is empty"));
   require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ",
           tokenizer.vocabulary());
-  const std::uint64_t tokenizer_hash = hash64(tokenizer.to_json(), 0);
+  const std::string tokenizer_text = tokenizer.to_json();
+  const std::uint64_t tokenizer_sum = checksum(tokenizer_text.data(), tokenizer_text.size());
   std::string why = concat("made: ", cache.string());
   if (std::error_code error; std::filesystem::exists(cache, error)) {
     try {
       Found found = opened(cache);
-      const auto differs = difference(found, sources, tokenizer_hash, progress);
+      const auto differs = difference(found, sources, tokenizer_sum, progress);
       if (!differs) return nullptr;
       if (differs->empty()) return mapped(std::move(found), concat("read from ", cache.string()));
       why = concat("made anew: ", cache.string(), ": ", *differs);
@@ -166,7 +170,7 @@ std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenize
       why = concat("made anew: ", broken.what());
     }
   }
-  if (!write_token_file(sources, tokenizer, tokenizer_hash, cache, progress)) return nullptr;
+  if (!write_token_file(sources, tokenizer, tokenizer_sum, cache, progress)) return nullptr;
   return mapped(opened(cache), std::move(why));
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "addnorm/core/error.h"
+#include "core/checksum.h"
 #include "core/file.h"
 #include "data/text_reader.h"
 #include "data/token_file.h"
@@ -41,10 +42,11 @@ class TokenWriter {
   void finish(std::uint64_t tokenizer, const TextSources& sources, std::uint64_t source) {
     flush();
     record_.tokenizer = tokenizer;
-    record_.names = hash_of_names(sources);
+    record_.names = checksum_of_names(sources);
     record_.source = source;
     record_.source_bytes = sources.bytes();
-    record_.self = hash_of(head_, record_);
+    record_.payload = ids_.value();
+    record_.self = checksum_of(head_, record_);
     file_.write(&record_, sizeof record_);
     file_.commit();
   }
@@ -59,7 +61,7 @@ class TokenWriter {
   }
   void flush() {
     if (block_.empty()) return;
-    record_.payload = hash64(block_, record_.payload);
+    ids_.add(block_.data(), block_.size());
     file_.write(block_.data(), block_.size());
     block_.clear();
   }
@@ -67,6 +69,7 @@ class TokenWriter {
   ReplacementFile file_;
   TokenHead head_;
   TokenRecord record_;
+  Checksum ids_;
   std::string block_;
 };
 
@@ -114,14 +117,14 @@ class Encoder {
 
 }  // namespace
 
-bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_hash,
+bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_sum,
                       const std::filesystem::path& cache, const Progress& progress) {
   TokenWriter writer(cache, tokenizer.vocabulary());
   Encoder encoder(tokenizer, writer);
   const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
   const auto source = read_text(
       sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);
-  if (source) writer.finish(tokenizer_hash, sources, *source);
+  if (source) writer.finish(tokenizer_sum, sources, *source);
   return source.has_value();
 }
 

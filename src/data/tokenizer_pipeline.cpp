@@ -2,149 +2,24 @@
 #include "data/tokenizer_pipeline.h"
 
 #include <algorithm>
-#include <bit>
-#include <cstring>
 #include <functional>
 #include <tuple>
 #include <unordered_map>
-#include <variant>
 
 #include "addnorm/core/error.h"
-#include "data/bpe.h"
 #include "data/byte_level.h"
-#include "data/hash64.h"
 #include "data/tokenizer_added.h"
-#include "data/tokenizer_pieces.h"
 #include "data/tokenizer_steps.h"
+#include "data/tokenizer_tokens.h"
+#include "data/tokenizer_words.h"
 #include "data/utf8.h"
-#include "data/wordpiece.h"
 
 namespace addnorm {
 namespace {
 
-using Model = std::variant<Bpe, WordPiece>;
-
-Model model_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+TokenizerModel model_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
   if (spec.model == "WordPiece") return WordPiece(spec);
   return Bpe(spec, steps.byte_level);
-}
-
-/// Ids of words, which come again and again: a word seen before is copied from the ids already there.
-class WordEncoder {
- public:
-  WordEncoder(const Model& model, std::size_t text_bytes, std::vector<std::int32_t>& ids)
-      : model_(model), ids_(ids), seen_(std::clamp<std::size_t>(std::bit_ceil(text_bytes / 8 + 1), 1, std::size_t{1} << 15)) {}
-
-  /// The word's bytes stay where they are as long as this lives.
-  void add(std::string_view word) {
-    const std::size_t first = ids_.size();
-    if (word.size() > kLongestKept) return encode(word);
-    Seen& seen = seen_[hash(word) & (seen_.size() - 1)];
-    if (seen.word == word && seen.word.data() != nullptr) {
-      ids_.resize(first + seen.count);
-      std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(seen.first), seen.count,
-                  ids_.begin() + static_cast<std::ptrdiff_t>(first));
-      return;
-    }
-    encode(word);
-    seen = {word, first, ids_.size() - first};
-  }
-
- private:
-  struct Seen {
-    std::string_view word{};
-    std::size_t first = 0, count = 0;
-  };
-  static constexpr std::size_t kLongestKept = 64;
-
-  static std::size_t hash(std::string_view word) {
-    std::uint64_t h = word.size() * 0x9E3779B97F4A7C15u;
-    for (std::size_t i = 0; i < word.size(); i += 8) {
-      std::uint64_t part = 0;
-      std::memcpy(&part, word.data() + i, std::min<std::size_t>(8, word.size() - i));
-      h = (h ^ part) * 0xBF58476D1CE4E5B9u;
-      h ^= h >> 32;
-    }
-    return h;
-  }
-  void encode(std::string_view word) {
-    std::visit([&](const auto& model) { model.encode(word, ids_); }, model_);
-  }
-
-  const Model& model_;
-  std::vector<std::int32_t>& ids_;
-  std::vector<Seen> seen_;
-};
-
-std::size_t vocabulary_of(const TokenizerSpec& spec) {
-  std::int32_t most = spec.vocabulary.empty() ? -1 : spec.vocabulary.back().second;
-  for (const AddedToken& token : spec.added) most = std::max(most, token.id);
-  return static_cast<std::size_t>(most) + 1;
-}
-
-// What an added token looks like in the text in which it is looked for.
-std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
-  std::string content = token.content;
-  if (token.normalized)
-    for (const NormalizerStep& step : steps.normalizers) step(content);
-  return content;
-}
-
-TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
-  std::vector<std::string> pieces(vocabulary_of(spec));
-  const auto set = [&](std::int32_t id, std::string token) {
-    for (const DecoderStep& step : steps.decoders) step(token);
-    if (steps.no_decoder) token = concat(" ", token);
-    pieces[static_cast<std::size_t>(id)] = std::move(token);
-  };
-  for (const auto& [token, id] : spec.vocabulary) set(id, token);
-  for (const AddedToken& token : spec.added) set(token.id, matched(token, steps));
-  for (const AddedToken& token : spec.added)
-    if (token.special) pieces[static_cast<std::size_t>(token.id)].clear();
-  return TokenPieces(pieces);
-}
-
-std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps& steps, bool normalized) {
-  std::vector<AddedToken> tokens;
-  for (AddedToken token : spec.added) {
-    if (token.normalized != normalized) continue;
-    token.content = matched(token, steps);
-    tokens.push_back(std::move(token));
-  }
-  return tokens;
-}
-
-// White space inside of or behind a token may belong to it.
-bool forbids_cuts(const AddedToken& token) {
-  const std::string_view content = token.content;
-  for (std::size_t i = 1; i < content.size(); ++i)
-    if (kAsciiClasses[content[i] & 127] == CharClass::space && kAsciiClasses[content[i - 1] & 127] != CharClass::space)
-      return true;
-  return token.rstrip || (token.single_word && is_white(utf8_front(content).code));
-}
-
-SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
-  const auto id_of = [&](std::string_view name) -> std::optional<std::int32_t> {
-    for (const AddedToken& token : spec.added)
-      if (token.content == name) return token.id;
-    for (const auto& [token, id] : spec.vocabulary)
-      if (token == name) return id;
-    return std::nullopt;
-  };
-  const auto first = [&](std::initializer_list<std::string_view> names) {
-    std::optional<std::int32_t> found;
-    for (const std::string_view name : names)
-      if (!found && !name.empty()) found = id_of(name);
-    return found;
-  };
-  SpecialTokens special;
-  special.begin = first({steps.begin, "<s>", "[CLS]", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"});
-  special.end = first({steps.end, "</s>", "[SEP]", "<eos>", "<|end_of_text|>", "<|endoftext|>"});
-  special.pad = first({"<pad>", "[PAD]", "<|pad|>"});
-  if (steps.pad >= 0 && static_cast<std::size_t>(steps.pad) < vocabulary_of(spec)) special.pad = steps.pad;
-  special.unknown = first({spec.unknown, "<unk>", "[UNK]"});
-  special.mask = first({"<mask>", "[MASK]"});
-  return special;
 }
 
 class PipelineTokenizer final : public Tokenizer {
@@ -330,7 +205,7 @@ class PipelineTokenizer final : public Tokenizer {
 
   TokenizerSpec spec_;
   TokenizerSteps steps_;
-  Model model_;
+  TokenizerModel model_;
   TokenPieces pieces_;
   AddedTokenFinder raw_added_, normalized_added_;
   SpecialTokens special_;

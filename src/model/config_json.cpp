@@ -104,7 +104,7 @@ static Json written(const Arrangement& row) { return Json::parse(to_json(row)); 
 
 namespace {
 
-// What Hugging Face's config files call our fields.
+// What others call our fields: Hugging Face's config files, nanoGPT, and people.
 struct Alias {
   const char* theirs;
   const char* ours;
@@ -124,7 +124,16 @@ constexpr std::array kAliases{Alias{"hidden_size", "d_model"},
                               Alias{"layer_norm_eps", "norm_eps"},
                               Alias{"layer_norm_epsilon", "norm_eps"},
                               Alias{"tie_word_embeddings", "tied"},
-                              Alias{"num_labels", "classes"}};
+                              Alias{"num_labels", "classes"},
+                              Alias{"num_layers", "layers"},
+                              Alias{"n_layers", "layers"},
+                              Alias{"num_heads", "heads"},
+                              Alias{"n_heads", "heads"},
+                              Alias{"num_kv_heads", "kv_heads"},
+                              Alias{"embed_dim", "d_model"},
+                              Alias{"ffn_dim", "d_ff"},
+                              Alias{"context_length", "seq_len"},
+                              Alias{"max_seq_len", "seq_len"}};
 
 void translate(Json& object, const JsonAt& at) {
   for (const Alias& alias : kAliases) {
@@ -173,6 +182,21 @@ std::string_view field_named(std::string_view name) {
   for (const Alias& alias : kAliases)
     if (name == alias.theirs) return alias.ours;
   return name;
+}
+
+std::vector<std::string> model_fields() {
+  ModelConfig fresh;
+  JsonWriter writer;
+  fields(writer, fresh);
+  Names all;
+  for (const auto& field : writer.object.items()) all.push_back(field.key());
+  return all;
+}
+
+std::vector<std::pair<std::string, std::string>> other_names_of_fields() {
+  std::vector<std::pair<std::string, std::string>> all;
+  for (const Alias& alias : kAliases) all.emplace_back(alias.theirs, alias.ours);
+  return all;
 }
 
 std::string to_config_file(const ModelConfig& config, std::string_view extra) {

@@ -70,10 +70,15 @@ Stack::Layer Stack::make_layer(const ModelConfig& config, std::size_t layer) con
                               .bias = config.bias,
                               .inner_norm = wanted.inner_norm});
     else
-      (sub_layer == SubLayer::self ? made.self : made.cross) =
-          Attention(attention_options(config, sub_layer, shape.kind, wanted));
+      (sub_layer == SubLayer::self ? made.self : made.cross) = make_attention(config, sub_layer, wanted);
   }
   return made;
+}
+
+Attention Stack::make_attention(const ModelConfig& config, SubLayer sub_layer, const BranchOptions& wanted) const {
+  MultiHeadOptions options = attention_options(config, sub_layer, residual_->shape().kind, wanted);
+  if (options.rotary && !layers_.empty()) options.rotary = layers_.front().self.options().rotary;  // the same angles in memory
+  return Attention(options);
 }
 
 Var Stack::operator()(const Var& x, const StackInput& input, const Pass& pass) const {

@@ -7,6 +7,18 @@
 namespace addnorm {
 namespace {
 
+void complete(RotaryOptions& rope, std::size_t d_head) {
+  if (rope.d_rotary == 0) rope.d_rotary = d_head;
+  if (!rope.angles.cos.defined()) {
+    rope.angles = rotary_tables(rope.max_positions, rope.d_rotary, rope.base);
+    rope.angles_in_double = rotary_tables(rope.max_positions, rope.d_rotary, rope.base, DType::f64);
+  }
+  const Shape needed{rope.max_positions, rope.d_rotary / 2};
+  require(rope.angles.cos.shape() == needed && rope.d_rotary <= d_head, "Attention: the rotary angles are ",
+          rope.angles.cos.shape(), ", max_positions is ", rope.max_positions, ", d_rotary is ", rope.d_rotary,
+          "; they must be [max_positions, d_rotary / 2], and d_rotary fit into heads of ", d_head);
+}
+
 MultiHeadOptions completed(MultiHeadOptions o) {
   require(o.d_model > 0 && o.heads > 0, "Attention: d_model is ", o.d_model, ", heads is ", o.heads, "; both must be positive");
   if (o.kv_heads == 0) o.kv_heads = o.heads;
@@ -26,6 +38,7 @@ MultiHeadOptions completed(MultiHeadOptions o) {
   require(o.head_gain != HeadGain::after_out || o.d_model % o.heads == 0,
           "Attention: a head gain after the output projection cuts d_model (", o.d_model, ") into ", o.heads,
           " heads, which does not divide it");
+  if (o.rotary) complete(*o.rotary, o.d_head);
   return o;
 }
 
@@ -89,11 +102,6 @@ Attention::Attention(const MultiHeadOptions& options) : options_(completed(optio
   inner_ = Norm(o.inner_norm, q_rows);
   if (o.head_gain != HeadGain::none) head_gain_ = Var(Tensor::full({o.heads}, 1), true);
   out_ = Linear(q_rows, o.d_model, Role::attention_out, o.bias);
-  if (o.rotary) {
-    const std::size_t d_rotary = o.rotary->d_rotary ? o.rotary->d_rotary : o.d_head;
-    rotary_ = rotary_tables(o.rotary->max_positions, d_rotary, o.rotary->base);
-    rotary_in_double_ = rotary_tables(o.rotary->max_positions, d_rotary, o.rotary->base, DType::f64);
-  }
 }
 
 AttentionCache Attention::cache(std::size_t batch, std::size_t capacity) const {
@@ -136,7 +144,7 @@ Var Attention::turned(const Var& x, std::size_t heads, std::size_t first_positio
   const Shape& s = x.shape();
   require(first_position + s[1] <= rope.max_positions, "Attention: tokens up to position ", first_position + s[1],
           ", but max_positions is ", rope.max_positions, "; cut the text, or make the model with more positions");
-  const RotaryTables& tables = x.dtype() == DType::f32 ? rotary_ : rotary_in_double_;
+  const RotaryTables& tables = x.dtype() == DType::f32 ? rope.angles : rope.angles_in_double;
   std::vector<std::int32_t> positions(s[0] * s[1]);
   for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int32_t>(first_position + i % s[1]);
   return reshape(rotary(reshape(x, {s[0], s[1], heads, s[2] / heads}), tables, positions, rope.pairs), s);

@@ -5,9 +5,9 @@
 namespace addnorm {
 namespace {
 
-/// Two products forward, five backward, over all pairs of queries and keys that see each other.
-double attention_flops(double layers, double width, double queries, double keys, bool causal) {
-  return 7 * 2 * layers * width * queries * keys * (causal ? 0.5 : 1);
+/// Two products forward and four backward, over all pairs of queries and keys.
+double attention_flops(double layers, double width, double queries, double keys) {
+  return 6 * 2 * layers * width * queries * keys;
 }
 
 }  // namespace
@@ -22,10 +22,9 @@ double flops_per_step(const ModelConfig& c, std::size_t sequences, std::size_t t
   double flops = 6 * (n * t * (size.encoder + size.decoder) + head_rows * head);
   if (c.model == ModelKind::mlp || c.layer == LayerKind::ffn) return flops;
   const double width = static_cast<double>(c.heads * c.d_head);
-  flops += n * attention_flops(layers, width, t, t, c.model == ModelKind::lm);
+  flops += n * attention_flops(layers, width, t, t);
   if (c.model == ModelKind::seq2seq)
-    flops += n * (attention_flops(static_cast<double>(c.decoder_layers), width, t, t, true) +
-                  attention_flops(static_cast<double>(c.decoder_layers), width, t, t, false));
+    flops += 2 * n * attention_flops(static_cast<double>(c.decoder_layers), width, t, t);  // self and cross
   return flops;
 }
 

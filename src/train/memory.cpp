@@ -198,8 +198,8 @@ std::string MemoryEstimate::text() const {
 
 void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
   if (fits(estimate, available)) return;
-  refuse("training needs about ", Bytes{estimate.needed()}, ", have ", Bytes{static_cast<double>(available.bytes)}, " (",
-         available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available));
+  throw Error(concat("training needs about ", Bytes{estimate.needed()}, ", have ", Bytes{static_cast<double>(available.bytes)},
+                     " (", available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available)));
 }
 
 }  // namespace addnorm

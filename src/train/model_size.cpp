@@ -35,9 +35,8 @@ ModelSize size_of(const ModelConfig& c) {
   if (!numbers) size.tables = static_cast<double>(c.vocab) * d;
   if (pair && !c.shared_vocab) size.tables += static_cast<double>(c.target_vocab) * d;
   if (c.positions == PositionKind::learned) size.tables += token_inputs * positions * d;
-  if (is_rotary(c.positions))  // every layer has its own angles, in float and in double
-    size.fixed = 3 * static_cast<double>(c.layers + (pair ? c.decoder_layers : 0)) * static_cast<double>(c.seq_len) *
-                 static_cast<double>(c.d_head);
+  if (is_rotary(c.positions))  // a stack has one table of angles, in float and in double
+    size.fixed = token_inputs * 3 * static_cast<double>(c.seq_len) * static_cast<double>(c.d_head);
   else if (c.positions != PositionKind::learned && c.positions != PositionKind::none)
     size.fixed = token_inputs * positions * d;
   size.encoder = stack(c, c.layers, false);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@ constexpr Size kText[] = {
     {200'000, 4, 128, 4, 64, 24, 2000},
     {5'000'000, 6, 192, 6, 128, 16, 3000},
 };
+constexpr std::uint64_t kLeastTokens = 8;
 constexpr Size kMadeUp{0, 4, 64, 2, 64, 16, 1000};
 constexpr Size kPairs{0, 2, 64, 4, 64, 32, 1500};
 constexpr Size kRows{0, 3, 64, 4, 64, 32, 1000};  // classifiers and tables
@@ -43,13 +45,22 @@ std::size_t largest_divisor(std::size_t number, std::size_t most) {
   return most;
 }
 
+/// Of a short text a quarter at most, so that validation takes no more of it than that.
+std::size_t context_for(std::uint64_t tokens, std::size_t usual) {
+  if (tokens == 0) return usual;  // no text, or endless
+  if (tokens < kLeastTokens)
+    throw DataError(concat("the text has ", tokens, tokens == 1 ? " token" : " tokens", "; training needs at least ",
+                           kLeastTokens, " and learns something from some thousands on: give more text"));
+  return static_cast<std::size_t>(std::min<std::uint64_t>(usual, tokens / 4 - 1));
+}
+
 void plan_model(const std::set<std::string>& given, const Size& size, const DataFacts& facts, ModelConfig& model) {
   const auto fill = [&](const char* name, std::size_t& value, std::size_t planned_value) {
     if (!given.contains(name)) value = planned_value;
   };
   fill("layers", model.layers, size.layers);
   fill("d_model", model.d_model, size.d_model);
-  fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : size.seq_len);
+  fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : context_for(facts.tokens, size.seq_len));
   if (!given.contains("heads") && model.d_model > 0)
     model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
 }
@@ -76,6 +87,12 @@ std::vector<std::pair<std::string, const std::size_t*>> counts(const RunOptions&
 
 }  // namespace
 
+std::string with_article(ModelKind kind) {
+  const std::string name = name_of(kind);
+  const bool vowel = std::string_view("aeiolm").find(name[0]) != std::string_view::npos;  // "lm" is said "el em"
+  return concat(vowel ? "an " : "a ", name);
+}
+
 std::string option_name(std::string name) {
   std::replace(name.begin(), name.end(), '_', '-');
   return "--" + name;
@@ -92,6 +109,9 @@ void check(const RunOptions& o) {
           "; it must be a number from 0 on");
   require(o.label_smoothing >= 0 && o.label_smoothing < 1, "--label-smoothing is ", o.label_smoothing,
           "; it must be 0 or more and below 1");
+  const std::size_t warmup = o.warmup_steps.value_or(0);
+  require(warmup <= o.steps, "--warmup-steps is ", warmup, "; it must be 0 ... ", o.steps,
+          " (--steps), or the learning rate never gets as high as --lr");
   check(trainer_options(o));
 }
 

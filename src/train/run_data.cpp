@@ -1,12 +1,8 @@
 // Text and the built-in language as the data of a run.
 #include "addnorm/train/run_data.h"
 
-#include <poll.h>
-#include <unistd.h>
-
-#include <array>
-#include <istream>
-#include <optional>
+#include <algorithm>
+#include <span>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
@@ -15,7 +11,9 @@
 #include "addnorm/data/masked.h"
 #include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
+#include "core/bytes.h"
 #include "core/checksum.h"
+#include "data/text_reader.h"
 #include "train/run_sources.h"
 
 namespace addnorm {
@@ -55,11 +53,57 @@ class LanguageSource final : public RunSource {
   Language language_;
 };
 
+/// Bytes of text that each id stands for.
+std::vector<std::uint32_t> bytes_by_id(const Tokenizer& tokenizer) {
+  std::vector<std::uint32_t> bytes(tokenizer.vocabulary());
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    const auto id = static_cast<std::int32_t>(i);
+    bytes[i] = static_cast<std::uint32_t>(tokenizer.decode(std::span(&id, 1)).size());
+  }
+  return bytes;
+}
+
+/// Of the text that a part of its ids stands for. Where a tokenizer loses some of it (case, spaces), its share in what is left
+/// stands for its share in the text.
+class TextBytes {
+ public:
+  TextBytes(const TokenFile& ids, const Tokenizer& tokenizer) : ids_(ids), by_id_(bytes_by_id(tokenizer)) {
+    const bool exact = tokenizer.kind() == "bytes" || tokenizer.kind() == "chars";
+    if (!exact) scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}));
+  }
+  double of(TokenRange range) const { return scale_ * told(range); }
+  /// When every token but the first is a label. `bytes`: of the whole range.
+  double per_label(TokenRange range, double bytes) const {
+    return range.count > 1 ? (bytes - of({range.first, 1})) / static_cast<double>(range.count - 1) : 0;
+  }
+
+ private:
+  double told(TokenRange range) const {
+    std::uint64_t sum = 0;
+    std::vector<std::int32_t> piece(std::size_t{1} << 16);
+    for (std::uint64_t done = 0; done < range.count;) {
+      const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), range.count - done));
+      ids_.copy(range.first + done, count, piece.data());
+      for (std::size_t i = 0; i < count; ++i) sum += by_id_.at(static_cast<std::size_t>(piece[i]));
+      done += count;
+    }
+    return static_cast<double>(sum);
+  }
+  const TokenFile& ids_;
+  std::vector<std::uint32_t> by_id_;
+  double scale_ = 1;
+};
+
 /// Text of files, as one long row of ids.
 class TextSource final : public RunSource {
  public:
-  TextSource(std::shared_ptr<const Tokenizer> tokenizer, std::shared_ptr<const TokenFile> ids, std::string told, bool masked)
-      : tokenizer_(std::move(tokenizer)), ids_(std::move(ids)), told_(std::move(told)), masked_(masked) {}
+  TextSource(TokenizerChoice choice, std::shared_ptr<const TokenFile> ids, std::string told, bool masked)
+      : tokenizer_(std::move(choice.tokenizer)),
+        reason_(std::move(choice.reason)),
+        ids_(std::move(ids)),
+        told_(std::move(told)),
+        masked_(masked),
+        bytes_(*ids_, *tokenizer_) {}
   DataFacts facts() const override { return {.tokens = ids_->size()}; }
   void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
   std::uint64_t fingerprint() const override { return ids_->fingerprint(); }
@@ -67,120 +111,96 @@ class TextSource final : public RunSource {
 
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
-    const TextSplit split = split_text(ids_->size(), t, o.validation);
-    RunData data{.train = shuffled_windows(ids_, split.training, t, o.seed, bytes_per_token())};
-    if (split.validation.count > 0) data.validation = ordered_windows(ids_, split.validation, t, bytes_per_token());
-    data.told = concat(told_, ": ", split.training.count, " tokens to learn from, ", split.validation.count, " to measure, ",
-                       tokenizer_->vocabulary(), " different (", tokenizer_->kind(), ")");
-    if (!masked_) data.baselines = text_baselines(*ids_, split.training, tokenizer_->vocabulary());
+    const auto [training, validation] = split_text(ids_->size(), t, o.validation);
+    const double measured = bytes_.of(validation);
+    const double learned = static_cast<double>(ids_->source_bytes()) - measured;
+    RunData data{.train = shuffled_windows(ids_, training, t, o.seed, learned / static_cast<double>(training.count))};
+    if (validation.count > 0) data.validation = ordered_windows(ids_, validation, t, bytes_.per_label(validation, measured));
+    data.told = concat(told_, ": ", counted(training.count, "token"), " to learn from, ", counted(validation.count, "token"),
+                       " to measure");
+    data.tokens = reason_;
+    if (!masked_) data.baselines = text_baselines(*ids_, training, tokenizer_->vocabulary());
     return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);
   }
+  /// A text that is shorter than the context is one window.
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
-    RunData data{.train = ordered_windows(ids_, {0, ids_->size()}, o.model.seq_len, bytes_per_token())};
+    const TokenRange all{0, ids_->size()};
+    if (all.count < 2) throw DataError(concat(told_, ": one token; there is nothing to predict before the second"));
+    const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, all.count - 1));
+    RunData data{.train = ordered_windows(ids_, all, t, bytes_.per_label(all, static_cast<double>(ids_->source_bytes())))};
     return (masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : data).train;
   }
 
  private:
-  double bytes_per_token() const { return static_cast<double>(ids_->source_bytes()) / static_cast<double>(ids_->size()); }
-
   std::shared_ptr<const Tokenizer> tokenizer_;
+  std::string reason_;
   std::shared_ptr<const TokenFile> ids_;
   std::string told_;
   bool masked_;
+  TextBytes bytes_;
 };
 
-/// The standard input in a file, until it is tokenised.
-struct KeptInput {
-  ~KeptInput() {
-    std::error_code ignored;
-    if (!path.empty()) fs::remove(path, ignored);
-  }
-  void keep() const { path.clear(); }
-  mutable fs::path path;
-};
+/// Bytes can be learned from anything; whoever did not ask for that gave the wrong file.
+void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen) {
+  if (chosen.flaws(std::string_view("\0", 1)).count > 0) return;  // ordinary characters
+  for (const TextFile& file : sources.files)
+    if (const std::string kind = not_text_hint(file.path); !kind.empty())
+      throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
+}
 
 }  // namespace
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
-namespace {
-
-/// The standard input, read so that somebody is asked now and then whether to go on.
-class PatientInput : public std::streambuf {
- public:
-  explicit PatientInput(const Progress& progress) : progress_(progress) {}
-  bool stopped() const { return stopped_; }
-
- private:
-  int_type underflow() override {
-    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    while (poll(&input, 1, 100) <= 0)
-      if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
-    const ssize_t count = ::read(STDIN_FILENO, block_.data(), block_.size());
-    if (count <= 0) return traits_type::eof();
-    setg(block_.data(), block_.data(), block_.data() + count);
-    return traits_type::to_int_type(block_[0]);
+TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
+                                 const Progress& progress) {
+  if (name == "auto") {
+    TokenizerChoice choice = suggest_tokenizer(sources, added, progress);
+    if (choice.tokenizer) refuse_what_is_no_text(sources, *choice.tokenizer);
+    return choice;
   }
-
-  const Progress& progress_;
-  bool stopped_ = false;
-  std::array<char, 65536> block_{};
-};
-
-/// Nothing: stopped.
-std::optional<TextSources> sources_of(const std::vector<std::string>& data, const fs::path& cache, const Progress& progress) {
-  if (data.size() != 1 || data[0] != "-") return text_sources(std::vector<fs::path>(data.begin(), data.end()));
-  fs::create_directories(cache);
-  PatientInput buffer(progress);
-  std::istream input(&buffer);
-  const fs::path file = cache / concat("standard-input-", getpid(), ".txt");
-  const KeptInput unless_whole{file};
-  try {
-    TextSources sources = saved_text(input, file);
-    if (buffer.stopped()) return std::nullopt;
-    unless_whole.keep();
-    return sources;
-  } catch (const DataError&) {
-    if (buffer.stopped()) return std::nullopt;  // what came until then may be nothing
-    throw;
+  if (name == "bytes") return {byte_tokenizer(added), "bytes, as asked for"};
+  if (name == "chars") {
+    auto chars = char_tokenizer(sources, added, progress);
+    const std::size_t special = (added.begin_end ? 2u : 0u) + (added.mask ? 1u : 0u);
+    const std::size_t count = chars ? chars->vocabulary() - special : 0;
+    return {std::move(chars), concat("characters, as asked for: ", count, " different ones")};
   }
-}
-
-}  // namespace
-
-std::shared_ptr<const Tokenizer> chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
-                                                  const Progress& progress) {
-  if (name == "auto") return suggest_tokenizer(sources, added, progress).tokenizer;
-  if (name == "bytes") return byte_tokenizer(added);
-  if (name == "chars") return char_tokenizer(sources, added, progress);
   require(fs::exists(name), "--tokenizer is '", name,
           "', which is neither auto, bytes or chars nor a file or folder that is there");
-  return read_tokenizer(name);
+  auto read = read_tokenizer(name);
+  const std::string reason = concat(read->kind(), " of ", name, ": ", read->vocabulary(), " in its vocabulary");
+  return {std::move(read), reason};
+}
+
+TextSources sources_of(const RunOptions& o) {
+  if (o.data.size() == 1 && o.data[0] == "-") return text_sources(std::vector{o.input});
+  for (const std::string& path : o.data) require(path != "-", "--data: - is the standard input, and stands alone");
+  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()));
 }
 
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const bool mask = o.model.model == ModelKind::encoder;
-  const std::optional<TextSources> found = sources_of(o.data, cache, progress);
-  if (!found) return nullptr;
-  const TextSources& sources = *found;
-  const KeptInput kept{o.data[0] == "-" ? sources.files[0].path : fs::path()};
-  const auto tokenizer = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
-  if (!tokenizer) return nullptr;
-  require(!mask || tokenizer->special().mask, "--tokenizer ", o.tokenizer,
+  const bool once = o.data[0] == "-";  // nothing will ask for its ids again
+  const TextSources sources = sources_of(o);
+  TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
+  if (!choice.tokenizer) return nullptr;
+  require(!mask || choice.tokenizer->special().mask, "--tokenizer ", o.tokenizer,
           " has no mask token, which a masked language model needs");
   fs::create_directories(cache);
-  std::string key = tokenizer->to_json();
-  const bool once = o.data[0] == "-";  // nothing will ask for it again
+  std::string key = choice.tokenizer->to_json();
   for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : fs::absolute(file.path).string());
   std::shared_ptr<const TokenFile> ids =
-      token_file(sources, *tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
-  return ids ? std::make_unique<TextSource>(tokenizer, ids, sources.told(), mask) : nullptr;
+      token_file(sources, *choice.tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
+  if (!ids) return nullptr;
+  const std::string told = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.told();
+  return std::make_unique<TextSource>(std::move(choice), ids, told, mask);
 }
 
 std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const Progress& progress) {
   const ModelKind kind = o.model.model;
   const bool text_model = kind == ModelKind::lm || kind == ModelKind::encoder;
-  if (!o.data.empty() && text_model) return open_text(o, cache, progress);
+  if (!o.data.empty() && text_model && !answers_pairs(o)) return open_text(o, cache, progress);
   if (text_model && (o.task.empty() || o.task == "language")) return std::make_unique<LanguageSource>(kind == ModelKind::encoder);
   return open_samples(o, progress);
 }

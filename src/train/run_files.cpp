@@ -81,6 +81,8 @@ template <class Io>
 static void fields(Io& io, RunRecord& record) {
   io("version", record.version);
   io("begun", record.begun);
+  io("data_paths", record.data_paths);
+  io("data_fingerprint", record.data_fingerprint);
 }
 
 RunRecord new_run_record(std::string_view options) {

@@ -61,8 +61,8 @@ std::string host() {
   std::string who(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   who.resize(std::min(who.find('\n'), who.size()));
   if (who == concat("process ", getpid(), " on ", host())) who += ", which is this one";
-  throw UsageError(concat(run.native(), ": this run is in use by ", who.empty() ? "another process" : who,
-                          "; wait for it or stop it, or use another folder (--out)"));
+  throw Error(concat(run.native(), ": this run is in use by ", who.empty() ? "another process" : who,
+                     "; wait for it or stop it, or use another folder (--out)"));
 }
 
 void write_owner(int fd) {
@@ -90,8 +90,8 @@ FileHandle locked(const std::filesystem::path& run) {
 /// Only what a run writes itself, where it writes it: a user may keep files of his own there.
 void remove_leftovers_inside(const std::filesystem::path& run) {
   const auto ours = [](std::string_view name) {
-    static constexpr std::array<std::string_view, 5> kFiles{"run.json", "metrics.jsonl", "model.safetensors", "config.json",
-                                                            "tokenizer.json"};
+    static constexpr std::array<std::string_view, 6> kFiles{"input.txt",         "run.json",    "metrics.jsonl",
+                                                            "model.safetensors", "config.json", "tokenizer.json"};
     return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
   };
   for (const char* folder : {"", "best", "checkpoints"}) remove_leftovers(run / folder, ours);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "addnorm/residual/catalogue.h"
 #include "core/json_record.h"
@@ -19,7 +20,7 @@ static void fields(Io& io, RunOptions& o) {
   io("label", o.label, "tables: the column that holds the class, by name or number from 1 on (default: the last)");
   io("validation", o.validation, "share of the data that is kept from training and measured, 0 ... 0.9");
   io("truncate", o.truncate, "cut sequences longer than --seq-len instead of refusing them");
-  io("steps", o.steps, "updates (default: some minutes' worth)");
+  io("steps", o.steps, "updates (default: 1000 ... 3000, by the data)");
   io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
   io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
   io("lr", o.lr, "highest learning rate (default: 0.001; adafactor 0.01, sgd 0.03)");
@@ -41,10 +42,12 @@ static void fields(Io& io, RunOptions& o) {
   io("recompute", o.recompute, "less memory, a third more time: layers are computed again in backward");
   io("on_nan", o.on_nan, "when a loss or gradient is NaN or infinite: stop, skip the batch, or rollback to the last checkpoint");
   io("spike_guard", o.spike_guard, "skip updates so many deviations above the last 128, e.g. 6; 0: off");
-  io("log_every", o.log_every, "steps between lines (default: about fifty lines)");
-  io("eval_every", o.eval_every, "steps between measurements of the validation data (default: ten in all)");
+  io("log_every", o.log_every, "steps between lines (default: a fiftieth of --steps)");
+  io("eval_every", o.eval_every,
+     "steps between measurements of the validation data (default: a tenth of --steps, but 50 ... 1000)");
   io("eval_samples", o.eval_samples, "sequences of a measurement (default: as many as 32 batches)");
-  io("save_every", o.save_every, "steps between checkpoints (default: ten in all); the last step is always saved");
+  io("save_every", o.save_every,
+     "steps between checkpoints; the last step is always saved (default: a tenth of --steps, but 50 ... 1000)");
   io("keep", o.keep, "checkpoints that are kept, at least 2");
 }
 
@@ -89,6 +92,60 @@ std::vector<OptionText> model_texts() {
       {"bias", Value::yes_no, "matrices of the stack have biases, or none (default: they have)"},
       {"tied", Value::yes_no, "the head is the table of tokens, or has a matrix of its own (default: tied)"},
   };
+}
+
+using Pairs = std::vector<std::pair<std::string, std::string>>;
+
+/// Of Hugging Face's trainer, nanoGPT and PyTorch. Those of the model stand with its fields.
+const Pairs& other_names() {
+  static const Pairs all{{"learning_rate", "lr"},
+                         {"max_lr", "lr"},
+                         {"max_steps", "steps"},
+                         {"max_iters", "steps"},
+                         {"num_steps", "steps"},
+                         {"per_device_train_batch_size", "batch_size"},
+                         {"gradient_accumulation_steps", "grad_accum"},
+                         {"warmup", "warmup_steps"},
+                         {"warmup_iters", "warmup_steps"},
+                         {"lr_schedule", "schedule"},
+                         {"lr_scheduler_type", "schedule"},
+                         {"optim", "optimizer"},
+                         {"adam_beta1", "beta1"},
+                         {"adam_beta2", "beta2"},
+                         {"adam_epsilon", "eps"},
+                         {"wd", "weight_decay"},
+                         {"grad_clip", "clip_grad_norm"},
+                         {"max_grad_norm", "clip_grad_norm"},
+                         {"log_interval", "log_every"},
+                         {"logging_steps", "log_every"},
+                         {"eval_interval", "eval_every"},
+                         {"eval_steps", "eval_every"},
+                         {"save_steps", "save_every"},
+                         {"save_total_limit", "keep"},
+                         {"gradient_checkpointing", "recompute"}};
+  return all;
+}
+
+/// All under our names.
+Json in_our_words(const Json& given, const JsonAt& at) {
+  Json all = Json::object();
+  std::map<std::string, std::string> said;
+  for (const auto& [name, value] : given.items()) {
+    const std::string ours = option_named(name);
+    if (const auto [before, fresh] = said.emplace(ours, name); !fresh)
+      at.fail("both ", before->second, " and ", name, " are given; they are the same option");
+    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : value;
+  }
+  return all;
+}
+
+[[noreturn]] void fail_unknown(const std::string& name, const Names& known, const JsonAt& at) {
+  for (const auto& [theirs, instead] : missing_options())
+    if (name == theirs) at.fail("there is no field '", name, "': ", instead);
+  const std::string near = nearest_name(name, known);
+  at.fail("unknown field '", name, "'", near.empty() ? "" : concat("; did you mean ", near, "?"),
+          "\nFields are the options of 'addnorm train --help' with _ for -, e.g. data, model, layers,\n"
+          "d_model, heads, seq_len, steps, batch_size, lr, weight_decay, threads, out");
 }
 
 /// Notes names, kinds of values and explanations.
@@ -152,6 +209,26 @@ std::vector<OptionText> option_texts() {
   return all;
 }
 
+std::string option_named(const std::string& name) {
+  for (const auto& [theirs, ours] : other_names())
+    if (name == theirs) return ours;
+  return std::string(field_named(name));
+}
+
+Pairs other_option_names() {
+  Pairs all = other_names();
+  for (auto& pair : other_names_of_fields()) all.push_back(std::move(pair));
+  return all;
+}
+
+Pairs missing_options() {
+  const char* const epochs =
+      "steps are counted, not epochs: say how many with --steps.\n"
+      "One pass over a text of N tokens is N / (--batch-size x --seq-len) of them";
+  const char* const device = "training runs on the processor, on as many of its cores as --threads says";
+  return {{"epochs", epochs}, {"num_epochs", epochs}, {"num_train_epochs", epochs}, {"device", device}, {"gpu", device}};
+}
+
 bool may_change(std::string_view name) {
   static constexpr std::array<std::string_view, 7> kFree{"steps",      "on_nan",     "spike_guard", "log_every",
                                                          "eval_every", "save_every", "keep"};
@@ -159,24 +236,25 @@ bool may_change(std::string_view name) {
 }
 
 GivenOptions run_options_from_json(std::string_view text, std::string_view where) {
-  const Json all = parsed(text, where);
-  if (!all.is_object()) JsonAt{where, ""}.fail("an object of options is expected, like {\"layers\": 6, \"lr\": 0.001}");
+  const JsonAt at{where, ""};
+  const Json given = parsed(text, where);
+  if (!given.is_object()) at.fail("an object of options is expected, like {\"layers\": 6, \"lr\": 0.001}");
   GivenOptions read_options;
-  const Names ours = run_names();
-  Json run = Json::object(), model = Json::object();
-  for (const auto& [name, value] : all.items()) {
-    (std::ranges::find(ours, name) != ours.end() ? run : model)[name] = value;
-    read_options.given.emplace(field_named(name));
-  }
+  const Names ours = run_names(), fields_of_model = model_fields();
   Names known = ours;
-  for (const OptionText& option : model_texts()) known.push_back(option.name);
-  for (const auto& [name, value] : model.items())  // a slip of the pen in an option of the run is not one of the model
-    if (const std::string near = nearest_name(name, known); std::ranges::find(ours, near) != ours.end())
-      throw DataError(concat(where, ": ", unknown_name("option", name, known)));
+  known.insert(known.end(), fields_of_model.begin(), fields_of_model.end());
+  known.insert(known.end(), {"model_type", "extra"});  // of config.json
+  Json run = Json::object(), model = Json::object();
+  const Json all = in_our_words(given, at);
+  for (const auto& [name, value] : all.items()) {
+    if (std::ranges::find(known, name) == known.end()) fail_unknown(name, known, at);
+    (std::ranges::find(ours, name) != ours.end() ? run : model)[name] = value;
+    read_options.given.insert(name);
+  }
   ModelConfig& config = read_options.options.model;
   config = model_config_from_json(model.dump(), where);
   if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
-  read(run, read_options.options, JsonAt{where, ""});
+  read(run, read_options.options, at);
   return read_options;
 }
 

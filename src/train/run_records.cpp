@@ -1,5 +1,7 @@
 #include "train/run_records.h"
 
+#include <cmath>
+
 #include "core/json_record.h"
 
 namespace addnorm {
@@ -16,15 +18,16 @@ std::string packed(const RunRecords& records) {
   RunState state = records.run;
   JsonWriter run;
   fields(run, state);
-  return Json{{"trainer", Json::parse(records.trainer)}, {"run", run.object}}.dump();
+  return Json{{"trainer", Json::parse(records.trainer)}, {"run", run.object}, {"options", Json::parse(records.options)}}.dump();
 }
 
 RunRecords unpacked(const std::string& record, const std::string& where) {
   const Json json = parsed(record, where);
   const JsonAt at{where, ""};
-  if (!json.is_object() || !json.contains("trainer") || !json.contains("run"))
-    at.fail("the checkpoint's record has no \"trainer\" and \"run\"; was it written by 'addnorm train'?");
-  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}};
+  for (const char* part : {"trainer", "run", "options"})
+    if (!json.is_object() || !json.contains(part))
+      at.fail("the checkpoint's record has no \"", part, "\"; was it written by 'addnorm train'?");
+  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}, .options = json.at("options").dump()};
   read(json.at("run"), records.run, at.inside("run"));
   return records;
 }
@@ -42,14 +45,11 @@ std::string rollback_line(std::int64_t step, const StepRecord& r) {
                                                                                          Json::error_handler_t::replace);
 }
 
-std::string metrics_line(std::int64_t step, const Evaluation& v) {
-  return Json{{"step", step},
-              {"validation_loss", v.loss},
-              {"validation_labels", v.labels},
-              {"validation_accuracy", v.accuracy()},
-              {"validation_exact_match", v.exact_match()},
-              {"validation_bits_per_byte", v.bits_per_byte()}}
-      .dump();
+std::string metrics_line(std::int64_t step, const Evaluation& v, bool pairs) {
+  Json line{{"step", step}, {"validation_loss", v.loss}, {"validation_labels", v.labels}, {"validation_accuracy", v.accuracy()}};
+  if (pairs) line["validation_exact_match"] = v.exact_match();
+  if (std::isfinite(v.bits_per_byte())) line["validation_bits_per_byte"] = v.bits_per_byte();
+  return line.dump();
 }
 
 }  // namespace addnorm

@@ -17,16 +17,18 @@ struct RunState {
   std::uint64_t measured = 0;  ///< step of the last measurement of validation data
 };
 
-/// The record of a checkpoint: {"trainer": {...}, "run": {...}}.
+/// The record of a checkpoint: {"trainer": {...}, "run": {...}, "options": {...}}.
 struct RunRecords {
   std::string trainer;  ///< JSON
   RunState run;
+  std::string options;  ///< JSON of those it was made with: run.json can be edited by hand
 };
 std::string packed(const RunRecords& records);
 RunRecords unpacked(const std::string& record, const std::string& where);
 
 std::string metrics_line(const StepRecord& record);
-std::string metrics_line(std::int64_t step, const Evaluation& validation);
+/// Only what means something: see RunData::pairs.
+std::string metrics_line(std::int64_t step, const Evaluation& validation, bool pairs);
 /// The run went back from step `record.step` to `step`.
 std::string rollback_line(std::int64_t step, const StepRecord& record);
 

@@ -51,4 +51,38 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   return stored;
 }
 
+RunOptions options_here(RunOptions options, const RunFolder& folder, const RunRequest& request) {
+  const std::set<std::string>& given = request.given.given;
+  const std::string& tokenizer = options.tokenizer;
+  const bool by_name = tokenizer == "auto" || tokenizer == "bytes" || tokenizer == "chars";
+  if (!given.contains("data")) options.data = data_of_run(folder);
+  if (!given.contains("tokenizer") && !by_name) options.tokenizer = folder.tokenizer().string();
+  return options;
+}
+
+void check_has_checkpoint(const RunFolder& folder) {
+  require(!CheckpointFolder(folder.checkpoints()).files().empty(), folder.path.string(),
+          " has no checkpoint to resume from: the run ended before its first. Begin anew in another --out, or say "
+          "--resume-or-start");
+}
+
+void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,
+                   std::uint64_t fingerprint) {
+  std::string lines;
+  for (const FieldDifference& one : differences(checkpoint.options, to_json(now))) {
+    const std::string name = one.field.substr(0, one.field.find('.'));
+    const bool planned_anew = name == "steps" && trainer_options(now).schedule.depends_on_steps() && !request.replan;
+    if (planned_anew || (!may_change(name) && name != "data"))
+      lines += concat("\n  ", one.field, ": ", one.before, " in the checkpoint, ", one.now, " now",
+                      planned_anew ? " (--replan, if that is meant)" : "");
+  }
+  if (!lines.empty())
+    throw DataError(concat(folder.record().string(), ": was changed since the last checkpoint was written:", lines,
+                           "\nPut it back to go on with this run, or begin another with another --out"));
+  if (checkpoint.run.fingerprint != fingerprint)
+    throw DataError(concat(folder.path.string(), ": the data is not what the run has learned from so far (fingerprint ",
+                           checkpoint.run.fingerprint, " then, ", fingerprint,
+                           " now); give it the same files, in the same order"));
+}
+
 }  // namespace addnorm

@@ -32,94 +32,113 @@ std::uint64_t file_fingerprint(const fs::path& path, const Tokenizer* tokenizer)
   return sum.value();
 }
 
-fs::path only_file(const RunOptions& o) {
-  require(o.data.size() == 1, "--data: a ", name_of(o.model.model), " takes one file, not ", o.data.size());
-  require(o.data[0] != "-", "--data -: a ", name_of(o.model.model), " takes a file, which is read more than once; save it first");
-  return o.data[0];
+struct DataFile {
+  fs::path path;
+  std::string name;  // for people
+};
+
+DataFile only_file(const RunOptions& o) {
+  require(o.data.size() == 1, "--data: ", with_article(o.model.model), " takes one file, not ", o.data.size());
+  return o.data[0] == "-" ? DataFile{o.input, "the standard input"} : DataFile{o.data[0], o.data[0]};
 }
 
 FileOptions file_options(const RunOptions& o) {
   return {.seq_len = o.model.seq_len, .truncate = o.truncate, .validation_share = o.validation, .seed = o.seed};
 }
 
-std::string told(const fs::path& path, const SampleFile& file) {
+std::string told(const std::string& name, const SampleFile& file) {
   const std::uint64_t measured = file.validation ? file.validation->size() : 0;
-  std::string text = concat(path.string(), ": ", file.samples - measured, " samples to learn from, ", measured, " to measure");
-  if (file.empty_lines > 0) text += concat(", ", file.empty_lines, " empty lines left out");
+  std::string text = concat(name, ": ", counted(file.samples - measured, "sample"), " to learn from, ",
+                            counted(measured, "sample"), " to measure");
+  if (file.empty_lines > 0) text += concat(", ", counted(file.empty_lines, "empty line"), " left out");
   if (file.truncated > 0) text += concat(", ", file.truncated, " cut to --seq-len");
   return text;
 }
 
-RunData as_data(const fs::path& path, const SampleFile& file) {
-  return {.train = file.training, .validation = file.validation, .baselines = {}, .told = told(path, file)};
+RunData as_data(const std::string& name, const SampleFile& file, const std::string& tokens = "") {
+  return {.train = file.training, .validation = file.validation, .baselines = {}, .told = told(name, file), .tokens = tokens};
 }
 
 /// Lines `source<TAB>target`.
 class PairSource final : public RunSource {
  public:
-  PairSource(fs::path path, std::shared_ptr<const Tokenizer> tokenizer)
-      : path_(std::move(path)), tokenizer_(std::move(tokenizer)), seen_(read_pairs(path_, *tokenizer_)) {}
+  PairSource(DataFile file, TokenizerChoice choice, PairForm form)
+      : file_(std::move(file)),
+        tokenizer_(std::move(choice.tokenizer)),
+        reason_(std::move(choice.reason)),
+        form_(form),
+        seen_(read_pairs(file_.path, *tokenizer_, form)) {}
   DataFacts facts() const override { return {.longest = std::max(seen_.longest, seen_.longest_target)}; }
   void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_, tokenizer_.get()); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, tokenizer_.get()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-  RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
+  RunData datasets(const RunOptions& o) const override {
+    RunData data = as_data(file_.name, read(o), reason_);
+    data.pairs = true;
+    return data;
+  }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
 
  private:
-  SampleFile read(const RunOptions& o) const { return read_pairs(path_, *tokenizer_, PairForm::seq2seq, file_options(o)); }
-  fs::path path_;
+  SampleFile read(const RunOptions& o) const { return read_pairs(file_.path, *tokenizer_, form_, file_options(o)); }
+  DataFile file_;
   std::shared_ptr<const Tokenizer> tokenizer_;
+  std::string reason_;
+  PairForm form_;
   SampleFile seen_;
 };
 
 /// Lines `label<TAB>text`.
 class LabelledSource final : public RunSource {
  public:
-  LabelledSource(fs::path path, std::shared_ptr<const Tokenizer> tokenizer, std::vector<std::string> classes)
-      : path_(std::move(path)), tokenizer_(std::move(tokenizer)), seen_(read_labelled(path_, *tokenizer_, {}, classes)) {}
+  LabelledSource(DataFile file, TokenizerChoice choice, const std::vector<std::string>& classes)
+      : file_(std::move(file)),
+        tokenizer_(std::move(choice.tokenizer)),
+        reason_(std::move(choice.reason)),
+        seen_(read_labelled(file_.path, *tokenizer_, {}, classes)) {}
   DataFacts facts() const override { return {.longest = seen_.longest}; }
   void fill(ModelConfig& config) const override {
     config.vocab = tokenizer_->vocabulary();
     config.classes = seen_.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_, tokenizer_.get()); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, tokenizer_.get()); }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
   std::string extra() const override { return Json{{"classes", seen_.classes}}.dump(); }
-  RunData datasets(const RunOptions& o) const override { return as_data(path_, read(o)); }
+  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, read(o), reason_); }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
 
  private:
-  SampleFile read(const RunOptions& o) const { return read_labelled(path_, *tokenizer_, file_options(o), seen_.classes); }
-  fs::path path_;
+  SampleFile read(const RunOptions& o) const { return read_labelled(file_.path, *tokenizer_, file_options(o), seen_.classes); }
+  DataFile file_;
   std::shared_ptr<const Tokenizer> tokenizer_;
+  std::string reason_;
   LabelledFile seen_;
 };
 
 /// Numbers with a label.
 class TableSource final : public RunSource {
  public:
-  TableSource(fs::path path, const RunOptions& o, const TableRecord* record)
-      : path_(std::move(path)),
-        file_(read_table(path_, {.label = o.label, .validation_share = o.validation, .seed = o.seed}, record)) {}
+  TableSource(DataFile file, const RunOptions& o, const TableRecord* record)
+      : file_(std::move(file)),
+        table_(read_table(file_.path, {.label = o.label, .validation_share = o.validation, .seed = o.seed}, record)) {}
   DataFacts facts() const override { return {}; }
   void fill(ModelConfig& config) const override {
-    config.features = file_.record.mean.size();
-    config.classes = file_.record.classes.size();
+    config.features = table_.record.mean.size();
+    config.classes = table_.record.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(path_, nullptr); }
+  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, nullptr); }
   std::string extra() const override {
-    TableRecord record = file_.record;
+    TableRecord record = table_.record;
     JsonWriter writer;
     fields(writer, record);
     return Json{{"table", writer.object}}.dump();
   }
-  RunData datasets(const RunOptions&) const override { return as_data(path_, file_); }
-  std::shared_ptr<const Dataset> everything(const RunOptions&) const override { return file_.all; }
+  RunData datasets(const RunOptions&) const override { return as_data(file_.name, table_); }
+  std::shared_ptr<const Dataset> everything(const RunOptions&) const override { return table_.all; }
 
  private:
-  fs::path path_;
-  TableFile file_;
+  DataFile file_;
+  TableFile table_;
 };
 
 /// Questions with one right answer, for pairs and for language models.
@@ -144,7 +163,8 @@ class TaskSource final : public RunSource {
     return {.train = task_.dataset(o.seed, form_),
             .validation = task_.dataset(validation_seed(o.seed), form_),
             .baselines = {},
-            .told = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target)};
+            .told = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target),
+            .pairs = true};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 
@@ -205,27 +225,33 @@ std::unique_ptr<RunSource> open_made_up(const RunOptions& o) {
 
 }  // namespace
 
+bool answers_pairs(const RunOptions& o) {
+  bool pairs = false;
+  return noted(o, "pairs", pairs) && pairs;
+}
+
 std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& progress) {
   if (o.data.empty()) return open_made_up(o);
-  const fs::path path = only_file(o);
+  const DataFile file = only_file(o);
   const ModelKind kind = o.model.model;
   if (kind == ModelKind::mlp) {
     TableRecord record;
     const bool known = noted(o, "table", record);
-    return std::make_unique<TableSource>(path, o, known ? &record : nullptr);
+    return std::make_unique<TableSource>(file, o, known ? &record : nullptr);
   }
-  require(kind != ModelKind::classifier || path.extension() != ".csv", path.string(),
-          ": a classifier reads lines label<TAB>text; numbers (CSV) go with "
-          "--model mlp");
-  const bool pairs = kind == ModelKind::seq2seq;
-  const auto tokenizer = chosen_tokenizer(o.tokenizer, text_sources(std::vector{path}), {.begin_end = pairs}, progress);
-  if (!tokenizer) return nullptr;
-  require(!pairs || (tokenizer->special().begin && tokenizer->special().end), "--tokenizer ", o.tokenizer,
+  require(kind != ModelKind::classifier || file.path.extension() != ".csv", file.name,
+          ": a classifier reads lines label<TAB>text; numbers (CSV) go with --model mlp");
+  const bool pairs = kind != ModelKind::classifier;
+  TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources_of(o), {.begin_end = pairs}, progress);
+  if (!choice.tokenizer) return nullptr;
+  const SpecialTokens special = choice.tokenizer->special();
+  require(!pairs || (special.begin && special.end), "--tokenizer ", o.tokenizer,
           " has no begin and end tokens, which pairs need");
-  if (pairs) return std::make_unique<PairSource>(path, tokenizer);
+  const PairForm form = kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq;
+  if (pairs) return std::make_unique<PairSource>(file, std::move(choice), form);
   std::vector<std::string> classes;
   noted(o, "classes", classes);
-  return std::make_unique<LabelledSource>(path, tokenizer, std::move(classes));
+  return std::make_unique<LabelledSource>(file, std::move(choice), classes);
 }
 
 }  // namespace addnorm

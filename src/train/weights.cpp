@@ -75,7 +75,7 @@ void check_finite(const SafetensorsReader& reader, const Places& wanted, const s
   }
   if (!bad.empty())
     throw DataError(concat(where, bad.count(), " tensors hold values that nothing can be computed with: ", bad.text(),
-                           "; --allow-nonfinite loads them all the same"));
+                           "; take weights that were saved earlier (LoadOptions::allow_nonfinite loads these all the same)"));
 }
 
 }  // namespace

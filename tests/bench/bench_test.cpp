@@ -107,7 +107,9 @@ TEST(Bench, AWholeStepSaysTokensPerSecondAndBothPeaksOfMemory) {
 
 TEST(Bench, OperationsOfAStepAreThoseOfTheModelThatRuns) {
   const StepModel& a = step_models().front();
-  EXPECT_NEAR(step_operations(a) / 1e9, 146.5, 0.05);
+  // Per layer four maps d x d and two d x 4d with their biases, the tied head; 6 for each and token. Attention: 12 d per pair.
+  const double d = 384, weights = 6 * (12 * d * d + 9 * d) + 256 * d, attention = 12 * 6 * d * 256;
+  EXPECT_EQ(step_operations(a), 2048 * (6 * weights + attention));
   for (const bool post_norm : {false, true}) {
     const StepModel m{
         .name = "tiny", .layers = 2, .width = 8, .heads = 2, .length = 4, .batch = 1, .vocab = 5, .post_norm = post_norm};

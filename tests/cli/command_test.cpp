@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <iostream>
 #include <sstream>
@@ -20,7 +21,7 @@ struct Options {
   double rate = 0.5;
   std::uint64_t seed = 1;
   std::string name;
-  bool json = false;
+  bool json = false, dry_run = false;
 };
 
 /// What a program with the commands `measure` and `train` made of a command line.
@@ -45,6 +46,9 @@ Outcome run(
   measure.option("--seed", o.seed, "where to begin");
   measure.option("-n,--name", o.name, "a name");
   measure.option("--json", o.json, "as JSON");
+  measure.option("--dry-run", o.dry_run, "only say what would be measured");
+  measure.also_named("--learning-rate", "--rate");
+  measure.answer("--num-epochs", "--steps counts updates");
   measure.section("Groups", {{"all", "everything"}});
   measure.examples({"tool measure all", "tool measure some"});
   measure.run(body);
@@ -89,17 +93,39 @@ TEST(Command, PositionalArgumentsAndOptionsMayBeMixed) {
   EXPECT_EQ(o.options.steps, 9);
 }
 
-TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheList) {
+TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheWayToTheHelp) {
   for (const char* typed : {"--thread", "--thread=2", "--treads"}) {
     const Outcome o = run({"measure", typed});
     EXPECT_EQ(o.code, 2);
-    EXPECT_TRUE(says(o.err, {"tool measure: unknown option '--t", "did you mean --threads?", "--json", "--name", "--help"}));
+    EXPECT_TRUE(says(o.err, {"tool measure: unknown option '--t", "; did you mean --threads?\nRun 'tool measure --help'"}));
+    EXPECT_EQ(std::ranges::count(o.err, '\n'), 2) << o.err;
   }
   EXPECT_TRUE(says(run({"measure", "--json", "--stepz", "3"}).err, {"unknown option '--stepz'", "did you mean --steps?"}));
-  EXPECT_TRUE(says(run({"measure", "-x"}).err, {"unknown option '-x'", "--threads"}));
+  EXPECT_TRUE(says(run({"train", "--threads", "1"}).err, {"unknown option '--threads'; 'tool measure' has it\n"}));
+  EXPECT_TRUE(says(run({"measure", "--xyzzy"}).err, {"unknown option '--xyzzy'\nRun 'tool measure --help'"}));
   const Outcome before = run({"--jsn", "measure"});
   EXPECT_EQ(before.code, 2);
   EXPECT_TRUE(says(before.err, {"'--jsn'"}));
+}
+
+TEST(Command, WordsOfOtherProgramsAndUnderscoresAreUnderstoodAndNotInTheHelp) {
+  for (const char* typed : {"--rate=2", "--learning-rate=2", "--learning_rate=2"}) {
+    const Outcome o = run({"measure", typed});
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(o.options.rate, 2) << typed;
+  }
+  EXPECT_EQ(run({"measure", "--dry_run"}).options.dry_run, true);
+  EXPECT_EQ(run({"measure", "--name=--learning_rate"}).options.name, "--learning_rate");
+  EXPECT_EQ(run({"measure", "--", "--learning_rate"}).options.groups, (std::vector<std::string>{"--learning_rate"}));
+  EXPECT_TRUE(says(run({"measure", "--lerning-rate", "2"}).err, {"did you mean --rate?"}));
+  EXPECT_TRUE(says(run({"measure", "--learning-rate", "x"}).err, {"--rate: 'x' is not a number"}));
+  EXPECT_TRUE(says(run({"measure", "--rate", "1", "--learning-rate", "2"}).err, {"--rate: given 2 times"}));
+  const Outcome epochs = run({"measure", "--num_epochs", "3"});
+  EXPECT_EQ(epochs.code, 2);
+  EXPECT_TRUE(says(epochs.err, {"there is no --num_epochs: --steps counts updates\n"}));
+  const std::string help = run({"measure", "--help"}).out;
+  EXPECT_EQ(help.find("learning"), std::string::npos) << help;
+  EXPECT_EQ(help.find("epochs"), std::string::npos) << help;
 }
 
 TEST(Command, AnOptionBeforeItsCommandIsToldWhereItGoes) {
@@ -190,7 +216,7 @@ TEST(Layout, LongTextIsWrappedInItsColumn) {
   EXPECT_TRUE(lines.starts_with("  --name              word word")) << lines;
   EXPECT_TRUE(says(lines, {"word\n                      word"}));
   std::istringstream each(lines);
-  for (std::string line; std::getline(each, line);) EXPECT_LE(line.size(), 100u) << line;
+  for (std::string line; std::getline(each, line);) EXPECT_LE(line.size(), 80u) << line;
 }
 
 TEST(Program, ErrorsOfUseEndWithTwoAndOthersWithOneAndBothWithALineOnStderr) {

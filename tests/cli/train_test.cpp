@@ -1,14 +1,16 @@
 // The training commands as processes: signals, exit codes, what is said where.
-#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <pty.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
+#include <sstream>
 #include <thread>
 
+#include "cli/process.h"
 #include "support/folder.h"
 
 namespace addnorm {
@@ -17,55 +19,8 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::chrono_literals;
 
-struct Ended {
-  int code = -1;           ///< 128 + the signal, where one ended it
-  bool by_signal = false;  ///< it did not end by itself
-  std::string out, err;
-  double seconds = 0;
-};
-
-/// The tool in a process of its own, with files for what it says.
-class Process {
- public:
-  Process(const fs::path& folder, std::vector<std::string> arguments, const std::string& input = "/dev/null")
-      : out_(folder / "out.txt"), err_(folder / "err.txt"), begun_(std::chrono::steady_clock::now()) {
-    arguments.insert(arguments.begin(), ADDNORM_TOOL);
-    pid_ = fork();
-    if (pid_ != 0) return;
-    const auto open_as = [](const char* path, int flags, int as) { dup2(open(path, flags, 0644), as); };
-    open_as(input.c_str(), O_RDONLY, 0);
-    open_as(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 1);
-    open_as(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 2);
-    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
-    setenv("OMP_WAIT_POLICY", "passive", 1);
-    if (chdir(folder.c_str()) != 0) _exit(99);
-    std::vector<char*> texts;
-    for (std::string& argument : arguments) texts.push_back(argument.data());
-    texts.push_back(nullptr);
-    execv(ADDNORM_TOOL, texts.data());
-    _exit(99);
-  }
-  void send(int number) const { kill(pid_, number); }
-  std::string said() const { return test::text_of(err_); }
-  bool wait_for(const std::string& text) const {
-    for (int i = 0; i < 1200 && said().find(text) == std::string::npos; ++i) std::this_thread::sleep_for(10ms);
-    return said().find(text) != std::string::npos;
-  }
-  Ended end() const {
-    int status = 0;
-    waitpid(pid_, &status, 0);
-    Ended ended{.out = test::text_of(out_), .err = test::text_of(err_)};
-    ended.by_signal = WIFSIGNALED(status);
-    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-    ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
-    return ended;
-  }
-
- private:
-  fs::path out_, err_;
-  std::chrono::steady_clock::time_point begun_;
-  pid_t pid_;
-};
+using test::Ended;
+using test::Process;
 
 struct TrainCommand : testing::Test {
   /// A small model that neither measures nor saves by itself, unless `more` says so.
@@ -100,8 +55,12 @@ TEST_F(TrainCommand, T03SignalsEndWithTheirCodeAndAStateThatGoesOn) {
     EXPECT_LT(std::chrono::steady_clock::now() - asked, 2s);
     EXPECT_NE(ended.err.find("--resume"), std::string::npos) << ended.err;
     EXPECT_TRUE(fs::exists(folder.path / name / "model.safetensors"));
+    const std::int64_t step = test::number_behind(ended.err, "stopped by a signal after step ");
+    EXPECT_GE(step, 3);
     const Process again(folder.path, tiny({"--steps", "100000000", "--out", name, "--resume"}));
     EXPECT_TRUE(again.wait_for("resumed after step")) << again.said();
+    EXPECT_TRUE(again.wait_for("\n" + std::string(7 - std::to_string(step + 1).size(), ' ') + std::to_string(step + 1) + " "));
+    EXPECT_EQ(test::number_behind(again.said(), "resumed after step "), step) << again.said();
     again.send(SIGTERM);
     EXPECT_EQ(again.end().code, 143);
   }
@@ -122,35 +81,6 @@ TEST_F(TrainCommand, T03ASignalBeforeTheFirstStepOrInMeasuringEndsItToo) {
   }
 }
 
-TEST_F(TrainCommand, T03ASecondSignalEndsItAtOnceAndLeavesGoodFiles) {
-  const Process process(folder.path, tiny({"--steps", "100000000", "--save-every", "1", "--out", "run"}));
-  ASSERT_TRUE(process.wait_for("\n      4 ")) << process.said();
-  process.send(SIGINT);
-  process.send(SIGINT);
-  EXPECT_EQ(process.end().code, 130);
-  EXPECT_EQ(run({"eval", "run", "--samples", "4"}).code, 0);
-}
-
-TEST_F(TrainCommand, KilledAndResumedItEndsInTheSameBits) {
-  const std::vector<std::string> options{"--steps", "60", "--save-every", "7"};
-  const auto with = [&](std::vector<std::string> more) {
-    more.insert(more.end(), options.begin(), options.end());
-    return tiny(more);
-  };
-  ASSERT_EQ(run(with({"--out", "whole", "--quiet"})).code, 0);
-  for (int round = 0; round < 4; ++round) {
-    std::vector<std::string> more{"--out", "killed", "--quiet"};
-    if (round > 0) more.push_back("--resume-or-start");
-    const Process process(folder.path, with(more));
-    std::this_thread::sleep_for(60ms + round * 35ms);
-    process.send(SIGKILL);
-    process.end();
-  }
-  const Ended last = run(with({"--out", "killed", "--quiet", "--resume-or-start"}));
-  ASSERT_EQ(last.code, 0) << last.err;
-  EXPECT_TRUE(test::text_of(folder.path / "killed/model.safetensors") == test::text_of(folder.path / "whole/model.safetensors"));
-}
-
 TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
@@ -168,6 +98,78 @@ TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
   const Ended measured = run({"eval", "run", "--data", "text.txt", "--json"});
   EXPECT_EQ(measured.code, 0) << measured.err;
   EXPECT_NE(measured.out.find("\"bits_per_byte\""), std::string::npos);
+}
+
+TEST_F(TrainCommand, TheStandardInputIsKeptForResumingAndMeasuring) {
+  std::string text;
+  for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
+  const std::string input = folder.write("text.txt", text).string();
+  const Ended begun = run(tiny({"--steps", "10", "--data", "-", "--out", "run", "--json"}), input);
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  EXPECT_EQ(test::text_of(folder.path / "run/input.txt"), text);
+  for (const char* field : {"\"validation_bits_per_byte\":", "\"best_step\":10", "\"best_validation_loss\":", "\"seconds\":"})
+    EXPECT_NE(begun.out.find(field), std::string::npos) << begun.out;
+  EXPECT_EQ(begun.out.find("exact_match"), std::string::npos) << begun.out;
+  fs::rename(folder.path / "run", folder.path / "moved");
+  const Ended more = run({"train", "--out", "moved", "--resume", "--steps", "15", "--replan"});
+  EXPECT_EQ(more.code, 0) << more.err;
+  const Ended done = run({"train", "--out", "moved", "--resume"});
+  EXPECT_EQ(done.code, 0);
+  EXPECT_NE(done.err.find("has done all of its 15 steps"), std::string::npos) << done.err;
+  EXPECT_NE(done.err.find("--replan"), std::string::npos) << done.err;
+  const Ended measured = run({"eval", "moved", "--json"});
+  EXPECT_EQ(measured.code, 0) << measured.err;
+  EXPECT_NE(measured.out.find("\"part\":\"validation\""), std::string::npos) << measured.out;
+  EXPECT_NE(measured.out.find("\"labels\":389,"), std::string::npos) << measured.out;  // a tenth of 3900 tokens
+  EXPECT_EQ(measured.err.find("warning"), std::string::npos) << measured.err;
+  EXPECT_NE(run({"eval", "moved"}).out.find("kept from training"), std::string::npos);
+  folder.write("moved/input.txt", text + text);
+  EXPECT_NE(run({"eval", "moved"}).err.find("warning: the data is not what it was"), std::string::npos);
+}
+
+TEST_F(TrainCommand, PairsEndWithSomeAnswersAndAreMeasuredByThem) {
+  for (const char* model : {"seq2seq", "lm"}) {
+    const Ended ended = run(tiny({"--model", model, "--task", "copy", "--seq-len", "32", "--steps", "3", "--out", model}));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(std::ranges::count(ended.out, '>'), 4) << ended.out;
+    folder.write("pairs.tsv", "abc\tabc\nfg\tfg\n");
+    for (const std::vector<std::string>& more : {std::vector<std::string>{}, {"--data", "pairs.tsv"}}) {
+      std::vector<std::string> arguments{"eval", model, "--json", "--samples", "2"};
+      arguments.insert(arguments.end(), more.begin(), more.end());
+      const Ended measured = run(arguments);
+      EXPECT_NE(measured.out.find("\"exact_match\""), std::string::npos) << measured.out << measured.err;
+    }
+  }
+}
+
+TEST_F(TrainCommand, WhatATerminalIsToldFitsEightyColumns) {
+  int terminal = -1, process_end = -1;
+  ASSERT_EQ(openpty(&terminal, &process_end, nullptr, nullptr, nullptr), 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(process_end, 2);
+    dup2(open("/dev/null", O_WRONLY), 1);
+    if (chdir(folder.path.c_str()) != 0) _exit(99);
+    execl(ADDNORM_TOOL, ADDNORM_TOOL, "train", "--steps", "5", "--layers", "1", "--d-model", "16", "--heads", "1", "--out",
+          "a-rather-long-name", nullptr);
+    _exit(99);
+  }
+  close(process_end);
+  std::string told(1 << 16, '\0');
+  std::size_t size = 0;
+  for (ssize_t count; (count = read(terminal, told.data() + size, told.size() - size)) > 0;)
+    size += static_cast<std::size_t>(count);
+  close(terminal);
+  int status = 0;
+  waitpid(child, &status, 0);
+  told.resize(size);
+  std::ranges::replace(told, '\r', '\n');  // what is written over counts by itself
+  std::istringstream lines(told);
+  const std::string wipe = "\x1b[K";
+  for (std::string line; std::getline(lines, line);)
+    EXPECT_LE(line.size(), 80 + (line.find(wipe) == std::string::npos ? 0 : wipe.size())) << line;
+  EXPECT_NE(told.find("1 layer, "), std::string::npos) << told;
+  EXPECT_NE(told.find("1 head, "), std::string::npos);
 }
 
 TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {

@@ -5,12 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <bit>
 #include <numeric>
 #include <sstream>
 
 #include "core/file.h"
-#include "data/hash64.h"
 #include "support/data.h"
 #include "support/folder.h"
 #include "support/near.h"
@@ -393,21 +391,6 @@ TEST(Text, OfShakespeareHasItsSixtyFiveCharacters) {
   const TokenizerChoice choice = suggest_tokenizer(sources);
   EXPECT_EQ(choice.tokenizer->vocabulary(), 65u);
   EXPECT_EQ(token_file(sources, *choice.tokenizer, folder.path / "cache")->size(), 1115394u);
-}
-
-TEST(Hash64, ChangesWithEveryBitTheLengthAndTheSeed) {
-  std::string text = "the bytes of a text, more of them than a stripe of sixty-four has, and a tail";
-  const std::uint64_t hash = hash64(text, 1);
-  EXPECT_EQ(hash, hash64(text, 1));
-  EXPECT_NE(hash, hash64(text, 2));
-  EXPECT_NE(hash, hash64(text + std::string(1, '\0'), 1));
-  EXPECT_NE(hash64("", 0), hash64(std::string(1, '\0'), 0));
-  for (std::size_t bit = 0; bit < 8 * text.size(); ++bit) {
-    text[bit / 8] = static_cast<char>(text[bit / 8] ^ 1 << bit % 8);
-    const int changed = std::popcount(hash ^ hash64(text, 1));
-    EXPECT_TRUE(changed > 10 && changed < 54) << bit << ": " << changed;
-    text[bit / 8] = static_cast<char>(text[bit / 8] ^ 1 << bit % 8);
-  }
 }
 
 }  // namespace

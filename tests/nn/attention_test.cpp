@@ -141,6 +141,14 @@ TEST(Attention, RefusesSizesThatDisagreeAndSaysWhichFieldIsWrong) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { cross(Var(normal_tensor({1, 5, 8}, 1)), {}, {}); }, {"memory"}));
 }
 
+TEST(Attention, TakesTheAnglesOfAnotherLayerWhereTheyAreOfItsShape) {
+  const Attention one({.d_model = 8, .heads = 2, .rotary = RotaryOptions{.max_positions = 4}});
+  const Attention two({.d_model = 16, .heads = 4, .rotary = one.options().rotary});
+  EXPECT_EQ(two.options().rotary->angles.cos.data<float>(), one.options().rotary->angles.cos.data<float>());
+  EXPECT_TRUE(throws_saying<UsageError>([&] { Attention({.d_model = 4, .heads = 2, .rotary = one.options().rotary}); },
+                                        {"rotary angles", "heads of 2"}));
+}
+
 TEST(Attention, RefusesACacheThatIsFullOrUsedWhileGradientsAreRecorded) {
   const Attention attention({.d_model = 8, .heads = 2, .causal = true});
   AttentionCache cache = attention.cache(1, 2);

@@ -1,6 +1,7 @@
 // T-07: memory that runs out at any moment of training ends in an error, never in a crash, a leak or a file half written.
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
 
 #include "addnorm/train/run.h"
@@ -35,6 +36,18 @@ TEST(Allocations, T07EveryOneOfASmallTrainingMayFail) {
       [&] { EXPECT_TRUE(got.empty() || got == want); });
   EXPECT_GT(allocations, 500u);
   EXPECT_EQ(got, want);
+}
+
+TEST(Allocations, T07AMessageIsWholeOrThrows) {
+  const std::string word(1000, 'x'), want = word + "7" + word;
+  std::string got;
+  const std::size_t allocations = test::with_every_allocation_failing<Error>(
+      [&] {
+        got.clear();
+        got = concat(word, 7, word);
+      },
+      [&] { EXPECT_TRUE(got.empty() || got == want) << got; });
+  EXPECT_GE(allocations, 2u);
 }
 
 }  // namespace

@@ -234,8 +234,8 @@ TEST_F(Checkpoint, K11ASecondLockIsRefusedWithTheProcessThatHasTheFirst) {
   ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
   {
     const RunLock lock(run.path);
-    EXPECT_TRUE(throws_saying<UsageError>([&] { RunLock second(run.path); },
-                                          {run.path.string(), concat("process ", getpid()), host.data(), "this one", "--out"}));
+    EXPECT_TRUE(throws_saying<Error>([&] { RunLock second(run.path); },
+                                     {run.path.string(), concat("process ", getpid()), host.data(), "this one", "--out"}));
   }
   const RunLock again(run.path);
 }
@@ -263,7 +263,7 @@ TEST_F(Checkpoint, K11AnotherProcessIsRefusedAndTheLockDiesWithItsProcess) {
   }
   char c = 0;
   ASSERT_EQ(read(ready[0], &c, 1), 1);
-  EXPECT_TRUE(throws_saying<UsageError>([&] { RunLock lock(run.path); }, {concat("process ", holder)}));
+  EXPECT_TRUE(throws_saying<Error>([&] { RunLock lock(run.path); }, {concat("process ", holder)}));
   kill(holder, SIGKILL);
   waitpid(holder, nullptr, 0);
   EXPECT_NO_THROW(RunLock lock(run.path));
@@ -284,7 +284,7 @@ TEST_F(Checkpoint, K11AForkedChildNeitherHoldsNorGivesUpTheLock) {
     EXPECT_EQ(in_child([&] {
                 try {
                   const RunLock second(run.path);
-                } catch (const UsageError&) {
+                } catch (const Error&) {
                   return 3;
                 }
                 return 0;

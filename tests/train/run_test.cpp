@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <limits>
 
@@ -78,6 +79,8 @@ TEST_F(Runs, WriteWhatOthersCanOpen) {
   const auto model = load_model(folder.path / "a");
   EXPECT_EQ(model->config().layers, 2u);
   EXPECT_EQ(lines("a").size(), 24u);  // 20 steps, 4 measurements
+  EXPECT_EQ(watcher.validations.at(static_cast<std::size_t>(result.best_step) / 5 - 1), *result.best);
+  for (const std::string& line : lines("a")) EXPECT_EQ(line.find("exact_match"), std::string::npos) << line;  // no answers here
 }
 
 // T-01 in its folder: stopped in the warm-up, right after a measurement, between two saves, and twice without a step.
@@ -348,6 +351,143 @@ TEST_F(Runs, ABadStepIsNotLostTheStateBeforeItIsSaved) {
   EXPECT_FALSE(CheckpointFolder(folder.path / "a/checkpoints").files().empty());
 }
 
+/// The working directory, for as long as it lives.
+struct In {
+  explicit In(const fs::path& folder) : before(fs::current_path()) { fs::current_path(folder); }
+  ~In() { fs::current_path(before); }
+  fs::path before;
+};
+
+std::string story() {
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "the quick brown fox jumps over the lazy dog number " + std::to_string(i) + "\n";
+  return text;
+}
+
+TEST_F(Runs, K05AFolderThatWasMovedGoesOnFromAnotherWorkingDirectory) {
+  const fs::path text = folder.write("text.txt", story());
+  const std::string more = "\"steps\": 20, \"data\": [\"text.txt\"]";
+  {
+    const In here(folder.path);
+    Watcher whole, part(7);
+    train_run(request("whole", more), whole);
+    train_run(request("a", more), part);
+  }
+  fs::create_directories(folder.path / "elsewhere");
+  fs::rename(folder.path / "a", folder.path / "elsewhere/b");
+  const In there(folder.path / "elsewhere");
+  Watcher rest;
+  EXPECT_TRUE(train_run(request("elsewhere/b", "\"steps\": 20", true), rest).finished);
+  EXPECT_TRUE(weights("elsewhere/b") == weights("whole"));
+
+  fs::rename(text, folder.path / "renamed.txt");
+  const std::string message = refusal(request("whole", "\"steps\": 20", true));
+  EXPECT_NE(message.find(text.string() + ": the data of"), std::string::npos) << message;
+  EXPECT_NE(message.find("--data FILE"), std::string::npos) << message;
+  Watcher again;
+  EXPECT_TRUE(train_run(request("whole", "\"steps\": 20, \"data\": [\"../renamed.txt\"]", true), again).finished);
+  EXPECT_EQ(data_of_run({folder.path / "whole"}), std::vector{(folder.path / "renamed.txt").string()});
+}
+
+TEST_F(Runs, K05AFolderThatIsTakenAwayInTheMiddleIsMadeAnew) {
+  struct Away : Watcher {
+    explicit Away(fs::path path) : run(std::move(path)) {}
+    void on_step(const StepRecord& record) override {
+      Watcher::on_step(record);
+      if (record.step == 8) fs::rename(run, run.string() + "-away");
+    }
+    fs::path run;
+  } away(folder.path / "a");
+  Watcher straight, more;
+  train_run(request("whole"), straight);
+  EXPECT_TRUE(train_run(request("a"), away).finished);
+  EXPECT_TRUE(weights("a") == weights("whole"));
+  EXPECT_TRUE(train_run(request("a-away", "\"steps\": 20", true), more).finished);  // from step 5 on
+  EXPECT_TRUE(weights("a-away") == weights("whole"));
+}
+
+TEST_F(Runs, K09ARecordThatWasEditedByHandIsNoticed) {
+  Watcher watcher(6), rest;
+  train_run(request("a"), watcher);
+  const fs::path record = folder.path / "a/run.json";
+  const std::string before = test::text_of(record);
+  for (const auto& [from, to, told] : std::vector<std::array<std::string, 3>>{
+           {"\"lr\": 0.001", "\"lr\": 0.5", "lr: 0.001 in the checkpoint, 0.5 now"},
+           {"\"seed\": 3", "\"seed\": 4", "seed: 3 in the checkpoint, 4 now"},
+           {"\"dropout\": 0.0", "\"dropout\": 0.1", "dropout: 0.0 in the checkpoint, 0.1 now"},
+           {"\"steps\": 20", "\"steps\": 30", "steps: 20 in the checkpoint, 30 now"}}) {
+    std::string edited = before;
+    ASSERT_NE(edited.find(from), std::string::npos) << from;
+    test::write_text(record, edited.replace(edited.find(from), from.size(), to));
+    RunRequest again = request("a", "", true);
+    again.given = run_options_from_json("{}", "the test");
+    const std::string message = refusal(again);
+    EXPECT_NE(message.find(told), std::string::npos) << message;
+    EXPECT_NE(message.find("run.json"), std::string::npos) << message;
+  }
+  test::write_text(record, before);
+  EXPECT_TRUE(train_run(request("a", "\"steps\": 20", true), rest).finished);
+}
+
+TEST_F(Runs, ThatAreFinishedHaveNothingLeftToDo) {
+  struct Plan : Watcher {
+    void on_plan(const RunPlan& plan) override { first = plan.first_step; }
+    std::int64_t first = 0;
+  } again;
+  Watcher watcher;
+  const RunResult done = train_run(request("a"), watcher);
+  const RunResult result = train_run(request("a", "\"steps\": 20", true), again);
+  EXPECT_TRUE(result.finished && again.losses.empty());
+  EXPECT_EQ(again.first, 21);
+  EXPECT_EQ(result.best, done.best);
+  EXPECT_EQ(result.best_step, done.best_step);
+}
+
+struct OpenedData : Runs {
+  std::unique_ptr<RunSource> opened(const std::string& text, const std::string& more = "") const {
+    return open_source(given(text, more), folder.path / "cache");
+  }
+  RunOptions given(const std::string& text, const std::string& more = "") const {
+    return options(concat("\"data\": [\"", folder.write("text.txt", text).string(), "\"]", more)).options;
+  }
+};
+
+TEST_F(OpenedData, BitsPerByteAreOfTheBytesThatAreMeasured) {
+  std::string text(1800, 'a');
+  for (int i = 0; i < 200; ++i) text += "\u00e9";  // two bytes each, in the last tenth alone
+  const RunOptions o = given(text);
+  const auto source = opened(text);
+  EXPECT_EQ(source->datasets(o).validation->bytes_per_label(), 2);
+  EXPECT_EQ(source->datasets(o).train->bytes_per_label(), 1);
+  EXPECT_DOUBLE_EQ(source->everything(o)->bytes_per_label(), (1799 + 400) / 1999.0);
+}
+
+TEST_F(OpenedData, ATextShorterThanTheContextIsMeasuredAsOneWindow) {
+  const auto all = opened("abcde")->everything(given("abcde"));
+  EXPECT_EQ(all->size(), 1u);
+  EXPECT_EQ(all->batch(0, 1).counted(), 4u);
+}
+
+TEST_F(OpenedData, T08WhatIsNoTextIsNamedUnlessBytesAreAskedFor) {
+  std::string wide;
+  for (const char letter : story()) wide += {letter, '\0'};
+  for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{{"\x1F\x8B\x08 and more \xFF", "gzip"},
+                                                                                   {"PK\x03\x04 \xFF\xFE", "zip"},
+                                                                                   {"\xFF\xFE" + wide, "UTF-16"},
+                                                                                   {wide, "UTF-16"}}) {
+    try {
+      opened(text);
+      ADD_FAILURE() << told;
+    } catch (const DataError& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find(told), std::string::npos) << message;
+      EXPECT_NE(message.find("text.txt"), std::string::npos) << message;
+    }
+    EXPECT_NO_THROW(opened(text, ", \"tokenizer\": \"bytes\""));
+  }
+  EXPECT_EQ(opened(story())->datasets(given(story())).tokens, "characters: the text is UTF-8 and has 38 different ones");
+}
+
 TEST_F(Runs, EveryKindOfModelTrainsAndComesBack) {
   const std::vector<std::pair<std::string, std::string>> kinds{
       {"seq2seq", "\"model\": \"seq2seq\", \"task\": \"reverse\", \"seq_len\": 16"},
@@ -375,6 +515,8 @@ TEST_F(Runs, EveryKindOfModelTrainsAndComesBack) {
     o.validation = 0.25;
     o.steps = 10;
     given.given.insert("steps");
+    if (o.model.model == ModelKind::mlp)
+      for (const char* unused : {"heads", "seq_len"}) given.given.erase(unused);
     RunRequest whole{.folder = folder.path / (name + "-whole"), .cache = folder.path / "cache", .given = given};
     RunRequest parts{.folder = folder.path / (name + "-parts"), .cache = folder.path / "cache", .given = given};
     Watcher straight, first(6), second;
@@ -418,6 +560,7 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
                                                         {R"({"validation": 1.5})", "--validation is 1.5"},
                                                         {R"({"keep": 1})", "--keep is 1"},
                                                         {R"({"label_smoothing": 2})", "--label-smoothing is 2"},
+                                                        {R"({"steps": 9, "warmup_steps": 10})", "--warmup-steps is 10"},
                                                         {R"([1])", "an object of options"}}) {
     EXPECT_NE(answer(text).find(told), std::string::npos) << text << "\n" << answer(text);
   }
@@ -428,6 +571,11 @@ TEST(RunOptions, PlansFitTheAmountOfText) {
   const RunOptions large = planned(run_options_from_json("{}", "t"), {.tokens = 50'000'000});
   EXPECT_LT(small.model.d_model, large.model.d_model);
   EXPECT_LT(small.model.seq_len, large.model.seq_len);
+  const RunOptions tiny = planned(run_options_from_json("{}", "t"), {.tokens = 60});
+  EXPECT_EQ(tiny.model.seq_len, 14u);
+  EXPECT_NO_THROW(planned(run_options_from_json("{}", "t"), {.tokens = 8}));
+  EXPECT_THROW(planned(run_options_from_json("{}", "t"), {.tokens = 7}), DataError);
+  EXPECT_LE(*planned(run_options_from_json(R"({"steps": 3})", "t"), {.tokens = 5000}).warmup_steps, 3u);
   EXPECT_EQ(planned(run_options_from_json(R"({"hidden_size": 40})", "t"), {.tokens = 5000}).model.d_model, 40u);
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <limits>
 
 #include "addnorm/tensor/safetensors.h"
@@ -132,7 +133,8 @@ TEST_F(Weights, S41WithNanAreCountedAndRefusedUnlessAllowed) {
   tensors_of(*model.model).at("layers.1.ffn.out.bias").data<float>()[2] = std::numeric_limits<float>::quiet_NaN();
   tensors_of(*model.model).at("layers.1.ffn.out.bias").data<float>()[3] = std::numeric_limits<float>::infinity();
   save_model(folder.path, *model.model);
-  EXPECT_TRUE(throws_saying<DataError>(loading(), {"layers.1.ffn.out.bias", "1 NaN", "1 infinite", "--allow-nonfinite"}));
+  EXPECT_TRUE(
+      throws_saying<DataError>(loading(), {"layers.1.ffn.out.bias", "1 NaN", "1 infinite", "saved earlier", "allow_nonfinite"}));
   EXPECT_NO_THROW(loading({.allow_nonfinite = true})());
 }
 
@@ -173,6 +175,36 @@ TEST_F(Weights, OfAConfigFarLargerThanTheFileAreRefusedBeforeAnythingIsMade) {
                            R"({"model": "mlp", "features": 2000000, "classes": 900000, "d_model": 16384})"}) {
     write_text(config, huge);
     EXPECT_TRUE(throws_saying<DataError>(loading(), {config.string()})) << huge;
+  }
+}
+
+// The reference implementation opens what a run leaves: names, types, shapes and every bit.
+TEST_F(Weights, OfEveryKindOpenInThePythonLibrary) {
+  const char* python = std::getenv("ADDNORM_PEERS_PYTHON");
+  if (python == nullptr) GTEST_SKIP() << "skipped: run scripts/peers";
+  const fs::path script = folder.path / "dump.py", dump = folder.path / "dump";
+  write_text(script,
+             "import sys\n"
+             "from safetensors import safe_open\n"
+             "with safe_open(sys.argv[1], framework='np') as f, open(sys.argv[2], 'wb') as out:\n"
+             "  assert f.metadata()['format'] == 'pt', f.metadata()\n"
+             "  for name in sorted(f.keys()):\n"
+             "    tensor = f.get_tensor(name)\n"
+             "    shape = ', '.join(str(n) for n in tensor.shape)\n"
+             "    out.write(f'{name} {tensor.dtype} [{shape}]\\n'.encode())\n"
+             "    out.write(tensor.tobytes())\n");
+  for (const ModelKind kind : kKinds) {
+    SCOPED_TRACE(name_of(kind));
+    const AnyModel any(small(kind));
+    save_model(folder.path, *any.model);
+    const std::string command = concat("'", python, "' '", script.native(), "' '", weights.native(), "' '", dump.native(), "'");
+    ASSERT_EQ(std::system(command.c_str()), 0) << command;
+    std::string want;
+    for (const auto& [path, value] : tensors_of(*any.model)) {
+      want += concat(path, " float32 ", value.shape().text(), "\n");
+      want.append(reinterpret_cast<const char*>(value.data<float>()), value.elements() * sizeof(float));
+    }
+    EXPECT_TRUE(text_of(dump) == want);
   }
 }
 

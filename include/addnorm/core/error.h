@@ -39,9 +39,11 @@ concept Streamable = requires(std::ostream& out, const T& part) {
 
 /// All parts streamed into one string: concat("width is ", 7, ", not ", 8).
 /// Constrained because the op that joins tensors along an axis has the same name (autograd/ops.h).
+/// Where memory is out this throws, like any other string: a stream by itself would swallow that and end the text there.
 template <Streamable... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;
+  out.exceptions(std::ios::badbit | std::ios::failbit);
   (out << ... << parts);
   return std::move(out).str();
 }

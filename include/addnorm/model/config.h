@@ -6,6 +6,8 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/feed_forward.h"
@@ -85,8 +87,10 @@ ModelConfig completed(ModelConfig config);
 std::string to_json(const ModelConfig& config);
 ModelConfig model_config_from_json(std::string_view text, std::string_view where);
 ModelConfig read_model_config(const std::filesystem::path& path);
-/// Our name of a field that Hugging Face calls otherwise; any other name is given back.
+/// Our name of a field that others call otherwise; any other name is given back.
 std::string_view field_named(std::string_view name);
+std::vector<std::string> model_fields();                                   ///< our names of all fields
+std::vector<std::pair<std::string, std::string>> other_names_of_fields();  ///< theirs and ours
 /// What stands beside weights as config.json: "model_type": "addnorm", every field (a later program may have other defaults), and
 /// under "extra" the fields of `extra`, a JSON object of the caller's own. read_model_config reads the model back.
 std::string to_config_file(const ModelConfig& config, std::string_view extra = {});

@@ -49,6 +49,7 @@ class Stack : public Module {
     FeedForward ffn;
   };
   Layer make_layer(const ModelConfig& config, std::size_t layer) const;
+  Attention make_attention(const ModelConfig& config, SubLayer sub_layer, const BranchOptions& wanted) const;
   Var branch(const Unit& unit, const Var& x, const StackInput& input, const Pass& pass) const;
   void run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;
   void run_recomputed(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;

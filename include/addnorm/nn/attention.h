@@ -87,7 +87,6 @@ class Attention : public Module {
   Norm inner_;
   Var head_gain_;
   Linear out_;
-  RotaryTables rotary_, rotary_in_double_;
 };
 
 }  // namespace addnorm

@@ -29,6 +29,9 @@ struct RotaryOptions {
   std::size_t d_rotary = 0;  ///< features of each head that turn, even; 0: all
   double base = 10000;
   RotaryPairs pairs = RotaryPairs::adjacent;
+  /// The angles, in float and in double: undefined, and Attention makes them. Layers that are given those of another (its
+  /// options()) share its memory.
+  RotaryTables angles{}, angles_in_double{};
 };
 
 /// Row p of a sinusoidal table [positions, width], computed in double: with w_i = 10000^(-2i / width),

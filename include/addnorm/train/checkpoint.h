@@ -59,7 +59,7 @@ class CheckpointFolder {
 };
 
 /// The lock of a run folder, which is made where there is none: held until it is destroyed or the process ends, however it ends;
-/// a forked child does not hold it. A UsageError tells who has it, by process and machine. Under it, what killed processes left
+/// a forked child does not hold it. An Error tells who has it, by process and machine. Under it, what killed processes left
 /// half written is removed from the folder and those directly inside.
 class RunLock {
  public:

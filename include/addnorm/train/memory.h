@@ -41,7 +41,7 @@ struct MemoryEstimate {
 
 MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& options);
 
-/// A UsageError when it does not fit, with what is needed, what there is and who says so, and which batch size would fit, alone
+/// An Error when it does not fit, with what is needed, what there is and who says so, and which batch size would fit, alone
 /// or with recompute.
 void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available);
 

@@ -18,7 +18,7 @@ struct RunPlan {
   std::size_t parameters = 0;
   std::vector<ParameterGroup> groups{};
   double flops_per_step = 0;    ///< of matrix products and attention, forward and backward
-  std::int64_t first_step = 1;  ///< above 1: resumed
+  std::int64_t first_step = 1;  ///< above 1: resumed; above options.steps: there is nothing left to do
 };
 
 /// Hears what happens to a run, and is asked whether it shall go on. It must not throw.
@@ -49,11 +49,19 @@ struct RunResult {
   double loss = 0;        ///< of the last step; NaN: there was none
   std::optional<Evaluation> validation{};
   std::optional<double> best{};  ///< lowest validation loss
+  std::int64_t best_step = 0;    ///< when it was measured
+  double seconds = 0;            ///< of this call, all included
+  ModelKind model = ModelKind::lm;
+  RunData data{};  ///< for a look at single samples
 };
 
 /// Trains, from the start or on. The folder has a run already and resume is not said, options differ from those of the run, data
-/// has changed, memory does not suffice, another process has the folder: UsageError or DataError, and nothing is touched.
+/// has changed, memory does not suffice, another process has the folder: an Error, and nothing is touched.
 /// NumericsError after the state before the bad step was saved.
+///
+/// Signals: whatever computes here must not be interrupted by a handler that runs on the stack it finds, because oneDNN's
+/// products use the stack pointer as an ordinary register. Block the signals before the first thread is made, wait for them in a
+/// thread of your own (sigwait) and let go_on() say no; docs/architecture.md has the reasons and the other way (SA_ONSTACK).
 RunResult train_run(const RunRequest& request, RunObserver& observer);
 
 }  // namespace addnorm

@@ -10,6 +10,7 @@
 
 #include "addnorm/data/dataset.h"
 #include "addnorm/data/tokenizer.h"
+#include "addnorm/train/run_folder.h"
 #include "addnorm/train/run_options.h"
 
 namespace addnorm {
@@ -19,7 +20,9 @@ struct RunData {
   std::shared_ptr<const Dataset> train{};
   std::shared_ptr<const Dataset> validation{};  ///< null: none
   std::optional<Baselines> baselines{};         ///< of the loss, where they are known
-  std::string told{};                           ///< for a person: "book.txt, 1.1 MiB: 1003854 tokens to learn from, ..."
+  std::string told{};                           ///< for a person: "book.txt, 1.1 MiB: 1,003,854 tokens to learn from, ..."
+  std::string tokens{};  ///< and why text is cut as it is: "characters: ... 65 different ones"; "": no text
+  bool pairs = false;    ///< a whole answer can be right or wrong: Evaluation::exact_match means something
 };
 
 /// Opened data, before the sizes are known that depend on it.
@@ -43,7 +46,24 @@ class RunSource {
 
 /// What the options name, for the kind of model they name. `cache` is the folder of tokenised text. `go_on` hears the share that
 /// is done of long work; when it says no, null is returned. DataError and UsageError name file and option.
+/// "-" as data is read from options.input.
 std::unique_ptr<RunSource> open_source(const RunOptions& options, const std::filesystem::path& cache,
                                        const std::function<bool(double share)>& go_on = {});
+
+/// A file that is removed with its owner.
+struct KeptFile {
+  KeptFile() = default;
+  ~KeptFile();
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+  std::filesystem::path path{};
+};
+/// All of the standard input, in a file in `folder`, which is made. Null: `go_on` said no. Nothing to read is a DataError.
+std::unique_ptr<KeptFile> kept_standard_input(const std::filesystem::path& folder,
+                                              const std::function<bool(double share)>& go_on = {});
+
+/// The data of the run in the folder, as it can be opened here and now: where it was when the run began, or as it was given where
+/// that is gone (all may have been moved together), or RunFolder::input(). A DataError names what is missing.
+std::vector<std::string> data_of_run(const RunFolder& folder);
 
 }  // namespace addnorm

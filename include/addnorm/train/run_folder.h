@@ -21,14 +21,17 @@ struct RunFolder {
     return path / "best";
   }  ///< model.safetensors, config.json, tokenizer.json, as in the folder itself
   std::filesystem::path tokenizer() const { return path / "tokenizer.json"; }
+  std::filesystem::path input() const { return path / "input.txt"; }  ///< what came by the standard input
 };
 
 /// run.json: what was asked for, by which program, on which machine.
 struct RunRecord {
-  std::string options = "{}";  ///< JSON object of every option, defaults too
-  std::string version{};       ///< of the program that began the run
-  std::string begun{};         ///< "2026-11-16T15:20:00Z"
-  std::string machine = "{}";  ///< JSON object: host, system, processor, processors, threads granted, memory
+  std::string options = "{}";             ///< JSON object of every option, defaults too
+  std::vector<std::string> data_paths{};  ///< of the option data, absolute: it may be given as seen from another folder
+  std::uint64_t data_fingerprint = 0;     ///< of every byte of it; 0: not known
+  std::string version{};                  ///< of the program that began the run
+  std::string begun{};                    ///< "2026-11-16T15:20:00Z"
+  std::string machine = "{}";             ///< JSON object: host, system, processor, processors, threads granted, memory
 };
 /// Of this program, this machine and the present time.
 RunRecord new_run_record(std::string_view options);

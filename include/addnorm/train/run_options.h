@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "addnorm/model/config.h"
@@ -20,10 +22,11 @@ struct RunOptions {
   std::vector<std::string> data{};  ///< files and folders; "-" is the standard input; none: made up, see task
   std::string task{};               ///< what is made up
   std::string tokenizer = "auto";   ///< auto, bytes, chars, or a file
-  std::string label{};      ///< column of a table that holds the class: its name, or its number from 1 on; empty: the last
-  double validation = 0.1;  ///< share of the data that is kept from training
-  bool truncate = false;    ///< cut sequences that are too long, instead of refusing them
-  std::string extra{};      ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+  std::string label{};            ///< column of a table that holds the class: its name, or its number from 1 on; empty: the last
+  double validation = 0.1;        ///< share of the data that is kept from training
+  bool truncate = false;          ///< cut sequences that are too long, instead of refusing them
+  std::string extra{};            ///< evaluation: what the data of training brought along (RunSource::extra); not in files
+  std::filesystem::path input{};  ///< where "-" was kept (kept_standard_input); not in files
 
   // Updates.
   std::size_t steps = 0;
@@ -49,6 +52,8 @@ struct RunOptions {
   std::size_t keep = 2;
 };
 
+/// "a classifier", "an encoder", "an mlp".
+std::string with_article(ModelKind kind);
 /// "batch_size" -> "--batch-size".
 std::string option_name(std::string name);
 /// Which of them may be another after a run was resumed: they change no bit of what is learned as long as nothing goes wrong.
@@ -65,6 +70,13 @@ struct OptionText {
 /// Every option, those of the model included, in the order in which a person should read them.
 std::vector<OptionText> option_texts();
 
+/// What other programs call our options, theirs and ours: {"learning_rate", "lr"}. Files and the command line understand both.
+std::vector<std::pair<std::string, std::string>> other_option_names();
+/// Our name of an option or a field of the model; a name that is none is given back.
+std::string option_named(const std::string& name);
+/// Options of other programs that there are not here, and what to do instead: {"epochs", "..."}.
+std::vector<std::pair<std::string, std::string>> missing_options();
+
 /// Options and who was named: {"layers": 3, "lr": 0.001}, one object for options of the run and of the model alike. A DataError
 /// names the place, the option, its value and what is allowed; an unknown one is answered with the nearest.
 struct GivenOptions {
@@ -72,6 +84,12 @@ struct GivenOptions {
   std::set<std::string> given;
 };
 GivenOptions run_options_from_json(std::string_view text, std::string_view where);
+/// A UsageError for the first option that was given and changes nothing beside the others: --task with --data, --momentum of
+/// adamw.
+void require_used(const GivenOptions& given);
+/// Those of a run's record (run.json: options) that another run has to be told: neither what its data decides nor what planned()
+/// would say anyway. So a longer run has a warm-up of its own, and one with half the rate ends at half the rate.
+std::string options_to_repeat(std::string_view options, std::string_view where);
 /// Every option with its value, defaults included.
 std::string to_json(const RunOptions& options);
 

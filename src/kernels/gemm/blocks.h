@@ -13,11 +13,13 @@ struct GemmBlocks {
   bool packed;          // copy panels before multiplying
 };
 
-/// A block of C, the panel of B it meets (kMaxDepth x kMaxColumns) and the block of A fit in a cache of 1 MiB.
+/// A block of C (kMaxRows x kMaxColumns), the panel of B it meets (kMaxDepth x kMaxColumns) and the block of A (kMaxRows x
+/// kMaxDepth) take less than 1 MiB together: a second-level cache of that size, or 512 KiB and a core's share of the third level.
+/// The machine is not asked, for the blocks decide on the order of sums and so on bits.
 inline constexpr std::size_t kMaxRows = 128;
 inline constexpr std::size_t kMaxColumns = 384;
 inline constexpr std::size_t kMaxDepth = 384;
-/// With A transposed its copy shares the cache with B's panel.
+/// A transposed goes through the cache twice, as it is and as its copy: less depth keeps both beside B's panel.
 inline constexpr std::size_t kMaxDepthTransposed = 256;
 /// Fewer rows than this do not repay the copy of B.
 inline constexpr std::size_t kThinRows = 48;

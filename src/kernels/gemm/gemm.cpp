@@ -36,6 +36,7 @@ constexpr std::size_t kPad = 16;
 constexpr std::size_t kPanelB = kMaxDepth * (kMaxColumns + kPad);
 constexpr std::size_t kPanelA = kMaxRows * (kMaxDepth + kPad);
 constexpr std::size_t kProduct = kMaxRows * (kMaxColumns + kPad);
+static_assert((kPanelB + kPanelA + kProduct) * sizeof(float) <= std::size_t{1} << 20, "as blocks.h says");
 
 /// The buffers of one thread, made when it first needs them. Null when the system has no memory left.
 struct Scratch {

@@ -1,0 +1,85 @@
+#include "data/tokenizer_tokens.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "addnorm/core/error.h"
+#include "data/byte_level.h"
+#include "data/utf8.h"
+
+namespace addnorm {
+namespace {
+
+std::size_t vocabulary_of(const TokenizerSpec& spec) {
+  std::int32_t most = spec.vocabulary.empty() ? -1 : spec.vocabulary.back().second;
+  for (const AddedToken& token : spec.added) most = std::max(most, token.id);
+  return static_cast<std::size_t>(most) + 1;
+}
+
+// What an added token looks like in the text in which it is looked for.
+std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
+  std::string content = token.content;
+  if (token.normalized)
+    for (const NormalizerStep& step : steps.normalizers) step(content);
+  return content;
+}
+
+}  // namespace
+
+TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  std::vector<std::string> pieces(vocabulary_of(spec));
+  const auto set = [&](std::int32_t id, std::string token) {
+    for (const DecoderStep& step : steps.decoders) step(token);
+    if (steps.no_decoder) token = concat(" ", token);
+    pieces[static_cast<std::size_t>(id)] = std::move(token);
+  };
+  for (const auto& [token, id] : spec.vocabulary) set(id, token);
+  for (const AddedToken& token : spec.added) set(token.id, matched(token, steps));
+  for (const AddedToken& token : spec.added)
+    if (token.special) pieces[static_cast<std::size_t>(token.id)].clear();
+  return TokenPieces(pieces);
+}
+
+std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps& steps, bool normalized) {
+  std::vector<AddedToken> tokens;
+  for (AddedToken token : spec.added) {
+    if (token.normalized != normalized) continue;
+    token.content = matched(token, steps);
+    tokens.push_back(std::move(token));
+  }
+  return tokens;
+}
+
+bool forbids_cuts(const AddedToken& token) {
+  const std::string_view content = token.content;
+  for (std::size_t i = 1; i < content.size(); ++i)
+    if (kAsciiClasses[content[i] & 127] == CharClass::space && kAsciiClasses[content[i - 1] & 127] != CharClass::space)
+      return true;
+  return token.rstrip || (token.single_word && is_white(utf8_front(content).code));
+}
+
+SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  const auto id_of = [&](std::string_view name) -> std::optional<std::int32_t> {
+    for (const AddedToken& token : spec.added)
+      if (token.content == name) return token.id;
+    for (const auto& [token, id] : spec.vocabulary)
+      if (token == name) return id;
+    return std::nullopt;
+  };
+  const auto first = [&](std::initializer_list<std::string_view> names) {
+    std::optional<std::int32_t> found;
+    for (const std::string_view name : names)
+      if (!found && !name.empty()) found = id_of(name);
+    return found;
+  };
+  SpecialTokens special;
+  special.begin = first({steps.begin, "<s>", "[CLS]", "<bos>", "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"});
+  special.end = first({steps.end, "</s>", "[SEP]", "<eos>", "<|end_of_text|>", "<|endoftext|>"});
+  special.pad = first({"<pad>", "[PAD]", "<|pad|>"});
+  if (steps.pad >= 0 && static_cast<std::size_t>(steps.pad) < vocabulary_of(spec)) special.pad = steps.pad;
+  special.unknown = first({spec.unknown, "<unk>", "[UNK]"});
+  special.mask = first({"<mask>", "[MASK]"});
+  return special;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,90 @@
+// The tool as a process of its own.
+#pragma once
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/folder.h"
+
+namespace addnorm::test {
+
+struct Ended {
+  int code = -1;           ///< 128 + the signal, where one ended it
+  bool by_signal = false;  ///< it did not end by itself
+  std::string out, err;
+  double seconds = 0;
+};
+
+/// The number that follows the last `words` in a text, commas left out; -1: none does.
+inline std::int64_t number_behind(const std::string& text, const std::string& words) {
+  const std::size_t found = text.rfind(words);
+  std::string digits;
+  for (std::size_t i = found + words.size(); found != std::string::npos && i < text.size(); ++i) {
+    if (text[i] >= '0' && text[i] <= '9')
+      digits += text[i];
+    else if (text[i] != ',')
+      break;
+  }
+  return digits.empty() ? -1 : std::stoll(digits);
+}
+
+/// The tool in a process of its own, with files for what it says. `before` runs in it just before the tool does: limits, other
+/// ends for what it says.
+class Process {
+ public:
+  Process(const std::filesystem::path& folder, std::vector<std::string> arguments, const std::string& input = "/dev/null",
+          const std::function<void()>& before = {})
+      : out_(folder / "out.txt"), err_(folder / "err.txt"), begun_(std::chrono::steady_clock::now()) {
+    for (const auto& old : {out_, err_}) std::filesystem::remove(old);  // nobody takes an earlier one's words for this one's
+    arguments.insert(arguments.begin(), ADDNORM_TOOL);
+    pid_ = fork();
+    if (pid_ != 0) return;
+    const auto open_as = [](const char* path, int flags, int as) { dup2(open(path, flags, 0644), as); };
+    open_as(input.c_str(), O_RDONLY, 0);
+    open_as(out_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 1);
+    open_as(err_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 2);
+    setenv("XDG_CACHE_HOME", folder.c_str(), 1);
+    setenv("OMP_WAIT_POLICY", "passive", 1);
+    if (chdir(folder.c_str()) != 0) _exit(99);
+    if (before) before();
+    std::vector<char*> texts;
+    for (std::string& argument : arguments) texts.push_back(argument.data());
+    texts.push_back(nullptr);
+    execv(ADDNORM_TOOL, texts.data());
+    _exit(99);
+  }
+  pid_t pid() const { return pid_; }
+  void send(int number) const { kill(pid_, number); }
+  std::string said() const { return text_of(err_); }
+  bool wait_for(const std::string& text) const {
+    for (int i = 0; i < 1200 && said().find(text) == std::string::npos; ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    return said().find(text) != std::string::npos;
+  }
+  Ended end() const {
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    Ended ended{.out = text_of(out_), .err = text_of(err_)};
+    ended.by_signal = WIFSIGNALED(status);
+    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
+    return ended;
+  }
+
+ private:
+  std::filesystem::path out_, err_;
+  std::chrono::steady_clock::time_point begun_;
+  pid_t pid_;
+};
+
+}  // namespace addnorm::test
