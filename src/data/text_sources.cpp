@@ -49,15 +49,16 @@ void add_folder(TextSources& sources, const fs::path& folder) {
 
 /// False: stopped. Throws at the end of a file that is not UTF-8.
 bool read_alphabet(const TextSources& sources, const Progress& progress, Alphabet& alphabet) {
-  return read_text(sources, progress,
-                   [&](const TextPiece& piece) {
-                     const std::size_t whole = piece.last ? piece.text.size() : utf8_complete(piece.text);
-                     alphabet.add(piece.text.substr(0, whole), piece.offset);
-                     if (piece.last && alphabet.flaws().count > 0)
-                       throw DataError(concat(piece.file.path.string(), ": ", told(alphabet.flaws()),
-                                              not_text_hint(piece.file.path), "; the tokenizer 'bytes' reads anything"));
-                     return whole;
-                   })
+  return read_text(
+             sources, progress,
+             [&](const TextPiece& piece) {
+               const std::size_t whole = piece.last ? piece.text.size() : utf8_complete(piece.text);
+               alphabet.add(piece.text.substr(0, whole), piece.offset);
+               if (piece.last && alphabet.flaws().count > 0)
+                 throw DataError(concat(piece.file.path.string(), ": ", told(alphabet.flaws()), not_text_hint(piece.file.path),
+                                        "; a model trained with --tokenizer bytes reads anything"));
+               return whole;
+             })
       .has_value();
 }
 

@@ -106,7 +106,7 @@ class Encoder {
     flaws_.count += here.count;
     if (piece.last)
       throw DataError(concat(piece.file.path.string(), ": ", told(flaws_), not_text_hint(piece.file.path),
-                             "; the tokenizer 'bytes' reads anything"));
+                             "; a model trained with --tokenizer bytes reads anything"));
   }
 
   const Tokenizer& tokenizer_;
