@@ -4,10 +4,9 @@
 #include <iomanip>
 #include <iostream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 
-#include "addnorm/core/machine.h"
 #include "addnorm/core/names.h"
-#include "addnorm/core/parallel.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "commands.h"
@@ -106,8 +105,14 @@ struct Scratch {
 int run_eval(const EvalChoices& o) {
   require(!o.run.empty(), "which run? addnorm eval runs/NAME --data FILE");
   const SignalWatch signals;  // before any other thread
-  set_threads(o.threads ? o.threads : granted_threads());
-  const RunModel run = load_run(o.run, o.weights, std::cerr);
+  require(o.batch_size > 0, "--batch-size is 0; it must be at least 1");
+  use_threads(o.threads);
+  std::ostringstream notes;
+  const RunModel run = load_run(o.run, o.weights, notes);
+  const ModelKind kind = run.model->config().model;
+  require(!o.truncate || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
+          "--truncate has no effect except on pairs and labelled text; ", o.run, " takes neither. Leave it out");
+  std::cerr << notes.str();
   const auto go_on = [] { return SignalWatch::caught() == 0; };
   const auto goes_on = [&](double) { return go_on(); };
   RunOptions options = options_for(run, o);

@@ -88,6 +88,8 @@ RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
     QuietView view;
     return train_run(request, view);
   }
+  const std::vector<std::string>& data = request.given.options.data;
+  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
   TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, bench::fma_peak_now(threads), request.folder);
   RunResult result = train_run(request, view);
   view.wipe();

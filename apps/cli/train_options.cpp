@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json_record.h"
 #include "value.h"
@@ -40,8 +41,15 @@ Json value_of(OptionText::Value value, const std::string& text) {
 Json options_in(const std::filesystem::path& file) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
   Json all = parsed(text, where);
-  const bool is_record = all.is_object() && all.contains("options") && all["options"].is_object();
-  return is_record ? Json::parse(options_to_repeat(all["options"].dump(), where)) : all;
+  if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
+  Json options = Json::parse(options_to_repeat(all["options"].dump(), where));
+  const Json standard_input = Json::array({"-"});
+  if (!options.contains("data")) return options;
+  if (options["data"] == standard_input)
+    options["data"] = Json::array({RunFolder{file.parent_path()}.input().string()});
+  else if (all.contains("data_paths"))  // the same files from any folder
+    options["data"] = all["data_paths"];
+  return options;
 }
 
 /// Takes a field that is the command's own; what the command line said stays.

@@ -97,6 +97,9 @@ TEST_F(OptionsOfCommands, TheRecordOfARunIsAFileOfOptionsForAnother) {
   folder.write("pairs.tsv", pairs);
   EXPECT_EQ(train({"--config", "one/run.json", "--out", "four", "--steps", "3", "--data", "pairs.tsv"}).code, 0);
   EXPECT_EQ(options_of("four").at("task"), "");
+  const json found = json::parse(test::text_of(folder.path / "four/run.json")).at("data_paths");
+  EXPECT_EQ(train({"--config", "four/run.json", "--out", "five"}).code, 0);
+  EXPECT_EQ(options_of("five").at("data"), found);  // which are there from any folder
 }
 
 TEST_F(OptionsOfCommands, AFileThatIsNotUnderstoodIsAnsweredWithItsNameAndWhatIsAllowed) {
@@ -154,6 +157,8 @@ TEST_F(OptionsOfCommands, FailuresEndWithOneAndWrongUseWithTwo) {
   EXPECT_TRUE(refused(train({"--batch-size", "100000000"}), 1, "needs about"));
   EXPECT_TRUE(refused(run({"eval", "none"}), 1, "none is no folder"));
   EXPECT_TRUE(refused(run({"eval", "run", "--nowhere"}), 2, "unknown option '--nowhere'"));
+  EXPECT_TRUE(refused(run({"eval", "run", "--truncate"}), 2, "eval: --truncate has no effect except on pairs"));
+  EXPECT_TRUE(refused(run({"eval", "run", "--batch-size", "0"}), 2, "eval: --batch-size is 0; it must be at least 1"));
   for (const auto& file : fs::directory_iterator(folder.path / "run/checkpoints")) fs::resize_file(file.path(), 100);
   const Ended broken = train({"--out", "run", "--resume"});
   EXPECT_EQ(broken.code, 1);
