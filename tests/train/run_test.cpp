@@ -488,6 +488,19 @@ TEST_F(OpenedData, T08WhatIsNoTextIsNamedUnlessBytesAreAskedFor) {
   EXPECT_EQ(opened(story())->datasets(given(story())).tokens, "characters: the text is UTF-8 and has 38 different ones");
 }
 
+TEST(RunOptions, OfARunAreRepeatedWithoutWhatIsPlannedOrDecidedByItsDataAnyway) {
+  const GivenOptions given = run_options_from_json(
+      R"({"layers": 2, "d_model": 32, "heads": 2, "seq_len": 8, "steps": 100, "batch_size": 4, "lr": 0.002, "seed": 9})",
+      "a test");
+  RunOptions planned_options = planned(given, {});
+  planned_options.model.vocab = 5;
+  planned_options.model = completed(planned_options.model);
+  const GivenOptions again = run_options_from_json(options_to_repeat(to_json(planned_options), "a test"), "a test");
+  EXPECT_EQ(again.given, given.given);
+  EXPECT_EQ(again.options.lr, 0.002);
+  EXPECT_NO_THROW(require_used(again));
+}
+
 TEST_F(Runs, EveryKindOfModelTrainsAndComesBack) {
   const std::vector<std::pair<std::string, std::string>> kinds{
       {"seq2seq", "\"model\": \"seq2seq\", \"task\": \"reverse\", \"seq_len\": 16"},
