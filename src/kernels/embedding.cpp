@@ -36,8 +36,8 @@ HWY_AFTER_NAMESPACE();
 namespace addnorm::kernels {
 namespace {
 HWY_EXPORT(scatter_add_columns);
-constexpr std::size_t kTableColumns = 32;    // of one task: two cache lines, so a narrow table still gives several tasks
-constexpr std::size_t kFloats = 65536;  // copied or cleared per task
+constexpr std::size_t kTableColumns = 32;  // of one task: two cache lines, so a narrow table still gives several tasks
+constexpr std::size_t kFloats = 65536;     // copied or cleared per task
 }  // namespace
 
 void embedding(const float* table, const std::int32_t* ids, std::size_t count, std::size_t width, float* y) {

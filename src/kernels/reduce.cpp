@@ -57,7 +57,8 @@ constexpr std::size_t kReduceBlock = 32768;  // elements
 /// block(begin, end) is the sum of a block; the result their sum in block order.
 template <class Block>
 double sum_of_blocks(std::size_t n, double* scratch, Block block) {
-  parallel_ranges(n, kReduceBlock, [=](std::size_t begin, std::size_t end) { scratch[begin / kReduceBlock] = block(begin, end); });
+  parallel_ranges(n, kReduceBlock,
+                  [=](std::size_t begin, std::size_t end) { scratch[begin / kReduceBlock] = block(begin, end); });
   double total = 0;
   for (std::size_t b = 0; b < reduce_scratch(n); ++b) total += scratch[b];
   return total;
