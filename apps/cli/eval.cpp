@@ -110,7 +110,7 @@ int run_eval(const EvalChoices& o) {
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
   const ModelKind kind = run.model->config().model;
-  require(!o.truncate || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
+  require(!o.truncate || run.answers || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
           "--truncate has no effect except on pairs and labelled text; ", o.run, " takes neither. Leave it out");
   std::cerr << notes.str();
   const auto go_on = [] { return SignalWatch::caught() == 0; };
@@ -129,7 +129,9 @@ int run_eval(const EvalChoices& o) {
   const bool given = !o.data.empty();
   if (!given && !options.data.empty()) warn_of_other_data(o.run, *source);
   const Part part = part_of(*source, options, run.answers, given);
-  const std::uint64_t samples = o.samples ? o.samples : part.data->size() ? part.data->size() : 1024;
+  const std::uint64_t all = part.data->size();  // 0: made-up data has no end
+  const std::uint64_t wanted = o.samples ? o.samples : all ? all : 1024;
+  const std::uint64_t samples = all ? std::min(wanted, all) : wanted;
   const Evaluation found = evaluate(*run.model, *part.data, samples, o.batch_size, go_on);
   if (found.stopped) return SignalWatch::exit_code();
   if (o.json)

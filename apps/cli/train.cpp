@@ -100,12 +100,10 @@ int train(TrainChoices& o) {
   const SignalWatch signals;  // before any other thread
   const RunRequest request = request_of(o);
   const int threads = use_threads(o.place.threads.value_or(0));
-  const std::vector<std::string>& data = request.given.options.data;
-  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
   const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {
     if (result.steps == 0) {
-      std::cerr << "stopped by a signal before the first step; nothing was saved\n";
+      std::cerr << "stopped by a signal before a step was done\n";
       return SignalWatch::exit_code();
     }
     std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out "

@@ -43,10 +43,14 @@ Json options_in(const std::filesystem::path& file) {
   Json all = parsed(text, where);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
   Json options = Json::parse(options_to_repeat(all["options"].dump(), where));
+  const RunFolder run{file.parent_path()};
+  const auto named = [&](const char* kind) { return options["tokenizer"] == kind; };
+  if (options.contains("tokenizer") && !named("auto") && !named("bytes") && !named("chars"))
+    options["tokenizer"] = run.tokenizer().string();  // its own copy: there from any folder
   const Json standard_input = Json::array({"-"});
   if (!options.contains("data")) return options;
   if (options["data"] == standard_input)
-    options["data"] = Json::array({RunFolder{file.parent_path()}.input().string()});
+    options["data"] = Json::array({run.input().string()});
   else if (all.contains("data_paths"))  // the same files from any folder
     options["data"] = all["data_paths"];
   return options;

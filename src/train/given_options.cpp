@@ -112,6 +112,9 @@ std::string options_to_repeat(std::string_view options, std::string_view where) 
     without.erase(name);
     if (comes_to(wanted, without, where)) all = std::move(without);
   }
+  const RunOptions told = run_options_from_json(options, where).options;
+  for (const Use& use : kUses)
+    if (!use.used(told)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
   return all.dump();
 }
 

@@ -56,6 +56,7 @@ void Run::begin_or_go_on() {
   write_front();
   input_.reset();  // the folder has it now
   open_metrics();
+  if (resumed_ && request_.replan) save(false);  // a checkpoint that agrees with run.json: --replan is said once
 }
 
 void Run::make_trainer() {

@@ -3,13 +3,16 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <istream>
 #include <optional>
+#include <system_error>
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/text.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
+#include "core/file.h"
 #include "train/run_sources.h"
 
 namespace addnorm {
@@ -22,13 +25,20 @@ class PatientInput : public std::streambuf {
  public:
   explicit PatientInput(const Progress& progress) : progress_(progress) {}
   bool stopped() const { return stopped_; }
+  /// Why it could not be read to its end; 0: it could.
+  int error() const { return error_; }
 
  private:
   int_type underflow() override {
-    pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-    while (poll(&input, 1, 100) <= 0)
-      if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
-    const ssize_t count = ::read(STDIN_FILENO, block_.data(), block_.size());
+    ssize_t count = -1;
+    do {
+      pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
+      do {
+        if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
+      } while (poll(&input, 1, 100) <= 0);
+      count = ::read(STDIN_FILENO, block_.data(), block_.size());
+    } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+    if (count < 0) error_ = errno;
     if (count <= 0) return traits_type::eof();
     setg(block_.data(), block_.data(), block_.data() + count);
     return traits_type::to_int_type(block_[0]);
@@ -36,6 +46,7 @@ class PatientInput : public std::streambuf {
 
   const Progress& progress_;
   bool stopped_ = false;
+  int error_ = 0;
   std::array<char, 65536> block_{};
 };
 
@@ -54,14 +65,19 @@ KeptFile::~KeptFile() {
 std::unique_ptr<KeptFile> kept_standard_input(const fs::path& folder, const std::function<bool(double)>& go_on) {
   fs::create_directories(folder);
   auto kept = std::make_unique<KeptFile>();
-  kept->path = folder / concat("standard-input-", getpid(), ".txt");
+  const std::string name = "standard-input-";
+  remove_leftovers(folder, [&](std::string_view file) { return file.starts_with(name); });
+  kept->path = folder / concat(name, getpid(), ".txt");
   PatientInput buffer(go_on);
   std::istream input(&buffer);
   try {
     saved_text(input, kept->path);
   } catch (const DataError&) {
-    if (!buffer.stopped()) throw;  // what came until then may be nothing
+    if (!buffer.stopped() && buffer.error() == 0) throw;  // what came until then may be nothing
   }
+  if (buffer.error() != 0)
+    throw DataError(concat("the standard input cannot be read to its end: ", std::generic_category().message(buffer.error()),
+                           ". Nothing was begun; give a file, or a pipe that stays"));
   return buffer.stopped() ? nullptr : std::move(kept);
 }
 

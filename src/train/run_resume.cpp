@@ -69,7 +69,9 @@ void check_has_checkpoint(const RunFolder& folder) {
 void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,
                    std::uint64_t fingerprint) {
   std::string lines;
-  for (const FieldDifference& one : differences(checkpoint.options, to_json(now))) {
+  // Through the fields of today, with their defaults: an option that is new since the checkpoint is no difference.
+  const RunOptions then = run_options_from_json(checkpoint.options, folder.path.string()).options;
+  for (const FieldDifference& one : differences(to_json(then), to_json(now))) {
     const std::string name = one.field.substr(0, one.field.find('.'));
     const bool planned_anew = name == "steps" && trainer_options(now).schedule.depends_on_steps() && !request.replan;
     if (planned_anew || (!may_change(name) && name != "data"))

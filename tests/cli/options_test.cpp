@@ -102,6 +102,25 @@ TEST_F(OptionsOfCommands, TheRecordOfARunIsAFileOfOptionsForAnother) {
   EXPECT_EQ(options_of("five").at("data"), found);  // which are there from any folder
 }
 
+TEST_F(OptionsOfCommands, TheRecordOfAModelWithoutHeadsIsOneToo) {
+  ASSERT_EQ(train({"--model", "mlp", "--layers", "1", "--d-model", "16", "--steps", "3", "--out", "first"}).code, 0);
+  const Ended again = train({"--config", "first/run.json", "--out", "second"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_EQ(options_of("first"), options_of("second"));
+}
+
+TEST_F(OptionsOfCommands, MoreStepsArePlannedAnewOnce) {
+  ASSERT_EQ(small({"--out", "run"}).code, 0);
+  const Process more(folder.path,
+                     {"train", "--out", "run", "--resume", "--steps", "100000000", "--replan", "--save-every", "100000000"});
+  ASSERT_TRUE(more.wait_for("resumed after step 3")) << more.said();
+  ASSERT_TRUE(more.wait_for("\n      4 ")) << more.said();
+  more.send(SIGKILL);
+  more.end();
+  const Process again(folder.path, {"train", "--out", "run", "--resume"});
+  EXPECT_TRUE(again.wait_for("\n      4 ")) << again.said();
+}
+
 TEST_F(OptionsOfCommands, AFileThatIsNotUnderstoodIsAnsweredWithItsNameAndWhatIsAllowed) {
   const auto with = [&](const std::string& text) {
     folder.write("my.json", text);
@@ -166,6 +185,24 @@ TEST_F(OptionsOfCommands, FailuresEndWithOneAndWrongUseWithTwo) {
   EXPECT_NE(broken.err.find("none of its checkpoints can be read"), std::string::npos) << broken.err;
   fs::resize_file(folder.path / "run/model.safetensors", 100);
   EXPECT_EQ(run({"eval", "run", "--weights", "last"}).code, 1);
+}
+
+TEST_F(OptionsOfCommands, ASampleIsMeasuredOnce) {
+  folder.write("text.txt", "the dog sees a cat . the cats see a dog .");
+  ASSERT_EQ(small({"--data", "text.txt", "--out", "of-text"}).code, 0);
+  const auto tokens = [&](const std::string& samples) {
+    const Ended ended = run({"eval", "of-text", "--data", "text.txt", "--samples", samples, "--json"});
+    return ended.code == 0 ? json::parse(ended.out).at("tokens").get<int>() : -1;
+  };
+  EXPECT_GT(tokens("0"), 0);
+  EXPECT_EQ(tokens("1000000"), tokens("0"));
+}
+
+TEST_F(OptionsOfCommands, AnInputThatCannotBeReadIsNoEmptyText) {
+  const Ended ended = Process(folder.path, {"train", "--data", "-", "--out", "run"}, folder.path.string()).end();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("cannot be read to its end: Is a directory"), std::string::npos) << ended.err;
+  EXPECT_FALSE(fs::exists(folder.path / "run"));
 }
 
 TEST_F(OptionsOfCommands, EvalAdvisesOnlyWhatItCanDo) {

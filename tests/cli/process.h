@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -48,6 +49,7 @@ class Process {
     for (const auto& old : {out_, err_}) std::filesystem::remove(old);  // nobody takes an earlier one's words for this one's
     arguments.insert(arguments.begin(), ADDNORM_TOOL);
     pid_ = fork();
+    if (pid_ < 0) throw std::runtime_error("fork: no process can be made");
     if (pid_ != 0) return;
     const auto open_as = [](const char* path, int flags, int as) { dup2(open(path, flags, 0644), as); };
     open_as(input.c_str(), O_RDONLY, 0);
@@ -63,6 +65,14 @@ class Process {
     execv(ADDNORM_TOOL, texts.data());
     _exit(99);
   }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  /// Whoever was not waited for is ended: a test that failed leaves nobody behind who trains on.
+  ~Process() {
+    if (reaped_) return;
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
   pid_t pid() const { return pid_; }
   void send(int number) const { kill(pid_, number); }
   std::string said() const { return text_of(err_); }
@@ -74,6 +84,7 @@ class Process {
   Ended end() const {
     int status = 0;
     waitpid(pid_, &status, 0);
+    reaped_ = true;
     Ended ended{.out = text_of(out_), .err = text_of(err_)};
     ended.by_signal = WIFSIGNALED(status);
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
@@ -85,6 +96,7 @@ class Process {
   std::filesystem::path out_, err_;
   std::chrono::steady_clock::time_point begun_;
   pid_t pid_;
+  mutable bool reaped_ = false;
 };
 
 }  // namespace addnorm::test

@@ -59,6 +59,7 @@ HWY_INLINE void finish_all(F, const EpilogueArgs& args) {
       hn::StoreU(first_value, d, row.c + column);
       hn::StoreU(second_value, d, row.c + column + lanes);
     }
+    for (; column + lanes <= columns; column += lanes) hn::StoreU(F::value(d, row.sum(d, column)), d, row.c + column);
     for (; column < columns; ++column) hn::StoreU(F::value(one, row.sum(one, column)), one, row.c + column);
   }
 }
