@@ -192,7 +192,7 @@ TEST_F(OptionsOfCommands, ASampleIsMeasuredOnce) {
   ASSERT_EQ(small({"--data", "text.txt", "--out", "of-text"}).code, 0);
   const auto tokens = [&](const std::string& samples) {
     const Ended ended = run({"eval", "of-text", "--data", "text.txt", "--samples", samples, "--json"});
-    return ended.code == 0 ? json::parse(ended.out).at("tokens").get<int>() : -1;
+    return ended.code == 0 ? json::parse(ended.out).at("labels").get<int>() : -1;
   };
   EXPECT_GT(tokens("0"), 0);
   EXPECT_EQ(tokens("1000000"), tokens("0"));
