@@ -42,7 +42,7 @@ Json options_in(const std::filesystem::path& file) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
   Json all = parsed(text, where);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
-  Json options = Json::parse(options_to_repeat(all["options"].dump(), where));
+  Json options = parsed(options_to_repeat(all["options"].dump(), where), where);
   const Json standard_input = Json::array({"-"});
   if (!options.contains("data")) return options;
   if (options["data"] == standard_input)
