@@ -12,19 +12,17 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <nlohmann/json.hpp>
 #include <string_view>
 
 #include "addnorm/core/error.h"
 #include "bench/slice.h"
 #include "bench/torch_peer.h"
+#include "core/json.h"
 
 extern char** environ;  // NOLINT: POSIX has it no other way
 
 namespace addnorm::bench {
 namespace {
-
-using nlohmann::json;
 
 /// Large blocks come from the heap and stay there: otherwise each result above 32 MiB is mapped and unmapped, and PyTorch
 /// spends most of its time in page faults. Huge pages as for our own arrays.
@@ -56,13 +54,17 @@ bool belongs_to_us(const std::filesystem::path& path) {
 /// Seconds. Generous: importing torch reads many files, perhaps from a slow disk.
 constexpr double kPatienceWithImport = 120;
 
-/// What stands between us and PyTorch when the process did not greet us. `said` is its first line: null when there was none,
-/// discarded when it was not JSON.
-std::string why_no_torch(const std::string& python, const json& said) {
-  if (said.is_null())
+std::string text_in(const Json& fields, std::string_view name, const std::string& otherwise) {
+  const Json* found = fields.find(name);
+  return found && found->is_string() ? found->text() : otherwise;
+}
+
+/// What stands between us and PyTorch when the process did not greet us. `said` is its first line, `fields` that as JSON.
+std::string why_no_torch(const std::string& python, const std::optional<std::string>& said, const Json& fields) {
+  if (!said)
     return concat("'", python, "' ended, or said nothing for ", kPatienceWithImport, " s; is it a Python 3 whose torch loads?");
-  if (!said.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
-  const std::string error = said.value("error", "it does not say why");
+  if (!fields.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
+  const std::string error = text_in(fields, "error", "it does not say why");
   if (error == "ModuleNotFoundError: No module named 'torch'")  // not a module that torch itself misses
     return concat("'", python, "' has no PyTorch; install torch for it, or use the interpreter that ./scripts/peers makes");
   return concat("'", python, "' cannot load PyTorch (", error, ")");
@@ -83,19 +85,19 @@ std::filesystem::path installed_python(const std::filesystem::path& from) {
 }
 
 struct Peer::Answer {
-  json fields;
+  Json fields;
 };
 
 Peer::Peer(const std::string& python, Malloc malloc) {
   start(python, malloc);
   if (!alive()) return;
   const auto hello = read_line(kPatienceWithImport);
-  const json fields = hello ? json::parse(*hello, nullptr, false) : json();
+  const Json fields = hello ? parsed_or_null(*hello) : Json();
   if (fields.is_object() && fields.contains("torch")) {
-    version_ = fields["torch"].get<std::string>();
+    version_ = text_in(fields, "torch", "unknown");
     return;
   }
-  problem_ = why_no_torch(python, fields);
+  problem_ = why_no_torch(python, hello, fields);
   stop();
 }
 
@@ -183,28 +185,30 @@ std::optional<Peer::Answer> Peer::ask(const std::string& line, double patience) 
     stop();
     return std::nullopt;
   }
-  Answer answer{json::parse(*reply, nullptr, false)};
+  Answer answer{parsed_or_null(*reply)};
   if (!answer.fields.is_object() || answer.fields.contains("error")) {
-    problem_ = answer.fields.is_object() ? answer.fields["error"].get<std::string>() : *reply;
+    problem_ = answer.fields.is_object() ? text_in(answer.fields, "error", *reply) : *reply;
     return std::nullopt;
   }
   return answer;
 }
 
 bool Peer::prepare(const PeerWork& work, std::size_t slots) {
-  const json request = {{"do", "prepare"}, {"kind", work.kind}, {"sizes", work.sizes}, {"slots", slots}};
+  const Json request = {{"do", "prepare"}, {"kind", work.kind}, {"sizes", work.sizes}, {"slots", slots}};
   return ask(request.dump(), 60).has_value();
 }
 
 bool Peer::warm(const std::string& variant, int threads) {
-  const json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};
+  const Json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};
   return ask(request.dump(), 600).has_value();
 }
 
 std::optional<double> Peer::slice(const std::string& variant, bool cold, int threads, double seconds) {
-  const json request = {{"do", "slice"}, {"variant", variant}, {"cold", cold}, {"threads", threads}, {"seconds", seconds}};
+  const Json request = {{"do", "slice"}, {"variant", variant}, {"cold", cold}, {"threads", threads}, {"seconds", seconds}};
   const auto answer = ask(request.dump(), 300);
-  return answer ? std::optional(answer->fields.value("seconds", 0.0)) : std::nullopt;
+  if (!answer) return std::nullopt;
+  const Json* measured = answer->fields.find("seconds");
+  return measured && measured->is_number() ? measured->number() : 0;
 }
 
 }  // namespace addnorm::bench

@@ -7,18 +7,16 @@
 #include <fstream>
 #include <iomanip>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "addnorm/core/version.h"
 #include "bench/bench.h"
 #include "bench/onednn_norm.h"
+#include "core/json.h"
 
 namespace addnorm::bench {
 namespace {
-
-using nlohmann::ordered_json;
 
 std::string processor() {
   std::ifstream file("/proc/cpuinfo");
@@ -133,12 +131,12 @@ void print_heading(const Result& r, std::ostream& out) {
       << (r.tokens > 0 ? "MiB" : "x oneDNN") << '\n';
 }
 
-ordered_json machine_json(const Report& report) {
+Json machine_json(const Report& report) {
   const Machine& m = report.machine;
-  ordered_json j = {{"processor", processor()},  {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-                    {"simd", simd_name()},       {"l2_bytes_per_core", m.caches.l2_per_core},
-                    {"l3_bytes", m.caches.l3},   {"addnorm", version()},
-                    {"onednn", onednn_version()}};
+  Json j = {{"processor", processor()},  {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+            {"simd", simd_name()},       {"l2_bytes_per_core", m.caches.l2_per_core},
+            {"l3_bytes", m.caches.l3},   {"addnorm", version()},
+            {"onednn", onednn_version()}};
   if (!report.torch.empty()) j["torch"] = report.torch;
   for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});
   for (const BandwidthLimit& b : m.bandwidth)
@@ -150,14 +148,14 @@ ordered_json machine_json(const Report& report) {
   return j;
 }
 
-void add_rival(ordered_json& j, const std::string& name, const std::optional<Result::Rival>& r) {
+void add_rival(Json& j, const std::string& name, const std::optional<Result::Rival>& r) {
   if (!r || !std::isfinite(r->ratio)) return;
   j[name + "_seconds"] = r->seconds;
   j["ratio_to_" + name] = r->ratio;
 }
 
-ordered_json result_json(const Result& r) {
-  ordered_json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
+Json result_json(const Result& r) {
+  Json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
   j["seconds"] = r.seconds;
   j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
   j["limit"] = name_of(r.limit);
@@ -197,9 +195,9 @@ void print_table(const Report& report, std::ostream& out) {
 }
 
 void print_json(const Report& report, std::ostream& out) {
-  ordered_json results = ordered_json::array();
+  Json results = Json::array();
   for (const Result& r : report.results) results.push_back(result_json(r));
-  out << ordered_json{{"machine", machine_json(report)}, {"results", results}}.dump(1) << '\n';
+  out << Json{{"machine", machine_json(report)}, {"results", results}}.dump(1) << '\n';
 }
 
 }  // namespace addnorm::bench

@@ -1,14 +1,11 @@
 // The catalogue as JSON.
-#include <nlohmann/json.hpp>
-
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "arrangement_views.h"
+#include "core/json.h"
 
 namespace addnorm::cli {
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 Json lines_of(const Formula& formula) {
   Json lines = Json::array();

@@ -3,13 +3,13 @@
 
 #include <iomanip>
 #include <iostream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "addnorm/core/names.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "commands.h"
+#include "core/json.h"
 #include "figures.h"
 #include "run_model.h"
 #include "signals.h"
@@ -18,7 +18,6 @@ namespace addnorm::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
 
 struct EvalChoices {
   std::string run, weights;

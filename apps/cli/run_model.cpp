@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
@@ -15,6 +14,7 @@
 #include "addnorm/model/language_model.h"
 #include "addnorm/train/run_folder.h"
 #include "addnorm/train/weights.h"
+#include "core/json.h"
 
 namespace addnorm::cli {
 
@@ -41,7 +41,8 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
     fail(" has no model.safetensors; is it the folder of a run that was saved?");
   found.model = load_model(found.folder);
   found.extra = config_file_extra(found.folder / "config.json");
-  found.answers = nlohmann::json::parse(found.extra).value("pairs", false);
+  const Json extra = parsed(found.extra, (found.folder / "config.json").string() + ": extra");
+  found.answers = extra.contains("pairs") && extra["pairs"] == true;
   if (fs::exists(found.folder / "tokenizer.json")) found.tokenizer = read_tokenizer(found.folder / "tokenizer.json");
   if (has_best)
     notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
@@ -142,7 +143,7 @@ std::vector<std::pair<std::string, double>> measures(const Evaluation& e, ModelK
 }
 
 std::string summary_json(const fs::path& run, const RunResult& r) {
-  nlohmann::ordered_json json{{"folder", run.string()}, {"steps", r.steps}, {"finished", r.finished}};
+  Json json{{"folder", run.string()}, {"steps", r.steps}, {"finished", r.finished}};
   if (std::isfinite(r.loss)) json["loss"] = r.loss;
   if (r.validation)
     for (const auto& [name, value] : measures(*r.validation, r.model, r.data.pairs)) json["validation_" + name] = value;

@@ -42,10 +42,10 @@ Json options_in(const std::filesystem::path& file) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
   Json all = parsed(text, where);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
-  Json options = Json::parse(options_to_repeat(all["options"].dump(), where));
+  Json options = parsed(options_to_repeat(all["options"].dump(), where), where);
   const RunFolder run{file.parent_path()};
-  const auto named = [&](const char* kind) { return options["tokenizer"] == kind; };
-  if (options.contains("tokenizer") && !named("auto") && !named("bytes") && !named("chars"))
+  const Json tokenizer = options.contains("tokenizer") ? options.at("tokenizer") : Json("auto");
+  if (tokenizer != "auto" && tokenizer != "bytes" && tokenizer != "chars")
     options["tokenizer"] = run.tokenizer().string();  // its own copy: there from any folder
   const Json standard_input = Json::array({"-"});
   if (!options.contains("data")) return options;

@@ -2,12 +2,8 @@
 // `names(E)`; reading, writing and messages follow from these. Both are found by their argument's namespace.
 #pragma once
 
-#include <nlohmann/json.hpp>
-
 #include <algorithm>
-#include <limits>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -15,10 +11,10 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "core/json.h"
 
 namespace addnorm {
 
-using Json = nlohmann::ordered_json;
 using Names = std::vector<std::string>;
 
 template <class T>
@@ -40,42 +36,22 @@ struct JsonAt {
   [[noreturn]] void fail(const Parts&... parts) const {
     throw DataError(concat(where, ": ", parts...));
   }
-  [[noreturn]] void wrong(const Json& value, std::string_view allowed) const {
-    std::string shown = value.dump(-1, ' ', false, Json::error_handler_t::replace);
-    if (shown.size() > 60) {
-      std::size_t end = 57;
-      while ((static_cast<unsigned char>(shown[end]) & 0xC0) == 0x80) --end;  // not inside a letter
-      shown = shown.substr(0, end) + "...";
-    }
-    fail(path, " is ", shown, "; it must be ", allowed);
-  }
+  [[noreturn]] void wrong(const Json& value, std::string_view allowed) const;
 };
 
 template <HasFields T>
 void read(const Json& json, T& value, const JsonAt& at);
 
-inline void read(const Json& json, bool& value, const JsonAt& at) {
-  if (!json.is_boolean()) at.wrong(json, "true or false");
-  value = json.get<bool>();
-}
-inline void read(const Json& json, double& value, const JsonAt& at) {
-  if (!json.is_number()) at.wrong(json, "a number");
-  value = json.get<double>();
-}
-inline void read(const Json& json, std::size_t& value, const JsonAt& at) {
-  if (!json.is_number_unsigned()) at.wrong(json, "a whole number from 0 on");
-  value = json.get<std::size_t>();
-}
-inline void read(const Json& json, std::string& value, const JsonAt& at) {
-  if (!json.is_string()) at.wrong(json, "a string");
-  value = json.get<std::string>();
-}
+void read(const Json& json, bool& value, const JsonAt& at);
+void read(const Json& json, double& value, const JsonAt& at);
+void read(const Json& json, std::size_t& value, const JsonAt& at);
+void read(const Json& json, std::string& value, const JsonAt& at);
 template <NamedEnum E>
 void read(const Json& json, E& value, const JsonAt& at) {
   const Names& known = names(value);
-  const auto found = json.is_string() ? std::ranges::find(known, json.get<std::string>()) : known.end();
+  const auto found = json.is_string() ? std::ranges::find(known, json.text()) : known.end();
   if (found == known.end()) {
-    const std::string near = json.is_string() ? nearest_name(json.get<std::string>(), known) : "";
+    const std::string near = json.is_string() ? nearest_name(json.text(), known) : "";
     at.wrong(json, concat("one of ", listed(known), near.empty() ? "" : "; did you mean " + near + "?"));
   }
   value = static_cast<E>(found - known.begin());
@@ -101,7 +77,7 @@ class JsonReader {
   template <class T>
   void operator()(const char* name, T& value) {
     known_.emplace_back(name);
-    if (const auto found = object_.find(name); found != object_.end()) read(*found, value, at_.inside(name));
+    if (const Json* found = object_.find(name)) read(*found, value, at_.inside(name));
   }
   /// Lists that explain their fields to people too.
   template <class T>
@@ -109,9 +85,8 @@ class JsonReader {
     (*this)(name, value);
   }
   void finish() const {
-    for (const auto& field : object_.items())
-      if (std::ranges::find(known_, field.key()) == known_.end())
-        at_.fail(unknown_name("field", at_.inside(field.key()).path, known_paths()));
+    for (const auto& [name, value] : object_.items())
+      if (std::ranges::find(known_, name) == known_.end()) at_.fail(unknown_name("field", at_.inside(name).path, known_paths()));
   }
 
  private:
@@ -177,32 +152,9 @@ Json written(const T& value) {
   fields(mine, own);
   fields(theirs, fresh);
   Json object = Json::object();
-  for (const auto& field : mine.object.items())
-    if (field.value() != theirs.object[field.key()]) object[field.key()] = field.value();
+  for (const auto& [name, now] : mine.object.items())
+    if (now != theirs.object[name]) object[name] = now;
   return object;
-}
-
-// The whole file.
-
-inline constexpr int kDeepest = 64;  // what is read is walked by recursion
-
-inline Json parsed(std::string_view text, std::string_view where) {
-  std::vector<std::set<std::string>> keys;  // of the objects around the present place
-  const auto once = [&](int depth, Json::parse_event_t event, Json& value) {
-    if (depth > kDeepest) throw DataError(concat(where, ": nested deeper than ", kDeepest, " levels; no record of ours is"));
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
-      throw DataError(concat(where, ": field ", value.dump(), " is given twice"));
-    return true;
-  };
-  try {
-    return Json::parse(text.begin(), text.end(), once);
-  } catch (const Json::exception& error) {
-    std::string_view what = error.what();  // "[json.exception.parse_error.101] parse error at line 1, column 2: ..."
-    what = what.substr(std::min(what.find("] ") + 2, what.size()));
-    throw DataError(concat(where, ": not JSON: ", what));
-  }
 }
 
 }  // namespace addnorm

@@ -6,9 +6,9 @@
 #include <tuple>
 
 #include "addnorm/core/error.h"
+#include "core/utf8.h"
 #include "data/byte_level.h"
 #include "data/tokenizer_pieces.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

@@ -4,9 +4,9 @@
 #include <string>
 #include <string_view>
 
+#include "core/utf8.h"
 #include "data/tokenizer_spec.h"
 #include "data/unicode.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 

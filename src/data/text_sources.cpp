@@ -7,10 +7,10 @@
 #include "addnorm/data/text.h"
 #include "core/bytes.h"
 #include "core/file.h"
+#include "core/utf8.h"
 #include "data/text_reader.h"
 #include "data/tokenizer_alphabet.h"
 #include "data/tokenizer_pieces.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "core/utf8.h"
 #include "data/unicode.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

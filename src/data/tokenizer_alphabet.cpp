@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "addnorm/core/error.h"
+#include "core/utf8.h"
 #include "data/tokenizer_pieces.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 

@@ -7,8 +7,8 @@
 #include <array>
 
 #include "addnorm/core/error.h"
+#include "core/utf8.h"
 #include "data/tokenizer_pieces.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

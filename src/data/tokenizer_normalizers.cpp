@@ -1,7 +1,7 @@
 #include <algorithm>
 
+#include "core/utf8.h"
 #include "data/tokenizer_steps.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <cstdio>
 
-#include "data/utf8.h"
+#include "core/utf8.h"
 
 namespace addnorm {
 

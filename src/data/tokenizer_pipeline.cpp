@@ -7,12 +7,12 @@
 #include <unordered_map>
 
 #include "addnorm/core/error.h"
+#include "core/utf8.h"
 #include "data/byte_level.h"
 #include "data/tokenizer_added.h"
 #include "data/tokenizer_steps.h"
 #include "data/tokenizer_tokens.h"
 #include "data/tokenizer_words.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

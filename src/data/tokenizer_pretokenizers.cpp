@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "core/utf8.h"
 #include "data/byte_level.h"
 #include "data/tokenizer_steps.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

@@ -4,8 +4,8 @@
 #include <optional>
 
 #include "addnorm/core/error.h"
+#include "core/utf8.h"
 #include "data/byte_level.h"
-#include "data/utf8.h"
 
 namespace addnorm {
 namespace {

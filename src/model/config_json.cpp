@@ -88,7 +88,7 @@ template <class Kind>
 static void read_named(const Json& json, Kind& value, const JsonAt& at, Kind (*named)(std::string_view)) {
   if (!json.is_string()) at.wrong(json, "one of " + listed(names(value)));
   try {
-    value = named(json.get<std::string>());
+    value = named(json.text());
   } catch (const UsageError& error) {
     at.fail(at.path, ": ", error.what());
   }
@@ -100,7 +100,7 @@ static void read(const Json& json, Activation& value, const JsonAt& at) { read_n
 static void read(const Json& json, Arrangement& row, const JsonAt& at) {
   row = arrangement_from_json(json.dump(), concat(at.where, ": ", at.path));
 }
-static Json written(const Arrangement& row) { return Json::parse(to_json(row)); }
+static Json written(const Arrangement& row) { return parsed(to_json(row), row.name); }
 
 namespace {
 
@@ -137,11 +137,12 @@ constexpr std::array kAliases{Alias{"hidden_size", "d_model"},
 
 void translate(Json& object, const JsonAt& at) {
   for (const Alias& alias : kAliases) {
-    const auto found = object.find(alias.theirs);
-    if (found == object.end()) continue;
+    const Json* found = object.find(alias.theirs);
+    if (!found) continue;
     if (object.contains(alias.ours)) at.fail("both ", alias.theirs, " and ", alias.ours, " are given; they are the same field");
-    object[alias.ours] = *found;
+    Json value = *found;
     object.erase(alias.theirs);
+    object[alias.ours] = std::move(value);
   }
 }
 
@@ -150,11 +151,11 @@ constexpr const char* kModelType = "model_type";
 constexpr const char* kExtra = "extra";
 
 void take_off_extras(Json& object, const JsonAt& at) {
-  if (const auto type = object.find(kModelType); type != object.end()) {
+  if (const Json* type = object.find(kModelType)) {
     if (*type != "addnorm") at.inside(kModelType).wrong(*type, "addnorm; configs of other projects cannot be read yet");
     object.erase(kModelType);
   }
-  if (const auto extra = object.find(kExtra); extra != object.end()) {
+  if (const Json* extra = object.find(kExtra)) {
     if (!extra->is_object()) at.inside(kExtra).wrong(*extra, "an object");
     object.erase(kExtra);
   }
@@ -189,7 +190,7 @@ std::vector<std::string> model_fields() {
   JsonWriter writer;
   fields(writer, fresh);
   Names all;
-  for (const auto& field : writer.object.items()) all.push_back(field.key());
+  for (const JsonField& field : writer.object.items()) all.push_back(field.key);
   return all;
 }
 
@@ -204,8 +205,8 @@ std::string to_config_file(const ModelConfig& config, std::string_view extra) {
   JsonWriter writer;
   fields(writer, own);
   Json file{{kModelType, "addnorm"}};
-  for (const auto& field : writer.object.items())  // what was left open stays open
-    if (!field.value().is_null() && field.value() != Json::object()) file[field.key()] = field.value();
+  for (const auto& [name, value] : writer.object.items())  // what was left open stays open
+    if (!value.is_null() && value != Json::object()) file[name] = value;
   if (!extra.empty()) {
     file[kExtra] = parsed(extra, "to_config_file: extra");
     require(file[kExtra].is_object(), "to_config_file: extra is ", file[kExtra].type_name(), "; it must be an object");

@@ -108,8 +108,8 @@ static const char* interned(const std::string& text) {
 }
 
 static void read(const Json& json, int& value, const JsonAt& at) {
-  if (!json.is_number_integer() || json.get<double>() < 0 || json.get<double>() > 9999) at.wrong(json, "a year, such as 2017");
-  value = json.get<int>();
+  if (!json.is_unsigned() || json.whole() > 9999) at.wrong(json, "a year, such as 2017");
+  value = static_cast<int>(json.whole());
 }
 static void read(const Json& json, const char*& value, const JsonAt& at) {
   std::string text;
@@ -118,12 +118,12 @@ static void read(const Json& json, const char*& value, const JsonAt& at) {
 }
 static void read(const Json& json, DepthRule& rule, const JsonAt& at) {
   if (json.is_number()) {
-    rule = {.constant = json.get<double>()};
+    rule = {.constant = json.number()};
     return;
   }
   const Names known = depth_rule_names();
   if (!json.is_string()) at.wrong(json, "a number, or a depth rule: " + listed(known));
-  const auto name = json.get<std::string>();
+  const std::string& name = json.text();
   if (std::ranges::find(known, name) == known.end()) at.fail(at.path, ": ", unknown_name("depth rule", name, known));
   rule = depth_rule_named(name);
 }

@@ -1,12 +1,13 @@
 #include <algorithm>
 #include <map>
-#include <nlohmann/json.hpp>
 #include <set>
 
 #include "addnorm/core/checked.h"
 #include "addnorm/tensor/safetensors.h"
 #include "core/checksum.h"
 #include "core/file.h"
+#include "core/json.h"
+#include "core/utf8.h"
 #include "tensor/safetensors_header.h"
 
 namespace addnorm {
@@ -35,11 +36,8 @@ struct Part {
 /// The parts of `what` say which text this is, should it not be valid.
 template <class... Parts>
 std::string as_json(const std::string& text, const Parts&... what) {
-  try {
-    return nlohmann::json(text).dump();
-  } catch (const nlohmann::json::exception&) {
-    refuse("safetensors: ", what..., " is not valid UTF-8");
-  }
+  require(is_utf8(text), "safetensors: ", what..., " is not valid UTF-8");
+  return Json(text).dump();
 }
 
 std::vector<std::byte> bytes_of(const void* from, std::size_t bytes) {

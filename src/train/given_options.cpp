@@ -105,7 +105,7 @@ std::string options_to_repeat(std::string_view options, std::string_view where) 
   for (const char* name : kByTheData) all.erase(name);
   const std::string wanted = outcome(all, where);
   Names names;
-  for (const auto& field : all.items()) names.push_back(field.key());
+  for (const JsonField& field : all.items()) names.push_back(field.key);
   for (const std::string& name : names) {
     if (std::ranges::find(kPlannedByTheData, name) != kPlannedByTheData.end()) continue;
     Json without = all;

@@ -54,17 +54,15 @@ std::string utc_now() {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string shown(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 void compare(const Json& before, const Json& now, const std::string& path, std::vector<FieldDifference>& found) {
   const auto inside = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
   const auto value = [](const Json& object, const std::string& key) {
-    return object.contains(key) ? shown(object[key]) : "nothing";
+    return object.contains(key) ? object[key].dump() : "nothing";
   };
   std::vector<std::string> keys;
-  for (const auto& field : before.items()) keys.push_back(field.key());
-  for (const auto& field : now.items())
-    if (!before.contains(field.key())) keys.push_back(field.key());
+  for (const JsonField& field : before.items()) keys.push_back(field.key);
+  for (const JsonField& field : now.items())
+    if (!before.contains(field.key)) keys.push_back(field.key);
   for (const std::string& key : keys) {
     const bool in_both = before.contains(key) && now.contains(key);
     if (in_both && before[key] == now[key]) continue;
@@ -107,8 +105,8 @@ RunRecord read_run_record(const RunFolder& run) {
   Json json = object_of(small_text(run.record(), "the record of a run"), where);
   RunRecord record;
   const auto take = [&](const char* name, std::string& into) {
-    const auto found = json.find(name);
-    if (found == json.end()) throw DataError(concat(where, ": lacks ", name, "; is it the record of a run?"));
+    const Json* found = json.find(name);
+    if (!found) throw DataError(concat(where, ": lacks ", name, "; is it the record of a run?"));
     if (!found->is_object()) JsonAt{where, name}.wrong(*found, "an object");
     into = found->dump();
     json.erase(name);
@@ -126,10 +124,10 @@ std::vector<FieldDifference> differences(std::string_view before, std::string_vi
 }
 
 bool belongs(std::string_view line, std::int64_t last_step) {
-  const Json json = Json::parse(line.begin(), line.end(), nullptr, false);  // a discarded value is no object
+  const Json json = parsed_or_null(line);
   if (!json.is_object()) return false;
-  const auto step = json.find("step");
-  return step == json.end() || (step->is_number_integer() && step->get<std::int64_t>() <= last_step);
+  const Json* step = json.find("step");
+  return !step || (step->is_integer() && step->number() <= static_cast<double>(last_step));
 }
 
 }  // namespace addnorm

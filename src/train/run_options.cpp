@@ -156,7 +156,7 @@ struct Lister {
     const Json now = written(value);
     const bool says = std::string_view(help).find("default") != std::string_view::npos;
     if (!says && !now.is_null() && !now.is_boolean() && now != 0 && now != "" && !now.is_array())
-      texts.back().help += concat(" (default: ", now.is_string() ? now.get<std::string>() : now.dump(), ")");
+      texts.back().help += concat(" (default: ", now.is_string() ? now.text() : now.dump(), ")");
   }
   static Value kind(const bool&) { return Value::flag; }
   static Value kind(const std::size_t&) { return Value::whole; }
@@ -262,7 +262,7 @@ std::string to_json(const RunOptions& options) {
   RunOptions own = options;
   JsonWriter writer;
   fields(writer, own);
-  Json all = Json::parse(to_config_file(options.model));
+  Json all = parsed(to_config_file(options.model), "the model's options");
   all.erase("model_type");
   for (const auto& [name, value] : writer.object.items()) all[name] = value;
   return all.dump();

@@ -18,7 +18,10 @@ std::string packed(const RunRecords& records) {
   RunState state = records.run;
   JsonWriter run;
   fields(run, state);
-  return Json{{"trainer", Json::parse(records.trainer)}, {"run", run.object}, {"options", Json::parse(records.options)}}.dump();
+  return Json{{"trainer", parsed(records.trainer, "the trainer's record")},
+              {"run", run.object},
+              {"options", parsed(records.options, "the options of the run")}}
+      .dump();
 }
 
 RunRecords unpacked(const std::string& record, const std::string& where) {
@@ -37,12 +40,11 @@ std::string metrics_line(const StepRecord& r) {
             {"labels", r.labels}, {"seconds", r.seconds}};
   if (r.outcome == StepOutcome::skipped) line["outcome"] = "skipped";
   if (!r.problem.empty()) line["problem"] = r.problem;
-  return line.dump(-1, ' ', false, Json::error_handler_t::replace);
+  return line.dump();
 }
 
 std::string rollback_line(std::int64_t step, const StepRecord& r) {
-  return Json{{"step", step}, {"rolled_back_from", r.step}, {"problem", r.problem}}.dump(-1, ' ', false,
-                                                                                         Json::error_handler_t::replace);
+  return Json{{"step", step}, {"rolled_back_from", r.step}, {"problem", r.problem}}.dump();
 }
 
 std::string metrics_line(std::int64_t step, const Evaluation& v, bool pairs) {

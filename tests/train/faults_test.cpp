@@ -271,7 +271,6 @@ TEST_F(OutOfMemory, T07WhileReadingIsNotTakenForABrokenFile) {
   EXPECT_EQ(found->step, 2);
 }
 
-// JSON is left out: nlohmann's values end the program when there is no memory to destroy them with.
 TEST_F(OutOfMemory, T07InTheLockAndTheMetricsLeavesThemWholeAndUnlocked) {
   const RunFolder run{folder.path / "run"};
   const std::size_t open = open_files();
@@ -289,6 +288,25 @@ TEST_F(OutOfMemory, T07InTheLockAndTheMetricsLeavesThemWholeAndUnlocked) {
     fs::remove(run.metrics());
   });
   EXPECT_GT(allocations, 10u);
+}
+
+TEST_F(OutOfMemory, T07InTheRecordOfTheRunLeavesTheOldOne) {
+  const RunFolder run{folder.path / "run"};
+  RunRecord record = new_run_record(R"({"layers": 2, "data": ["a.txt"], "lr": 0.001, "text": "\u00e9"})");
+  write_run_record(run, record);
+  const std::string old = text_of(run.record());
+  record.begun = "later";
+  RunRecord found;
+  const auto body = [&] {
+    write_run_record(run, record);
+    found = read_run_record(run);
+  };
+  const std::size_t allocations = test::with_every_allocation_failing<Error>(body, [&] {
+    const std::string text = text_of(run.record());
+    EXPECT_TRUE(text == old || text.find("later") != std::string::npos) << text;
+  });
+  EXPECT_GT(allocations, 100u);
+  EXPECT_EQ(found.options, record.options);
 }
 
 // Processes that are killed.

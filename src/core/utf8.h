@@ -44,6 +44,15 @@ inline Utf8Char utf8_back(std::string_view text) {
   return {0, 0};
 }
 
+inline bool is_utf8(std::string_view text) {
+  while (!text.empty()) {
+    const unsigned length = utf8_front(text).length;
+    if (length == 0) return false;
+    text.remove_prefix(length);
+  }
+  return true;
+}
+
 inline void append_utf8(std::string& to, char32_t code) {
   const auto put = [&](char32_t byte) { to.push_back(static_cast<char>(byte)); };
   if (code < 0x80) return put(code);
