@@ -67,8 +67,9 @@ class TokenFile : public TokenSource {
   virtual const std::string& history() const = 0;  ///< "read from x.tokens", "made anew: the text has changed"
 };
 
-/// What `cache` holds when it was made by this tokenizer from these bytes (all of them are read and compared by a checksum) and is whole itself;
-/// otherwise the text is tokenised and the cache written anew. Memory does not grow with the text. Null: stopped.
+/// What `cache` holds when it was made by this tokenizer from these bytes (all of them are read and compared by a checksum) and
+/// is whole itself; otherwise the text is tokenised and the cache written anew. Memory does not grow with the text. Null:
+/// stopped.
 std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenizer& tokenizer, const std::filesystem::path& cache,
                                       const Progress& progress = {});
 /// Ids in memory.
