@@ -50,11 +50,11 @@ struct Part {
   bool pairs;
 };
 
-Part part_of(const RunSource& source, const RunOptions& options, bool run_answers, bool given) {
+Part part_of(const RunSource& source, const RunOptions& options, bool run_answers, bool given, bool learned) {
   const RunData known = given ? RunData{} : source.datasets(options);
   const bool pairs = options.model.model == ModelKind::seq2seq || known.pairs || run_answers;
   const std::string files = options.input.empty() ? listed(options.data) : "the standard input";
-  if (given) return {source.everything(options), "all", files, pairs};
+  if (given) return {source.everything(options), "all", files + (learned ? ", also what it has learned from" : ""), pairs};
   if (options.data.empty()) return {known.validation, "validation", "made up anew, not what it has learned from", pairs};
   if (options.validation > 0 && known.validation)
     return {known.validation, "validation", "the part of " + files + " that was kept from training", pairs};
@@ -127,7 +127,8 @@ int run_eval(const EvalChoices& o) {
   if (!source) return SignalWatch::exit_code();
   const bool given = !o.data.empty();
   if (!given && !options.data.empty()) warn_of_other_data(o.run, *source);
-  const Part part = part_of(*source, options, run.answers, given);
+  const bool learned = given && source->fingerprint() == read_run_record({o.run}).data_fingerprint;
+  const Part part = part_of(*source, options, run.answers, given, learned);
   const std::uint64_t all = part.data->size();  // 0: made-up data has no end
   const std::uint64_t wanted = o.samples ? o.samples : all ? all : 1024;
   const std::uint64_t samples = all ? std::min(wanted, all) : wanted;

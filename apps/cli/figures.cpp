@@ -1,8 +1,11 @@
 #include "figures.h"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace addnorm::cli {
 namespace {
@@ -43,6 +46,16 @@ std::string duration(double seconds) {
   const auto all = static_cast<long long>(std::llround(seconds));
   if (all >= 3600) return formatted("%lld:%02lld:%02lld", all / 3600, all / 60 % 60, all % 60);
   return formatted("%lld:%02lld", all / 60, all % 60);
+}
+
+std::string for_shell(const std::string& path) {
+  const auto plain = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) != 0 || std::strchr("/._-+=:,@%", c) != nullptr;
+  };
+  if (!path.empty() && std::ranges::all_of(path, plain)) return path;
+  std::string quoted = "'";
+  for (const char c : path) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return quoted + "'";
 }
 
 std::string mebibytes(double bytes) {

@@ -15,6 +15,7 @@
 #include "addnorm/train/run_folder.h"
 #include "addnorm/train/weights.h"
 #include "core/json.h"
+#include "figures.h"
 
 namespace addnorm::cli {
 
@@ -118,12 +119,12 @@ void show_sample(const fs::path& run, const RunData& data, std::ostream& out, st
   const auto* lm = dynamic_cast<const LanguageModel*>(found.model.get());
   if (found.tokenizer && data.pairs) {
     notes << "\nhow it answers some " << (data.validation ? "validation data" : "of the data it has learned from")
-          << " (addnorm generate " << run.string() << " --source TEXT):\n"
+          << " (addnorm generate " << for_shell(run.string()) << " --source TEXT):\n"
           << std::flush;
     return show_answers(found, data, out);
   }
   if (!lm || !found.tokenizer || found.answers) return;
-  notes << "\na sample of what it writes now (addnorm generate " << run.string() << "):\n" << std::flush;
+  notes << "\na sample of what it writes now (addnorm generate " << for_shell(run.string()) << "):\n" << std::flush;
   const auto decoding = lm->decoding(1);
   const std::vector<std::int32_t> prompt{text_start(*found.tokenizer).token};
   GenerateOptions options{.sampling = {.temperature = 0.8}, .max_tokens = 200};

@@ -43,7 +43,10 @@ fs::path default_cache() {
 
 std::string base_name(const RunOptions& o) {
   if (o.data.empty()) return o.task.empty() ? name_of(o.model.model) : o.task;
-  const std::string stem = o.data[0] == "-" ? "text" : fs::path(o.data[0]).filename().stem().string();
+  if (o.data[0] == "-") return "text";
+  fs::path path = fs::absolute(o.data[0]).lexically_normal();  // "..", "." and "texts/" have names too
+  if (!path.has_filename()) path = path.parent_path();
+  const std::string stem = path.filename().stem().string();
   return stem.empty() ? "run" : stem;
 }
 
@@ -102,12 +105,13 @@ int train(TrainChoices& o) {
   const int threads = use_threads(o.place.threads.value_or(0));
   const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {
+    if (o.json && result.steps > 0) std::cout << summary_json(request.folder, result) << '\n' << std::flush;
     if (result.steps == 0) {
       std::cerr << "stopped by a signal before a step was done\n";
       return SignalWatch::exit_code();
     }
     std::cerr << "stopped by a signal after step " << result.steps << "; go on with: addnorm train --out "
-              << request.folder.string() << " --resume\n";
+              << for_shell(request.folder.string()) << " --resume\n";
     return SignalWatch::exit_code();
   }
   if (o.json)

@@ -135,7 +135,7 @@ std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double le
   all.push_back({"|grad|", 9, figure(r.gradient_norm, 3)});
   all.push_back({classes_ ? "rows/s" : "tok/s", 8, short_count(line_labels_ / past)});
   if (fma_peak_ > 0) all.push_back({"of peak", 9, fixed(100 * flops_ * line_steps_ / past / fma_peak_, 0) + " %"});
-  all.push_back({"left", 8, duration(left)});
+  all.push_back({"left", 8, left < 360000 ? duration(left) : "days"});
   return all;
 }
 

@@ -230,6 +230,7 @@ const std::vector<std::string>& task_names() {
 TaskKind task_kind(std::string_view name) {
   const std::vector<std::string>& names = task_names();
   const auto found = std::ranges::find_if(names, [&](const std::string& known) { return folded(known) == folded(name); });
+  require(folded(name) != folded("mixture"), "the task 'mixture' is a table of numbers, for a model mlp");
   require(found != names.end(), unknown_name("task", name, names));
   return static_cast<TaskKind>(found - names.begin());
 }

@@ -26,6 +26,12 @@ std::uint64_t size_of(const fs::path& path) {
 
 bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
 
+/// What a run has written; it may lie below its own data.
+bool is_run(const fs::path& folder) {
+  std::error_code unknown;
+  return fs::exists(folder / "run.json", unknown) && fs::exists(folder / "metrics.jsonl", unknown);
+}
+
 void add_folder(TextSources& sources, const fs::path& folder) {
   const std::size_t first = sources.files.size();
   std::error_code error;
@@ -34,6 +40,9 @@ void add_folder(TextSources& sources, const fs::path& folder) {
     std::error_code unknown;
     if (is_hidden(at->path())) {
       ++sources.hidden;
+      at.disable_recursion_pending();
+    } else if (is_run(at->path())) {
+      ++sources.runs;
       at.disable_recursion_pending();
     } else if (at->is_regular_file(unknown)) {
       sources.files.push_back({at->path(), at->path().lexically_relative(folder).generic_string(), size_of(at->path())});
@@ -72,6 +81,7 @@ std::uint64_t TextSources::bytes() const {
 
 std::string TextSources::told() const {
   std::string left_out = hidden == 0 ? "" : concat(hidden, hidden == 1 ? " hidden one" : " hidden ones");
+  if (runs > 0) left_out += concat(left_out.empty() ? "" : ", ", runs, runs == 1 ? " run" : " runs");
   if (special > 0)
     left_out += concat(left_out.empty() ? "" : ", ", special, special == 1 ? " that is no file" : " that are no files");
   const std::string what = files.size() == 1 ? files[0].path.string() : concat(files.size(), " files");

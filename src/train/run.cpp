@@ -37,7 +37,10 @@ void Run::open_metrics() {
 bool Run::one_step() {
   const StepRecord record = trainer_->step();
   result_.loss = record.loss;
-  if (!record.problem.empty()) observer_.on_warning(record.problem);
+  if (!record.problem.empty())
+    observer_.on_warning(concat(record.problem, record.outcome == StepOutcome::rolled_back
+                                                    ? concat("; gone back to step ", trainer_->steps())
+                                                    : "; this update was left out"));
   if (record.outcome != StepOutcome::rolled_back) {
     metrics_->append(metrics_line(record));
     return true;

@@ -131,7 +131,7 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
   if (std::isfinite(record.loss))
     text += concat("the ", describe(first_bad_gradient(model)));
   else
-    text += concat("the loss is ", record.loss);
+    text += concat("the loss is ", std::isnan(record.loss) ? "nan" : concat(record.loss));
   try {  // the step is a function of its inputs: run again, it fails at the same place
     const CheckFinite check;
     optimizer->clear_gradients();

@@ -187,6 +187,29 @@ TEST_F(OptionsOfCommands, FailuresEndWithOneAndWrongUseWithTwo) {
   EXPECT_EQ(run({"eval", "run", "--weights", "last"}).code, 1);
 }
 
+TEST_F(OptionsOfCommands, ARunIsNamedByTheFolderThatIsMeantAndIsNoTextToLearnFrom) {
+  folder.write("book.txt", std::string(400, 'a') + std::string(400, 'b'));
+  const std::string name = folder.path.filename().stem().string();
+  ASSERT_EQ(small({"--data", "."}).code, 0);
+  EXPECT_TRUE(fs::exists(folder.path / "runs" / name / "run.json"));
+  fs::remove_all(folder.path / "addnorm");  // the cache, which lies here in tests
+  const Ended again = run({"train", "--data", "./", "--steps", "1", "--layers", "1", "--d-model", "16"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_TRUE(fs::exists(folder.path / "runs" / (name + "-2") / "run.json")) << again.err;
+  EXPECT_NE(again.err.find("1 run left out"), std::string::npos) << again.err;
+}
+
+TEST_F(OptionsOfCommands, AStoppedRunTellsItsResultToo) {
+  const Process process(folder.path, {"train", "--layers", "1", "--d-model", "16", "--seq-len", "8", "--batch-size", "2",
+                                      "--steps", "100000000", "--log-every", "1", "--json", "--out", "a b"});
+  ASSERT_TRUE(process.wait_for("\n      2 ")) << process.said();
+  process.send(SIGTERM);
+  const Ended ended = process.end();
+  EXPECT_EQ(ended.code, 143);
+  EXPECT_EQ(json::parse(ended.out).at("finished"), false);
+  EXPECT_NE(ended.err.find("--out 'a b' --resume"), std::string::npos) << ended.err;
+}
+
 TEST_F(OptionsOfCommands, ASampleIsMeasuredOnce) {
   folder.write("text.txt", "the dog sees a cat . the cats see a dog .");
   ASSERT_EQ(small({"--data", "text.txt", "--out", "of-text"}).code, 0);

@@ -30,6 +30,7 @@ struct TextFile {
 struct TextSources {
   std::vector<TextFile> files{};
   std::size_t hidden = 0;   ///< files and folders left out because their names begin with a dot
+  std::size_t runs = 0;     ///< folders of runs (run.json and metrics.jsonl) left out of folders: they are no text to learn from
   std::size_t special = 0;  ///< pipes, devices and links to nowhere left out of folders
 
   std::uint64_t bytes() const;
