@@ -43,8 +43,8 @@ void for_each_line(const InputFile& file, See&& see) {
 MetricsLog::MetricsLog(std::filesystem::path file, std::int64_t last_step,
                        std::function<void(const std::string& message)> trouble)
     : file_(std::move(file)), trouble_(std::move(trouble)) {
-  if (std::filesystem::exists(file_)) drop_after(last_step);
-  open_at_end();
+  go_back(last_step);
+  if (!due_) open_at_end();
 }
 
 MetricsLog::~MetricsLog() {
@@ -55,9 +55,32 @@ MetricsLog::~MetricsLog() {
   if (fd_ >= 0) close(fd_);
 }
 
+void MetricsLog::go_back(std::int64_t last_step) {
+  std::string kept;
+  for (std::size_t first = 0, end = 0; (end = waiting_.find('\n', first)) != std::string::npos; first = end + 1)
+    if (belongs(std::string_view(waiting_).substr(first, end - first), last_step)) kept.append(waiting_, first, end + 1 - first);
+  waiting_ = std::move(kept);
+  due_ = last_step;
+  write_waiting();
+}
+
+/// False: not at the moment.
+bool MetricsLog::dropped_what_is_due() try {
+  if (!due_) return true;
+  if (fd_ >= 0) close(std::exchange(fd_, -1));
+  std::error_code ignored;
+  if (std::filesystem::exists(file_, ignored)) drop_after(*due_);
+  due_.reset();
+  return true;
+} catch (const DataError& error) {
+  tell(error.what());
+  return false;
+}
+
 // The file is replaced as a whole: killed in the middle of it, the run finds the old one.
 void MetricsLog::drop_after(std::int64_t last_step) {
   const InputFile old(file_);
+  dropped_ = 0;
   for_each_line(old, [&](std::string_view line, bool whole) { dropped_ += !whole || !belongs(line, last_step); });
   if (dropped_ == 0) return;
   ReplacementFile kept(file_);
@@ -78,9 +101,11 @@ void MetricsLog::open_at_end() {
 }
 
 void MetricsLog::fail(const char* doing, int error) {
-  if (!std::exchange(failing_, true) && trouble_)
-    trouble_(concat(file_.native(), ": ", doing, " failed: ", std::generic_category().message(error),
-                    "; the run goes on, lines wait until it works again"));
+  tell(concat(file_.native(), ": ", doing, " failed: ", std::generic_category().message(error)));
+}
+
+void MetricsLog::tell(const std::string& trouble) {
+  if (!std::exchange(failing_, true) && trouble_) trouble_(trouble + "; the run goes on, lines wait until it works again");
 }
 
 void MetricsLog::append(std::string_view object) {
@@ -90,6 +115,7 @@ void MetricsLog::append(std::string_view object) {
 }
 
 bool MetricsLog::write_waiting() {
+  if (!dropped_what_is_due()) return false;
   if (waiting_.empty()) return true;
   if (fd_ < 0) open_at_end();
   if (fd_ < 0) return false;

@@ -39,6 +39,8 @@ class Run {
   void loop();
   bool one_step();
   void open_metrics();
+  void hold_folder();
+  bool is_ours() const;
   void write_front();
   void save_best();
   void keep_what_is_good() noexcept;
@@ -69,6 +71,7 @@ class Run {
   std::unique_ptr<Trainer> trainer_;
   std::unique_ptr<CheckpointFolder> checkpoints_;
   std::unique_ptr<MetricsLog> metrics_;
+  RunRecord front_;  // run.json as this process wrote it
   RunState state_;
   RunResult result_{.loss = std::numeric_limits<double>::quiet_NaN()};
   bool resumed_ = false;

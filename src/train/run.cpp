@@ -26,9 +26,7 @@ void Run::announce() {
                      .first_step = resumed_ ? saved_step_ + 1 : 1});
 }
 
-/// Lines of steps that are not done (any more) are dropped.
 void Run::open_metrics() {
-  metrics_.reset();
   metrics_ = std::make_unique<MetricsLog>(folder_.metrics(), trainer_->steps(),
                                           [this](const std::string& trouble) { observer_.on_warning(trouble); });
 }
@@ -45,7 +43,7 @@ bool Run::one_step() {
     metrics_->append(metrics_line(record));
     return true;
   }
-  open_metrics();
+  metrics_->go_back(trainer_->steps());
   state_.measured = std::min(state_.measured, static_cast<std::uint64_t>(trainer_->steps()));  // later ones are to be made again
   metrics_->append(rollback_line(trainer_->steps(), record));
   return false;
@@ -53,7 +51,7 @@ bool Run::one_step() {
 
 /// Weights last: where they are, everything that belongs to them is.
 void Run::save_best() {
-  std::filesystem::create_directories(folder_.best());
+  make_folder(folder_.best());
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.best() / "tokenizer.json", tokenizer->to_json());
   save_model(folder_.best(), *model_, source_->extra());
 }
@@ -78,19 +76,43 @@ void Run::validate() {
   observer_.on_validation(trainer_->steps(), found, best);
 }
 
+/// Whether the folder's run.json is the one that this process wrote.
+bool Run::is_ours() const {
+  if (!has_run(folder_)) return true;
+  const RunRecord there = read_run_record(folder_);
+  return there.begun == front_.begun && there.data_fingerprint == front_.data_fingerprint &&
+         differences(there.options, front_.options).empty();
+}
+
+/// Where somebody removed or moved the folder, it is made anew and locked anew.
+void Run::hold_folder() {
+  if (lock_ && lock_->guards_its_folder()) return;
+  const bool lost_input = options_.data == std::vector<std::string>{"-"};
+  observer_.on_warning(concat(folder_.path.string(), " was removed or moved, or its lock was; it is made anew",
+                              lost_input ? " without input.txt, what came by the standard input" : ""));
+  lock_.reset();
+  lock_ = std::make_unique<RunLock>(folder_.path);
+  if (!is_ours()) {
+    lock_.reset();
+    throw DataError(concat(folder_.path.string(), ": another run stands there now; this one writes nothing into it"));
+  }
+  write_front();
+  open_metrics();
+}
+
 void Run::try_to_save() {
+  hold_folder();
   Snapshot snapshot = trainer_->snapshot();
   snapshot.record = packed({.trainer = snapshot.record, .run = state_, .options = to_json(options_)});
   metrics_->sync();
   checkpoints_->save(snapshot);
   saved_step_ = snapshot.step;
-  if (!std::filesystem::exists(folder_.record())) write_front();  // somebody removed the folder
   save_model(folder_.path, *model_, source_->extra());
   weights_step_ = snapshot.step;
 }
 
 /// False: it could not be done this time. The error is passed on after several failures in a row; where it is the last chance,
-/// they are tried within some seconds.
+/// they are tried within a second.
 bool Run::save(bool last) {
   while (true) {
     try {
@@ -100,9 +122,9 @@ bool Run::save(bool last) {
       return true;
     } catch (const Error& error) {
       if (++failed_saves_ >= kMostFailedSaves) throw;
-      observer_.on_warning(concat(error.what(), "; trying again ", last ? "in a second" : "after the next step"));
+      observer_.on_warning(concat(error.what(), "; trying again ", last ? "in a moment" : "after the next step"));
       if (!last) return false;
-      std::this_thread::sleep_for(std::chrono::seconds(1));
+      std::this_thread::sleep_for(request_.pause);
     }
   }
 }

@@ -2,6 +2,7 @@
 #include <fstream>
 
 #include "addnorm/core/machine.h"
+#include "addnorm/core/version.h"
 #include "addnorm/data/text.h"
 #include "addnorm/train/memory.h"
 #include "core/file.h"
@@ -79,6 +80,9 @@ std::optional<Snapshot> Run::last_good() {
 void Run::go_on_from(Snapshot snapshot) {
   const RunRecords records = unpacked(snapshot.record, folder_.path.string());
   check_goes_on(records, folder_, request_, options_, state_.fingerprint);
+  if (records.version != version())
+    observer_.on_warning(concat("this checkpoint was written by addnorm ", records.version, ", this is ", version(),
+                                ": the run goes on, though not always to the same bits"));
   snapshot.record = records.trainer;
   trainer_->restore(snapshot);
   state_ = records.run;
@@ -109,6 +113,7 @@ void Run::write_front() {
     saved_text(kept, folder_.input());
   }
   write_run_record(folder_, record);
+  front_ = record;
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.tokenizer(), tokenizer->to_json());
 }
 

@@ -71,8 +71,7 @@ void write_owner(int fd) {
   if (ftruncate(fd, 0) != 0 || pwrite(fd, who.data(), who.size(), 0) < 0) errno = 0;
 }
 
-FileHandle locked(const std::filesystem::path& run) {
-  const std::filesystem::path path = run / "lock";
+FileHandle locked(const std::filesystem::path& run, const std::filesystem::path& path) {
   for (;;) {
     FileHandle file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     const auto fail = [&](const char* doing) {
@@ -99,14 +98,16 @@ void remove_leftovers_inside(const std::filesystem::path& run) {
 
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& run) {
+RunLock::RunLock(const std::filesystem::path& run) : file_(run / "lock") {
   make_folder(run);
-  FileHandle file = locked(run);
+  FileHandle file = locked(run, file_);
   write_owner(file.fd());
   remove_leftovers_inside(run);
   hold(file.fd());
   fd_ = file.release();
 }
+
+bool RunLock::guards_its_folder() const { return same_file(fd_, file_); }
 
 RunLock::~RunLock() {
   const std::lock_guard lock(held_mutex);

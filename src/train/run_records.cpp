@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "addnorm/core/version.h"
 #include "core/json_record.h"
 
 namespace addnorm {
@@ -18,7 +19,8 @@ std::string packed(const RunRecords& records) {
   RunState state = records.run;
   JsonWriter run;
   fields(run, state);
-  return Json{{"trainer", parsed(records.trainer, "the trainer's record")},
+  return Json{{"version", version()},
+              {"trainer", parsed(records.trainer, "the trainer's record")},
               {"run", run.object},
               {"options", parsed(records.options, "the options of the run")}}
       .dump();
@@ -27,10 +29,11 @@ std::string packed(const RunRecords& records) {
 RunRecords unpacked(const std::string& record, const std::string& where) {
   const Json json = parsed(record, where);
   const JsonAt at{where, ""};
-  for (const char* part : {"trainer", "run", "options"})
+  for (const char* part : {"version", "trainer", "run", "options"})
     if (!json.is_object() || !json.contains(part))
       at.fail("the checkpoint's record has no \"", part, "\"; was it written by 'addnorm train'?");
-  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}, .options = json.at("options").dump()};
+  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}, .options = json.at("options").dump(), .version = {}};
+  read(json.at("version"), records.version, at.inside("version"));
   read(json.at("run"), records.run, at.inside("run"));
   return records;
 }

@@ -17,11 +17,12 @@ struct RunState {
   std::uint64_t measured = 0;  ///< step of the last measurement of validation data
 };
 
-/// The record of a checkpoint: {"trainer": {...}, "run": {...}, "options": {...}}.
+/// The record of a checkpoint: {"version": "...", "trainer": {...}, "run": {...}, "options": {...}}.
 struct RunRecords {
   std::string trainer;  ///< JSON
   RunState run;
-  std::string options;  ///< JSON of those it was made with: run.json can be edited by hand
+  std::string options;    ///< JSON of those it was made with: run.json can be edited by hand
+  std::string version{};  ///< of the program that wrote it: packed() says its own
 };
 std::string packed(const RunRecords& records);
 RunRecords unpacked(const std::string& record, const std::string& where);

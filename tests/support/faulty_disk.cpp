@@ -53,6 +53,7 @@ void FaultyDisk::fail(Call call, int number, int error) {
 }
 
 bool FaultyDisk::watches(const std::string& path) const {
+  if (whole_tree && path.starts_with(folder_.string() + "/")) return true;
   return path == folder_ || std::filesystem::path(path).parent_path() == folder_;
 }
 
@@ -61,7 +62,11 @@ std::string FaultyDisk::name_in(const std::string& path) const {
 }
 
 bool FaultyDisk::begins(Call call, const std::string& what) {
-  moments.push_back(now);
+  if (every_change != 0 && (call == Call::write || call == Call::rename || call == Call::unlink || call == Call::mkdir)) {
+    errno = every_change;
+    return false;
+  }
+  if (!whole_tree) moments.push_back(now);
   log.push_back(std::string(name_of(call)) + " " + (what.empty() ? "folder" : what));
   if (call != failing_ || until_failure_-- != 0) return true;
   failed_ = true;
@@ -77,7 +82,7 @@ bool FaultyDisk::interrupted() {
 
 void FaultyDisk::opened(int fd, const std::string& path, bool made) {
   open_[fd] = path;
-  if (!made) return;
+  if (!made || whole_tree) return;
   live_[name_in(path)] = made_;
   now.changes.push_back({.remove = "", .put = name_in(path), .file = made_});
   now.all_bytes[made_++] = "";

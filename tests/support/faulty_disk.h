@@ -50,6 +50,8 @@ class FaultyDisk {
   bool interrupt = false;                  ///< every other write and read is interrupted by a signal (EINTR)
   bool ignore_file_sync = false;           ///< says that it synced and did not: as if the program had not asked
   bool ignore_folder_sync = false;
+  bool whole_tree = false;  ///< folders inside count too; then only faults are made and nothing is recorded
+  int every_change = 0;     ///< the error of every call that would change the disk: ENOSPC, EROFS; 0: none
 
   DiskState now{};                   ///< `promised` is the test's to set
   std::vector<DiskState> moments{};  ///< before every call that changes something

@@ -68,7 +68,11 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
+  /// False when the folder, or the lock in it, was removed, moved or replaced: others could lock what is there now.
+  bool guards_its_folder() const;
+
  private:
+  std::filesystem::path file_;
   int fd_ = -1;
 };
 

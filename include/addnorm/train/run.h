@@ -1,6 +1,7 @@
 // A run: data, model, trainer and a folder in which nothing that was learned gets lost.
 #pragma once
 
+#include <chrono>
 #include <filesystem>
 #include <functional>
 #include <string>
@@ -38,9 +39,10 @@ struct RunRequest {
   std::filesystem::path folder{};  ///< is made
   std::filesystem::path cache{};   ///< of tokenised text; empty: the folder
   GivenOptions given{};
-  bool resume = false;           ///< go on from the newest checkpoint that verifies; an error where there is none
-  bool resume_or_start = false;  ///< the same, but begin where there is none
-  bool replan = false;           ///< a resumed schedule that depends on the number of steps may get another
+  bool resume = false;                   ///< go on from the newest checkpoint that verifies; an error where there is none
+  bool resume_or_start = false;          ///< the same, but begin where there is none
+  bool replan = false;                   ///< a resumed schedule that depends on the number of steps may get another
+  std::chrono::milliseconds pause{200};  ///< between tries of the last save, on a disk that refuses it
 };
 
 struct RunResult {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,7 +54,7 @@ class MetricsLog {
  public:
   /// `trouble` hears the first failure of a row of them, by file and reason. A run that resumes after `last_step` updates drops
   /// the lines of later steps and those that are no JSON object, as a half-written last one; what is then written stands behind
-  /// the rest. A file that cannot be read or rewritten at this point is a DataError.
+  /// the rest.
   MetricsLog(std::filesystem::path file, std::int64_t last_step,
              std::function<void(const std::string& message)> trouble = nullptr);
   ~MetricsLog();
@@ -61,6 +62,7 @@ class MetricsLog {
   MetricsLog& operator=(const MetricsLog&) = delete;
 
   void append(std::string_view object);  ///< one line of JSON, without its end
+  void go_back(std::int64_t last_step);  ///< the lines of later steps go, wherever they are
   /// The lines so far outlast a power failure: before a checkpoint is written, so that none of its steps is missing later.
   void sync();
   std::size_t dropped() const { return dropped_; }  ///< lines that were there and did not belong to the run
@@ -68,15 +70,18 @@ class MetricsLog {
 
  private:
   void drop_after(std::int64_t last_step);
+  bool dropped_what_is_due();
   void open_at_end();
   bool write_waiting();
   void fail(const char* doing, int error);
+  void tell(const std::string& trouble);
 
   std::filesystem::path file_;
   std::function<void(const std::string&)> trouble_;
   int fd_ = -1;
   std::int64_t good_bytes_ = 0;  // whole lines; what is behind them is half a line that did not fit
   std::string waiting_;
+  std::optional<std::int64_t> due_;  // lines of steps after this one are still to be dropped from the file
   std::size_t dropped_ = 0;
   bool failing_ = false;
 };
