@@ -7,6 +7,7 @@
 #include <unicode/utext.h>
 
 #include "addnorm/core/error.h"
+#include "data/regex_dialect.h"
 
 namespace addnorm {
 namespace {
@@ -36,22 +37,6 @@ const icu::Normalizer2& normalizer(UnicodeForm form) {
   }
   check(status, "Unicode's normal forms");
   return *found;
-}
-
-// The patterns of tokenizers are written for Oniguruma, whose \w has no joiners, but the fractions and raised digits of Latin-1.
-std::string with_their_words(std::string_view pattern) {
-  std::string result;
-  for (std::size_t i = 0; i < pattern.size(); ++i) {
-    const char next = pattern[i] == '\\' && i + 1 < pattern.size() ? pattern[++i] : '\0';
-    if (next == 'w' || next == 'W') {
-      result += next == 'w' ? "[" : "[^";
-      result += R"(\p{Alphabetic}\p{M}\p{Nd}\p{Pc}\u00B2\u00B3\u00B9\u00BC-\u00BE])";
-    } else {
-      if (next != '\0') result += '\\';
-      result += next != '\0' ? next : pattern[i];
-    }
-  }
-  return result;
 }
 
 struct CloseText {
@@ -108,12 +93,14 @@ Regex::Regex(std::string_view pattern) {
   if (pattern.size() > kLongest) throw DataError(concat("a pattern has at most ", kLongest, " bytes"));
   UErrorCode status = U_ZERO_ERROR;
   UParseError where{};
-  const std::string spelled = with_their_words(pattern);
+  const std::string spelled = pattern_for_icu(pattern);
   const auto text = icu::UnicodeString::fromUTF8(icu::StringPiece(spelled.data(), static_cast<std::int32_t>(spelled.size())));
-  std::unique_ptr<icu::RegexPattern> compiled(icu::RegexPattern::compile(text, UREGEX_MULTILINE, where, status));
+  std::unique_ptr<icu::RegexPattern> compiled(
+      icu::RegexPattern::compile(text, UREGEX_MULTILINE | UREGEX_UNIX_LINES, where, status));  // as in Ruby
   if (U_FAILURE(status))
     throw DataError(concat("the pattern cannot be read at character ", where.offset, ": ", u_errorName(status)));
   pattern_.reset(new Pattern{std::move(compiled), std::string(pattern)});
+  matches("a1 B.\n-\xC3\xA9  c");  // one that matches nothing between two characters shows it here
 }
 Regex::Regex(Regex&&) noexcept = default;
 Regex::~Regex() = default;
@@ -130,7 +117,9 @@ std::vector<std::pair<std::size_t, std::size_t>> Regex::matches(std::string_view
   std::vector<std::pair<std::size_t, std::size_t>> found;
   while (matcher->find(status) && U_SUCCESS(status)) {
     const auto first = static_cast<std::size_t>(matcher->start64(status)), end = static_cast<std::size_t>(matcher->end64(status));
-    if (end > first) found.emplace_back(first, end);
+    if (end == first)
+      throw DataError(concat("the pattern '", pattern_->source, "' matches an empty piece of a text; that is not supported"));
+    found.emplace_back(first, end);
   }
   if (U_FAILURE(status))
     throw DataError(concat("the pattern '", pattern_->source, "' cannot be matched in a text of ", text.size(),

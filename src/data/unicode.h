@@ -42,14 +42,14 @@ enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
 /// `text` is UTF-8.
 void normalize(std::string& text, UnicodeForm form);
 
-/// A regular expression in ICU's form, which those of tokenizers are too. Threads may share it.
+/// A regular expression of a tokenizer.json, as far as regex_dialect.h knows it. Threads may share it.
 class Regex {
  public:
   /// A pattern that cannot be is a DataError, which gives the reason.
   explicit Regex(std::string_view pattern);
   Regex(Regex&&) noexcept;
   ~Regex();
-  /// First and behind the last byte of each match; empty ones are left out. A pattern that takes too long is a DataError.
+  /// First and behind the last byte of each match. An empty match, or a pattern that takes too long, is a DataError.
   std::vector<std::pair<std::size_t, std::size_t>> matches(std::string_view text) const;
 
  private:
