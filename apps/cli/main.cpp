@@ -1,8 +1,11 @@
 // addnorm: dispatch only. One file per sub-command, each with one function that describes it to the program.
+#include <csignal>
+
 #include "addnorm/core/version.h"
 #include "commands.h"
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) is then an error of the write, like a full disk
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
   addnorm::cli::add_train(program);
   addnorm::cli::add_eval(program);

@@ -13,6 +13,7 @@ namespace addnorm {
 
 /// Everything that can be refused, before anything is written. False: go_on() said no.
 bool Run::prepare() {
+  RunLock::check_free(folder_.path);
   resumed_ = (request_.resume || request_.resume_or_start) && has_run(folder_);
   require(resumed_ || !request_.resume, folder_.path.string(),
           " has no run to resume. Leave --resume out to begin one there, or say "
@@ -96,6 +97,10 @@ void Run::begin() {
     throw DataError(concat(folder_.path.string(),
                            ": none of its checkpoints can be read, see above; what is there stays as it is. "
                            "Begin anew in another --out"));
+  if (std::error_code ignored; resumed_ && std::filesystem::exists(folder_.path / "model.safetensors", ignored))
+    throw DataError(concat(folder_.path.string(),
+                           ": has weights and no checkpoint to go on from; beginning anew would replace them. "
+                           "Say another --out, or move model.safetensors away"));
   trainer_->calibrate();
   resumed_ = false;
 }

@@ -107,6 +107,12 @@ RunLock::RunLock(const std::filesystem::path& run) : file_(run / "lock") {
   fd_ = file.release();
 }
 
+void RunLock::check_free(const std::filesystem::path& run) {
+  const FileHandle file(open((run / "lock").c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW));
+  if (file.fd() < 0) return;
+  if (flock(file.fd(), LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK) refuse_held(file.fd(), run);
+}
+
 bool RunLock::guards_its_folder() const { return same_file(fd_, file_); }
 
 RunLock::~RunLock() {

@@ -218,6 +218,28 @@ TEST_F(RunOnAFaultyDisk, K10ARunThatEndedBeforeItsFirstCheckpointIsNotResumed) {
   EXPECT_NE(message.find("--resume-or-start"), std::string::npos) << message;
 }
 
+TEST_F(RunOnAFaultyDisk, K09WeightsWithoutCheckpointsAreNotReplacedByAFreshRun) {
+  fs::remove_all(folder.path / "undisturbed/checkpoints");
+  const std::string before = weights("undisturbed");
+  RunRequest either = request("undisturbed");
+  either.resume_or_start = true;
+  const std::string message = refusal(either);
+  EXPECT_NE(message.find("has weights and no checkpoint"), std::string::npos) << message;
+  EXPECT_TRUE(weights("undisturbed") == before);
+}
+
+TEST_F(RunOnAFaultyDisk, K11ARunThatLivesIsNamedBeforeAnythingElseIsSaidOfIt) {
+  std::string fresh, resumed;
+  Watcher watcher([&](std::int64_t step) {
+    if (step != 1) return;  // no checkpoint yet
+    fresh = refusal(request("a"));
+    resumed = refusal(request("a", true));
+  });
+  EXPECT_TRUE(train_run(request("a"), watcher).finished);
+  EXPECT_NE(fresh.find("in use by process"), std::string::npos) << fresh;
+  EXPECT_NE(resumed.find("in use by process"), std::string::npos) << resumed;
+}
+
 TEST_F(RunOnAFaultyDisk, ACheckpointOfAnotherVersionIsToldOf) {
   CheckpointFolder checkpoints(folder.path / "undisturbed/checkpoints");
   Snapshot last = *checkpoints.newest(nullptr);

@@ -65,6 +65,8 @@ class RunLock {
  public:
   explicit RunLock(const std::filesystem::path& run);
   ~RunLock();
+  /// Throws as the constructor does when the lock is held; takes it not, and makes nothing.
+  static void check_free(const std::filesystem::path& run);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
