@@ -113,10 +113,11 @@ void Run::write_front() {
 }
 
 void Run::check_memory() {
-  const MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
-                                                                 .batch_size = options_.batch_size,
-                                                                 .accumulate = options_.grad_accum,
-                                                                 .recompute = options_.recompute});
+  MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
+                                                           .batch_size = options_.batch_size,
+                                                           .accumulate = options_.grad_accum,
+                                                           .recompute = options_.recompute});
+  memory.data = static_cast<double>(source_->held_bytes());
   observer_.on_memory(memory);
   require_fits(memory, available_memory());
 }

@@ -4,21 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <iosfwd>
 #include <memory>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "addnorm/data/progress.h"
 #include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
-
-/// Called now and then during long work with the share that is done, 0 ... 1. False: stop. What was to be made is then null, and
-/// no file is left behind.
-using Progress = std::function<bool(double share)>;
 
 struct TextFile {
   std::filesystem::path path{};
