@@ -66,6 +66,7 @@ TEST(PairFile, IsReadWhateverItsLineEndsMarkAndEmptyLines) {
     EXPECT_EQ(batch.target_lengths, (std::vector<std::size_t>{2, 4}));
     EXPECT_EQ(batch.target_ids, (Ids{256, 'c', 257, 257, 256, 'e', 'f', 'g'}));
     EXPECT_EQ(batch.labels, (Ids{'c', 257, kIgnoredLabel, kIgnoredLabel, 'e', 'f', 'g', 257}));
+    EXPECT_EQ(batch.tokens(), 3 + 6u);  // without padding
     EXPECT_EQ(file.longest, 2u);
     EXPECT_EQ(file.longest_target, 4u);
   }
