@@ -101,6 +101,23 @@ TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
   EXPECT_NE(measured.out.find("\"bits_per_byte\""), std::string::npos);
 }
 
+TEST_F(TrainCommand, WhatIsToldAndMeasuredMayChangeOnResumeAndWhatIsLearnedMayNot) {
+  const Ended begun = run(tiny({"--steps", "4", "--schedule", "constant", "--eval-samples", "8", "--out", "run"}));
+  ASSERT_EQ(begun.code, 0) << begun.err;
+  const Ended more = run({"train", "--out", "run", "--resume", "--steps", "8", "--eval-samples", "12", "--eval-every", "2",
+                          "--log-every", "3", "--keep", "3", "--save-every", "2"});
+  ASSERT_EQ(more.code, 0) << more.err;
+  const std::string metrics = test::text_of(folder.path / "run/metrics.jsonl");
+  EXPECT_NE(metrics.find("\"step\":4,\"validation_loss\""), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("\"step\":6,\"validation_loss\""), std::string::npos) << metrics;
+  EXPECT_NE(metrics.find("\"validation_labels\":128,"), std::string::npos) << metrics;  // 8 sequences of 16 words
+  EXPECT_EQ(test::number_behind(metrics, "\"validation_labels\":"), 192) << metrics;    // 12
+  EXPECT_TRUE(fs::exists(folder.path / "run/checkpoints/step-00000004.safetensors"));
+  const Ended refused = run({"train", "--out", "run", "--resume", "--steps", "9", "--batch-size", "5"});
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.err.find("--batch-size: 4 in the run, 5 now"), std::string::npos) << refused.err;
+}
+
 TEST_F(TrainCommand, TheStandardInputIsKeptForResumingAndMeasuring) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
