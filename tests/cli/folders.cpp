@@ -1,0 +1,68 @@
+// Folders and files as the commands are given them: models without their run, names with commas, what a refusal leaves.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "cli/process.h"
+
+namespace addnorm {
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::json;
+using test::Ended;
+using test::Process;
+
+struct Folders : testing::Test {
+  Ended run(std::vector<std::string> arguments, const std::function<void()>& before = {}) const {
+    return Process(folder.path, std::move(arguments), "/dev/null", before).end();
+  }
+  Ended train(std::vector<std::string> more, const std::function<void()>& before = {}) const {
+    if (std::ranges::find(more, "--d-model") == more.end()) more.insert(more.end(), {"--d-model", "16"});
+    more.insert(more.begin(), {"train", "--quiet", "--layers", "1", "--batch-size", "2", "--steps", "3"});
+    return run(more, before);
+  }
+  fs::path at(const std::string& name) const { return folder.path / name; }
+  test::TemporaryFolder folder;
+};
+
+std::string repeated(const std::string& text, int times) {
+  std::string all;
+  for (int i = 0; i < times; ++i) all += text;
+  return all;
+}
+
+TEST_F(Folders, AModelIsMeasuredWithoutItsRun) {
+  folder.write("text", repeated("abcdefg hijk\n", 100));
+  folder.write("pairs", repeated("ab\tba\nabc\tcba\n", 30));
+  folder.write("labelled", repeated("x\tsome text\ny\tother\n", 30));
+  folder.write("table", repeated("1,2,x\n3,1,y\n", 30));
+  for (const auto& [model, data] :
+       {std::pair{"lm", "text"}, {"encoder", "text"}, {"seq2seq", "pairs"}, {"classifier", "labelled"}, {"mlp", "table"}}) {
+    SCOPED_TRACE(model);
+    const std::string name = model, shared = name + "-shared";
+    ASSERT_EQ(train({"--model", model, "--data", data, "--out", name}).code, 0);
+    fs::create_directory(at(shared));
+    for (const char* file : {"model.safetensors", "config.json", "tokenizer.json"})
+      if (fs::exists(at(name) / file)) fs::copy(at(name) / file, at(shared) / file);
+    const Ended whole = run({"eval", name, "--weights", "last", "--data", data, "--json"});
+    const Ended alone = run({"eval", shared, "--data", data, "--json"});
+    ASSERT_EQ(alone.code, 0) << alone.err;
+    EXPECT_EQ(json::parse(alone.out), json::parse(whole.out));
+    const Ended best = run({"eval", name + "/best", "--data", data, "--json"});
+    ASSERT_EQ(best.code, 0) << best.err;
+    EXPECT_EQ(json::parse(best.out), json::parse(run({"eval", name, "--data", data, "--json"}).out));
+    EXPECT_EQ(run({"eval", shared, "--data", data}).out.find("learned from"), std::string::npos);
+  }
+  const Ended without = run({"eval", "lm-shared"});
+  EXPECT_EQ(without.code, 2);
+  EXPECT_NE(without.err.find("lm-shared has no run.json"), std::string::npos) << without.err;
+  fs::remove(at("lm-shared/tokenizer.json"));
+  const Ended untold = run({"eval", "lm-shared", "--data", "text"});
+  EXPECT_EQ(untold.code, 2);
+  EXPECT_NE(untold.err.find("lm-shared has no tokenizer.json"), std::string::npos) << untold.err;
+}
+
+}  // namespace
+}  // namespace addnorm
