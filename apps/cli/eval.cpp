@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 
 struct EvalChoices {
   std::string run, weights;
-  std::vector<std::string> data;
+  std::vector<fs::path> data;
   std::uint64_t batch_size = 16, samples = 0;
   int threads = 0;
   bool truncate = false, json = false;
@@ -37,7 +37,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
           " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
-  options.data = o.data.empty() ? data_of_run(folder) : o.data;
+  options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
   if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;

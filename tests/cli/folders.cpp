@@ -64,5 +64,18 @@ TEST_F(Folders, AModelIsMeasuredWithoutItsRun) {
   EXPECT_NE(untold.err.find("lm-shared has no tokenizer.json"), std::string::npos) << untold.err;
 }
 
+TEST_F(Folders, ACommaInTheNameOfAFileIsPartOfIt) {
+  folder.write("one, two.txt", repeated("abcdefg hijk\n", 100));
+  folder.write("three.txt", repeated("abcdefg\n", 100));
+  ASSERT_EQ(train({"--data", "one, two.txt", "--seq-len", "8", "--out", "run"}).code, 0);
+  EXPECT_EQ(json::parse(test::text_of(at("run/run.json"))).at("options").at("data"), json::array({"one, two.txt"}));
+  const Ended measured = run({"eval", "run", "--data", "one, two.txt", "--json"});
+  ASSERT_EQ(measured.code, 0) << measured.err;
+  EXPECT_EQ(json::parse(measured.out).at("labels"), 1299);
+  const Ended both = run({"eval", "run", "--data", "one, two.txt", "--data", "three.txt,three.txt", "--json"});
+  ASSERT_EQ(both.code, 0) << both.err;
+  EXPECT_EQ(json::parse(both.out).at("labels"), 1299 + 1600);
+}
+
 }  // namespace
 }  // namespace addnorm
