@@ -45,6 +45,7 @@ bool Run::keep_standard_input(RunOptions& options) {
 void Run::begin_or_go_on() {
   lock_ = std::make_unique<RunLock>(folder_.path);
   require(resumed_ || !has_run(folder_), folder_.path.string(), " was begun by another process meanwhile; see its lock file");
+  trial_.keep();
   checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
   make_trainer();
   std::optional<Snapshot> newest;

@@ -77,5 +77,32 @@ TEST_F(Folders, ACommaInTheNameOfAFileIsPartOfIt) {
   EXPECT_EQ(json::parse(both.out).at("labels"), 1299 + 1600);
 }
 
+// Without a cache folder ids are kept in the folder of the run, which is made before the run is known to be possible.
+TEST_F(Folders, WhatIsRefusedLeavesNothingAlsoWithoutACacheFolder) {
+  const auto without_cache = [] {
+    unsetenv("XDG_CACHE_HOME");
+    unsetenv("HOME");
+  };
+  folder.write("text.txt", repeated("abcdefg hijk\n", 100));
+  fs::create_directory(at("empty"));
+  for (const char* out : {"runs/deep/one", "empty"}) {
+    const Ended refused = train({"--data", "text.txt", "--d-model", "65536", "--heads", "1", "--out", out}, without_cache);
+    EXPECT_EQ(refused.code, 1);
+    EXPECT_NE(refused.err.find("memory"), std::string::npos) << refused.err;
+    EXPECT_FALSE(fs::exists(at("runs")));
+    EXPECT_TRUE(fs::is_empty(at("empty")));
+  }
+  ASSERT_EQ(train({"--data", "text.txt", "--out", "runs/one"}, without_cache).code, 0);
+  EXPECT_TRUE(fs::exists(at("runs/one/model.safetensors")));
+  const auto ids = [&] {
+    std::size_t count = 0;
+    for (const auto& entry : fs::directory_iterator(at("runs/one"))) count += entry.path().extension() == ".tokens";
+    return count;
+  };
+  EXPECT_EQ(ids(), 1u);
+  EXPECT_EQ(train({"--data", "text.txt", "--out", "runs/one"}, without_cache).code, 2);  // has a run already
+  EXPECT_EQ(ids(), 1u);
+}
+
 }  // namespace
 }  // namespace addnorm
