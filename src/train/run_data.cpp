@@ -67,9 +67,10 @@ std::vector<std::uint32_t> bytes_by_id(const Tokenizer& tokenizer) {
 /// stands for its share in the text.
 class TextBytes {
  public:
-  TextBytes(const TokenFile& ids, const Tokenizer& tokenizer) : ids_(ids), by_id_(bytes_by_id(tokenizer)) {
-    const bool exact = tokenizer.kind() == "bytes" || tokenizer.kind() == "chars";
-    if (!exact) scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}));
+  TextBytes(const TokenFile& ids, const Tokenizer& tokenizer)
+      : ids_(ids), by_id_(bytes_by_id(tokenizer)), one_each_(tokenizer.kind() == "bytes") {
+    if (!one_each_ && tokenizer.kind() != "chars")
+      scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}));
   }
   double of(TokenRange range) const { return scale_ * told(range); }
   /// When every token but the first is a label. `bytes`: of the whole range.
@@ -79,6 +80,7 @@ class TextBytes {
 
  private:
   double told(TokenRange range) const {
+    if (one_each_) return static_cast<double>(range.count);  // nothing to read: it may be gigabytes
     std::uint64_t sum = 0;
     std::vector<std::int32_t> piece(std::size_t{1} << 16);
     for (std::uint64_t done = 0; done < range.count;) {
@@ -91,6 +93,7 @@ class TextBytes {
   }
   const TokenFile& ids_;
   std::vector<std::uint32_t> by_id_;
+  bool one_each_;
   double scale_ = 1;
 };
 

@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -29,6 +30,7 @@ struct Ended {
   bool by_signal = false;  ///< it did not end by itself
   std::string out, err;
   double seconds = 0;
+  double peak_mib = 0;  ///< of memory, mapped pages of files included
 };
 
 /// The number that follows the last `words` in a text, commas left out; -1: none does.
@@ -99,11 +101,13 @@ class Process {
   }
   Ended end() const {
     int status = 0;
-    waitpid(pid_, &status, 0);
+    struct rusage used {};
+    wait4(pid_, &status, 0, &used);
     reaped_ = true;
     Ended ended{.out = text_of(out_), .err = text_of(err_)};
     ended.by_signal = WIFSIGNALED(status);
     ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    ended.peak_mib = static_cast<double>(used.ru_maxrss) / 1024;
     ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
     return ended;
   }
