@@ -9,9 +9,11 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "commands.h"
+#include "core/counted.h"
 #include "core/json.h"
 #include "figures.h"
 #include "run_model.h"
+#include "run_result.h"
 #include "signals.h"
 
 namespace addnorm::cli {

@@ -6,6 +6,7 @@
 #include <numbers>
 #include <ostream>
 
+#include "core/counted.h"
 #include "figures.h"
 #include "signals.h"
 #include "terminal.h"
@@ -17,9 +18,6 @@ double seconds(std::chrono::steady_clock::duration d) { return std::chrono::dura
 
 constexpr int kNames = 14;            // columns that say what a line is about
 constexpr std::size_t kColumns = 80;  // of a line on a terminal
-
-/// "1 layer", "2,000 steps".
-std::string counted(std::uint64_t number, const char* what) { return concat(grouped(number), " ", what, number == 1 ? "" : "s"); }
 
 std::string model_text(const RunPlan& plan) {
   const ModelConfig& m = plan.options.model;

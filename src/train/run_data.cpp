@@ -13,6 +13,7 @@
 #include "addnorm/data/text_dataset.h"
 #include "core/bytes.h"
 #include "core/checksum.h"
+#include "core/counted.h"
 #include "data/text_reader.h"
 #include "train/run_sources.h"
 

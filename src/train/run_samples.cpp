@@ -7,6 +7,7 @@
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/sample_files.h"
 #include "addnorm/data/tasks.h"
+#include "core/counted.h"
 #include "core/json_record.h"
 #include "data/sample_record.h"
 #include "train/run_sources.h"
