@@ -154,6 +154,13 @@ void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen)
       throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
 }
 
+/// What a run has written is no text to learn from; it may lie below its own data.
+bool is_run(const fs::path& folder) {
+  const RunFolder run{folder};
+  std::error_code unknown;
+  return fs::exists(run.record(), unknown) && fs::exists(run.metrics(), unknown);
+}
+
 }  // namespace
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
@@ -182,7 +189,7 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
 TextSources sources_of(const RunOptions& o) {
   if (o.data.size() == 1 && o.data[0] == "-") return text_sources(std::vector{o.input});
   for (const std::string& path : o.data) require(path != "-", "--data: - is the standard input, and stands alone");
-  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()));
+  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()), {"run", is_run});
 }
 
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
