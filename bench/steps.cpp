@@ -77,7 +77,7 @@ std::size_t parameters(const StepModel& m) {
   return m.layers * (12 * d * d + 13 * d) + m.vocab * d + (m.post_norm ? 0 : 2 * d);
 }
 
-double step_operations(const StepModel& m) { return flops_per_step(completed(config_of(m)), m.batch, m.length); }
+double step_operations(const StepModel& m) { return flops_per_step(completed(config_of(m)), {m.batch, m.length, m.length}); }
 
 std::function<void()> train_step(const StepModel& model) {
   const auto step = std::make_shared<TrainStep>(model);

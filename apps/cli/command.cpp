@@ -93,12 +93,17 @@ void add_option(CLI::App& app, const std::string& name, T& value, const std::str
 }
 
 template <class T>
+std::vector<std::string> items_of(const std::string& text) {
+  return std::is_same_v<T, std::filesystem::path> ? path_items(text) : list_items(text);
+}
+
+template <class T>
 void add_list(CLI::App& app, const std::string& name, std::vector<T>& values, const std::string& help) {
   const std::string several = concat(value_name<T>, ",...");
   add_reader(app, {name, several.c_str()}, help, [&values](const CLI::results_t& given) {
     values.clear();
     for (const std::string& text : given)
-      for (const std::string& item : list_items(text)) values.push_back(parse_value<T>(item));
+      for (const std::string& item : items_of<T>(text)) values.push_back(parse_value<T>(item));
   });
 }
 
@@ -228,6 +233,9 @@ void Command::option(const std::string& name, std::vector<int>& value, const std
   add_list(*app_, name, value, help);
 }
 void Command::option(const std::string& name, std::vector<std::string>& value, const std::string& help) {
+  add_list(*app_, name, value, help);
+}
+void Command::option(const std::string& name, std::vector<std::filesystem::path>& value, const std::string& help) {
   add_list(*app_, name, value, help);
 }
 

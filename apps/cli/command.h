@@ -50,6 +50,8 @@ class Command {
   void option(const std::string& name, std::filesystem::path& value, const std::string& help);
   void option(const std::string& name, std::vector<int>& value, const std::string& help);
   void option(const std::string& name, std::vector<std::string>& value, const std::string& help);
+  /// A value that as a whole names a file or folder is one path, commas and all.
+  void option(const std::string& name, std::vector<std::filesystem::path>& value, const std::string& help);
 
   /// An option that is only noted when it is given, and read by its owner: `take` gets the text ("" for a flag). A UsageError
   /// from it is answered with the help. Options of one `group` stand together in --help under that heading.

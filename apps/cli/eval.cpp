@@ -9,9 +9,11 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "commands.h"
+#include "core/counted.h"
 #include "core/json.h"
 #include "figures.h"
 #include "run_model.h"
+#include "run_result.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -21,7 +23,7 @@ namespace fs = std::filesystem;
 
 struct EvalChoices {
   std::string run, weights;
-  std::vector<std::string> data;
+  std::vector<fs::path> data;
   std::uint64_t batch_size = 16, samples = 0;
   int threads = 0;
   bool truncate = false, json = false;
@@ -33,9 +35,11 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   const RunFolder folder{o.run};
   const bool recorded = fs::exists(folder.record());
   require(recorded || !o.data.empty(), o.run, " has no run.json that says on what it was trained; give --data");
+  require(run.tokenizer || run.model->config().model == ModelKind::mlp, o.run,
+          " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
-  options.data = o.data.empty() ? data_of_run(folder) : o.data;
+  options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
   if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
@@ -85,9 +89,15 @@ Json as_json(const Evaluation& e, const Part& part, const RunOptions& options) {
   return json;
 }
 
+/// Of the data that the run has learned from; 0: not known, as for a model without its run.
+std::uint64_t learned_fingerprint(const fs::path& run) {
+  const RunFolder folder{run};
+  return fs::exists(folder.record()) ? read_run_record(folder).data_fingerprint : 0;
+}
+
 /// The part that was kept from training is known only as long as the data is the same.
 void warn_of_other_data(const fs::path& run, const RunSource& source) {
-  const std::uint64_t then = read_run_record({run}).data_fingerprint;
+  const std::uint64_t then = learned_fingerprint(run);
   if (then != 0 && then != source.fingerprint())
     std::cerr << "warning: the data is not what it was when the run began; some of what is measured may have been learned\n";
 }
@@ -127,7 +137,7 @@ int run_eval(const EvalChoices& o) {
   if (!source) return SignalWatch::exit_code();
   const bool given = !o.data.empty();
   if (!given && !options.data.empty()) warn_of_other_data(o.run, *source);
-  const bool learned = given && source->fingerprint() == read_run_record({o.run}).data_fingerprint;
+  const bool learned = given && source->fingerprint() == learned_fingerprint(o.run);
   const Part part = part_of(*source, options, run.answers, given, learned);
   const std::uint64_t all = part.data->size();  // 0: made-up data has no end
   const std::uint64_t wanted = o.samples ? o.samples : all ? all : 1024;
@@ -146,7 +156,7 @@ int run_eval(const EvalChoices& o) {
 void add_eval(Program& program) {
   const auto o = std::make_shared<EvalChoices>();
   Command command = program.command("eval", "loss, perplexity, bits per byte, accuracy of a trained model on data");
-  command.positional("run", o->run, "folder of a run");
+  command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
   command.option("--data PATH,...", o->data,
                  "files, folders, or - (default: the part of its data that the run kept from training)");
   command.option("--samples", o->samples, "only so many sequences; 0: all (made-up data: 1024)");

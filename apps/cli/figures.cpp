@@ -19,12 +19,6 @@ std::string formatted(const char* format, Values... values) {
 
 }  // namespace
 
-std::string grouped(std::uint64_t number) {
-  std::string text = std::to_string(number);
-  for (std::size_t at = text.size(); at > 3; at -= 3) text.insert(at - 3, ",");
-  return text;
-}
-
 std::string short_count(double number) {
   if (!std::isfinite(number)) return "-";
   static constexpr std::array<const char*, 5> kUnits{"", "k", "M", "G", "T"};

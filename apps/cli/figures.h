@@ -1,12 +1,10 @@
-// Numbers as a person reads them.
+// Numbers as a person reads them; counts are in core/counted.h.
 #pragma once
 
-#include <cstdint>
 #include <string>
 
 namespace addnorm::cli {
 
-std::string grouped(std::uint64_t number);        ///< "1,003,854"
 std::string short_count(double number);           ///< "21.3k", "4.56M"
 std::string fixed(double number, int decimals);   ///< "2.5133"; "nan"
 std::string figure(double number, int decimals);  ///< the same, but "1.50e+16" where that would be long

@@ -5,8 +5,8 @@
 #include <sstream>
 
 #include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/generate.h"
 #include "addnorm/model/language_model.h"
+#include "answers.h"
 #include "commands.h"
 #include "run_model.h"
 #include "signals.h"
@@ -67,11 +67,6 @@ SamplingOptions sampling_of(const GenerateChoices& o, bool answers, std::uint64_
           .seed = RandomKey(o.seed.value_or(1)).with(number).bits()};
 }
 
-std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
-  const auto end = tokenizer.special().end;
-  return end ? std::vector{*end} : std::vector<std::int32_t>{};
-}
-
 /// Prints every token at once; a reader that has gone or a signal ends it.
 std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& tokenizer) {
   return [&tokenizer](std::size_t, std::int32_t token) {
@@ -114,33 +109,20 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   std::cout << '\n';
 }
 
-/// What stands before an answer, and a fresh decoding that can be asked for it.
-struct Question {
-  std::unique_ptr<Decoding> decoding;
-  std::vector<std::int32_t> prompt;
-};
-
-Question question(const RunModel& run, const std::string& source) {
-  const Tokenizer& tokenizer = *run.tokenizer;
-  const SpecialTokens special = tokenizer.special();
-  if (!special.begin || !special.end)
-    throw DataError(concat((run.folder / "tokenizer.json").string(), ": has no begin and end tokens, which answers need"));
-  std::vector<std::int32_t> ids = encoded(tokenizer, source, "--source");
+std::vector<std::int32_t> source_of(const RunModel& run, const GenerateChoices& o) {
+  std::vector<std::int32_t> ids = encoded(*run.tokenizer, *o.source, "--source");
+  const std::size_t most = longest_source(run);
   require(!ids.empty(), "--source is empty; give it something to answer");
-  const std::size_t most = run.model->config().seq_len - (run.answers ? 1 : 0);  // the begin token stands behind it
   require(ids.size() <= most, "--source has ", ids.size(), " tokens; this model takes at most ", most);
-  if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()))
-    return {pairs->decoding({.ids = ids, .batch = 1}), {*special.begin}};
-  ids.push_back(*special.begin);
-  return {dynamic_cast<const LanguageModel&>(*run.model).decoding(1), std::move(ids)};
+  return ids;
 }
 
 void answer(const RunModel& run, const GenerateChoices& o) {
   const std::vector<std::int32_t> ends = end_tokens(*run.tokenizer);
-  const std::size_t seq_len = run.model->config().seq_len;
+  const std::vector<std::int32_t> source = source_of(run, o);
   for (std::uint64_t number = 0; number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
-    const auto [decoding, prompt] = question(run, *o.source);
-    const std::size_t most = std::min<std::size_t>(o.max_tokens, seq_len - prompt.size() + 1);
+    const auto [decoding, prompt, room] = question(run, source);
+    const std::size_t most = std::min<std::size_t>(o.max_tokens, room);
     if (most > 0 && o.beams) {
       const auto best = beam_search(*decoding, prompt, {.beams = *o.beams, .best = o.n, .max_tokens = most, .end_tokens = ends});
       for (const Generated& one : best.at(0)) std::cout << run.tokenizer->decode(one.tokens) << '\n';
@@ -179,16 +161,6 @@ int run_generate(const GenerateChoices& o) {
 }
 
 }  // namespace
-
-TextStart text_start(const Tokenizer& tokenizer) {
-  try {
-    if (const auto line = tokenizer.encode("\n"); line.size() == 1) return {line.front(), "it begins at the start of a line"};
-  } catch (const DataError&) {  // an alphabet without line ends
-  }
-  if (const auto begin = tokenizer.special().begin) return {*begin, "it begins behind the token that begins a text"};
-  const std::int32_t first = 0;
-  return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
-}
 
 void add_generate(Program& program) {
   const auto o = std::make_shared<GenerateChoices>();

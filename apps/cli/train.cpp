@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "run_model.h"
+#include "run_result.h"
 #include "signals.h"
 #include "train_options.h"
 #include "train_view.h"

@@ -31,7 +31,7 @@ Json value_of(OptionText::Value value, const std::string& text) {
     case OptionText::Value::number:
       return parse_value<double>(text);
     case OptionText::Value::texts:
-      return list_items(text);
+      return path_items(text);  // --data alone
     default:
       return parse_value<std::string>(text);
   }

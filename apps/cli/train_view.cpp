@@ -6,6 +6,7 @@
 #include <numbers>
 #include <ostream>
 
+#include "core/counted.h"
 #include "figures.h"
 #include "signals.h"
 #include "terminal.h"
@@ -17,9 +18,6 @@ double seconds(std::chrono::steady_clock::duration d) { return std::chrono::dura
 
 constexpr int kNames = 14;            // columns that say what a line is about
 constexpr std::size_t kColumns = 80;  // of a line on a terminal
-
-/// "1 layer", "2,000 steps".
-std::string counted(std::uint64_t number, const char* what) { return concat(grouped(number), " ", what, number == 1 ? "" : "s"); }
 
 std::string model_text(const RunPlan& plan) {
   const ModelConfig& m = plan.options.model;
@@ -92,7 +90,6 @@ void TrainView::on_plan(const RunPlan& plan) {
   steps_ = static_cast<std::int64_t>(plan.options.steps);
   first_ = plan.first_step;
   log_every_ = static_cast<std::int64_t>(plan.options.log_every);
-  flops_ = plan.flops_per_step;
   bytes_per_label_ = plan.data.train->bytes_per_label();
   has_floor_ = plan.data.baselines && std::isfinite(plan.data.baselines->floor);
   if (has_floor_) floor_ = plan.data.baselines->floor;
@@ -133,8 +130,8 @@ std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double le
     all.push_back({"perpl", 9, figure(std::exp(r.loss), 2)});
   all.push_back({"lr", 10, rate_text(r.learning_rate)});
   all.push_back({"|grad|", 9, figure(r.gradient_norm, 3)});
-  all.push_back({classes_ ? "rows/s" : "tok/s", 8, short_count(line_labels_ / past)});
-  if (fma_peak_ > 0) all.push_back({"of peak", 9, fixed(100 * flops_ * line_steps_ / past / fma_peak_, 0) + " %"});
+  all.push_back({classes_ ? "rows/s" : "tok/s", 8, short_count(line_items_ / past)});
+  if (fma_peak_ > 0) all.push_back({"of peak", 9, fixed(100 * line_flops_ / past / fma_peak_, 0) + " %"});
   all.push_back({"left", 8, left < 360000 ? duration(left) : "days"});
   return all;
 }
@@ -146,7 +143,7 @@ void TrainView::row(const std::vector<Column>& all, bool titles) {
 
 void TrainView::line(const StepRecord& r, double left) {
   row(columns(r, left), false);
-  line_steps_ = line_labels_ = line_seconds_ = 0;
+  line_items_ = line_flops_ = line_seconds_ = 0;
 }
 
 void TrainView::bar(std::int64_t step, Clock::time_point now) {
@@ -165,8 +162,8 @@ void TrainView::wipe() {
 
 void TrainView::on_step(const StepRecord& r) {
   const auto now = Clock::now();
-  line_steps_ += 1;
-  line_labels_ += static_cast<double>(r.labels);
+  line_items_ += static_cast<double>(classes_ ? r.labels : r.tokens);
+  line_flops_ += r.flops;
   line_seconds_ += r.seconds;
   if (r.step == first_ || r.step % log_every_ == 0 || r.step == steps_) {
     wipe();

@@ -45,12 +45,12 @@ class TrainView : public RunObserver {
 
   // Of the plan.
   std::int64_t steps_ = 0, first_ = 1, log_every_ = 1;
-  double flops_ = 0, floor_ = 0, bytes_per_label_ = 0;
+  double floor_ = 0, bytes_per_label_ = 0;
   bool has_floor_ = false, classes_ = false, pairs_ = false;
 
   // Since the last line, and since the start.
   Clock::time_point begun_{}, bar_time_{};
-  double line_steps_ = 0, line_labels_ = 0, line_seconds_ = 0;  // of steps alone: neither measuring nor saving
+  double line_items_ = 0, line_flops_ = 0, line_seconds_ = 0;  // of steps alone: neither measuring nor saving
   bool bar_shown_ = false;
 };
 

@@ -6,6 +6,7 @@
 #include <concepts>
 #include <filesystem>
 #include <string>
+#include <system_error>
 #include <type_traits>
 #include <vector>
 
@@ -50,6 +51,12 @@ inline std::vector<std::string> list_items(const std::string& text) {
     if (comma == std::string::npos) return items;
     begin = comma + 1;
   }
+}
+
+/// The same for paths, but what names a file or folder as a whole is one item, commas and all.
+inline std::vector<std::string> path_items(const std::string& text) {
+  std::error_code unknown;
+  return std::filesystem::exists(text, unknown) ? std::vector{text} : list_items(text);
 }
 
 /// What stands for a value in --help.

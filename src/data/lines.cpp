@@ -1,26 +1,32 @@
 #include "data/lines.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "data/text_reader.h"
 
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 20;
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // between two questions whether to go on: some ten milliseconds
 constexpr std::size_t kLongest = std::size_t{1} << 24;
 
 }  // namespace
 
-Lines::Lines(const std::filesystem::path& path) : file_(path) {
+Lines::Lines(const std::filesystem::path& path, Progress progress, std::string_view before)
+    : file_(path), progress_(std::move(progress)) {
+  sum_.add(before.data(), before.size());
   if (const std::string hint = not_text_hint(path); !hint.empty())
     throw DataError(concat(path.string(), ": not lines of text", hint));
   fill();
   if (buffer_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
 }
 
-/// More of the file behind what the buffer still holds; false at its end.
+/// More of the file behind what the buffer still holds; false at its end, and when it was stopped.
 bool Lines::fill() {
+  const double size = std::max(1.0, static_cast<double>(file_.size()));
+  stopped_ = stopped_ || (progress_ && !progress_(static_cast<double>(offset_) / size));
+  if (stopped_) return false;
   const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(kPiece, file_.size() - offset_));
   if (bytes == 0) return false;
   buffer_.erase(0, begin_);
@@ -28,6 +34,7 @@ bool Lines::fill() {
   const std::size_t held = buffer_.size();
   buffer_.resize(held + bytes);
   file_.read(offset_, buffer_.data() + held, bytes);
+  sum_.add(buffer_.data() + held, bytes);
   offset_ += bytes;
   return true;
 }
@@ -45,7 +52,7 @@ bool Lines::next(std::string_view& line) {
     searched = buffer_.size() - begin_;
     if (searched > kLongest) fail("the line is longer than ", kLongest >> 20, " MiB; one sample stands on each line");
     if (fill()) continue;
-    if (searched == 0) return false;
+    if (searched == 0 || stopped_) return false;
     line = std::string_view(buffer_).substr(begin_);
     begin_ = buffer_.size();
     break;

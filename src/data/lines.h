@@ -7,6 +7,8 @@
 #include <string_view>
 
 #include "addnorm/core/error.h"
+#include "addnorm/data/progress.h"
+#include "core/checksum.h"
 #include "core/file.h"
 
 namespace addnorm {
@@ -15,11 +17,14 @@ namespace addnorm {
 /// begins like something packed or like UTF-16 is a DataError that says what to do, and so is a line longer than 16 MiB.
 class Lines {
  public:
-  explicit Lines(const std::filesystem::path& path);
+  /// `progress` is asked before each piece of the file. `before` goes into the checksum first.
+  explicit Lines(const std::filesystem::path& path, Progress progress = {}, std::string_view before = "");
 
-  /// False: there are no more. What `line` shows lasts until the next call.
+  /// False: there are no more, or it was stopped. What `line` shows lasts until the next call.
   bool next(std::string_view& line);
-  std::uint64_t number() const { return number_; }  ///< of the line, from 1 on
+  bool stopped() const { return stopped_; }
+  std::uint64_t checksum() const { return sum_.value(); }  ///< of `before` and all bytes read so far
+  std::uint64_t number() const { return number_; }         ///< of the line, from 1 on
   /// Throws a DataError that begins with "pairs.tsv:7: ".
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
@@ -31,6 +36,9 @@ class Lines {
   bool fill();
 
   InputFile file_;
+  Progress progress_;
+  Checksum sum_;
+  bool stopped_ = false;
   std::string buffer_;
   std::size_t begin_ = 0;     // in the buffer, of what is not yet given
   std::uint64_t offset_ = 0;  // in the file, behind the buffer

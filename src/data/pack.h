@@ -19,6 +19,7 @@ class Ragged {
     const std::size_t begin = i == 0 ? 0 : ends_[i - 1];
     return std::span(ids_).subspan(begin, ends_[i] - begin);
   }
+  std::uint64_t bytes() const { return ids_.capacity() * sizeof(std::int32_t) + ends_.capacity() * sizeof(std::size_t); }
   void add(std::span<const std::int32_t> ids) {
     ids_.insert(ids_.end(), ids.begin(), ids.end());
     ends_.push_back(ids_.size());

@@ -5,6 +5,7 @@
 #include "data/line_tokens.h"
 #include "data/lines.h"
 #include "data/pack.h"
+#include "data/sample_lines.h"
 #include "data/sample_view.h"
 
 namespace addnorm {
@@ -13,14 +14,53 @@ namespace {
 struct PairStore : SampleStore {
   PairForm form;
   PairTokens tokens;
-  Ragged sources, labels;
+  SampleLines lines;
+  Ragged sources, labels;  // labels: target and end token
 
-  PairStore(PairForm form_, const PairTokens& tokens_) : form(form_), tokens(tokens_) {}
+  PairStore(PairForm form_, const PairTokens& tokens_, const std::filesystem::path& path)
+      : form(form_), tokens(tokens_), lines(path) {}
 
-  Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers) const override {
+  std::size_t samples() const override { return labels.size(); }
+  std::uint64_t bytes() const override { return sources.bytes() + labels.bytes(); }
+  Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers, std::size_t most) const override {
     std::vector<PairRow> rows;
-    for (const std::uint32_t number : numbers) rows.push_back({sources[number], labels[number]});
+    for (const std::uint32_t number : numbers) rows.push_back(row(number, most));
     return addnorm::packed(first, rows, form, tokens);
+  }
+  void fit(const FileOptions& options, SampleFile& file) const override {
+    for (std::size_t i = 0; i < samples(); ++i) {
+      check(i, options);
+      const PairRow cut = row(i, options.seq_len);
+      file.truncated += cut.source.size() < sources[i].size() || cut.labels.size() < labels[i].size();
+      file.longest = std::max(file.longest, cut.source.size() + (form == PairForm::lm ? cut.labels.size() : 0));
+      if (form == PairForm::seq2seq) file.longest_target = std::max(file.longest_target, cut.labels.size());
+    }
+  }
+
+ private:
+  /// Of a model that takes `most` tokens; of joined pairs only the target is cut.
+  PairRow row(std::size_t i, std::size_t most) const {
+    const auto cut = [](std::span<const std::int32_t> ids, std::size_t to) { return ids.first(std::min(ids.size(), to)); };
+    if (most == 0) return {sources[i], labels[i]};
+    if (form == PairForm::seq2seq) return {cut(sources[i], most), cut(labels[i], most)};
+    return {sources[i], cut(labels[i], most - std::min(most, sources[i].size()))};
+  }
+  void check(std::size_t i, const FileOptions& options) const {
+    const std::size_t most = options.seq_len, source = sources[i].size(), target = labels[i].size();
+    if (most == 0) return;
+    const auto fail_long = [&](const char* what, std::size_t length) {
+      if (options.truncate || length <= most) return;
+      lines.fail(i, "the ", what, " has ", length, " tokens; the model takes ", most,
+                 " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
+    };
+    if (form == PairForm::seq2seq) {
+      fail_long("source", source);
+      return fail_long("target with its begin token", target);
+    }
+    if (source >= most)
+      lines.fail(i, "the source has ", source, " tokens; of the ", most,
+                 " that the model takes (seq_len) none are left for the target");
+    fail_long("pair with the token between", source + target);
   }
 };
 
@@ -39,62 +79,32 @@ Pair split_pair(const Lines& lines, std::string_view line) {
   return pair;
 }
 
-/// Cut to what a model takes, where that is asked for.
-void fit(const Lines& lines, PairForm form, const FileOptions& options, std::vector<std::int32_t>& source,
-         std::vector<std::int32_t>& labels, SampleFile& file) {
-  const std::size_t most = options.seq_len;
-  if (most == 0) return;
-  const auto fail_long = [&](const char* what, std::size_t length) {
-    lines.fail("the ", what, " has ", length, " tokens; the model takes ", most,
-               " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
-  };
-  bool cut = false;
-  const auto shorten = [&](std::vector<std::int32_t>& ids, std::size_t to, const char* what, std::size_t length) {
-    if (ids.size() <= to) return;
-    if (!options.truncate) fail_long(what, length);
-    ids.resize(to);
-    cut = true;
-  };
-  if (form == PairForm::seq2seq) {
-    shorten(source, most, "source", source.size());
-    shorten(labels, most, "target with its begin token", labels.size());
-  } else {
-    const std::size_t whole = source.size() + labels.size();
-    if (source.size() >= most)
-      lines.fail("the source has ", source.size(), " tokens; of the ", most,
-                 " that the model takes (seq_len) none are left for the target");
-    shorten(labels, most - source.size(), "pair with the token between", whole);
-  }
-  file.truncated += cut;
-}
-
 }  // namespace
 
-SampleFile read_pairs(const std::filesystem::path& path, const Tokenizer& tokenizer, PairForm form, const FileOptions& options) {
+SampleFile read_pairs(const std::filesystem::path& path, const Tokenizer& tokenizer, PairForm form, const FileOptions& options,
+                      const Progress& progress) {
   require_one_of("read_pairs", "form", form, "PairForm", {"seq2seq", "lm"});
-  auto store = std::make_shared<PairStore>(form, pair_tokens(tokenizer, "read_pairs"));
+  auto store = std::make_shared<PairStore>(form, pair_tokens(tokenizer, "read_pairs"), path);
   SampleFile file;
-  Lines lines(path);
+  Lines lines(path, progress, tokenizer.to_json());
   for (std::string_view line; lines.next(line);) {
     if (line.empty()) {
       ++file.empty_lines;
       continue;
     }
     const Pair pair = split_pair(lines, line);
-    std::vector<std::int32_t> source = line_tokens(lines, tokenizer, pair.source);
     std::vector<std::int32_t> labels = line_tokens(lines, tokenizer, pair.target);
     labels.push_back(store->tokens.end);
-    fit(lines, form, options, source, labels, file);
-    file.longest = std::max(file.longest, source.size() + (form == PairForm::lm ? labels.size() : 0));
-    if (form == PairForm::seq2seq) file.longest_target = std::max(file.longest_target, labels.size());
-    store->sources.add(source);
+    store->sources.add(line_tokens(lines, tokenizer, pair.source));
     store->labels.add(labels);
-    check_count(lines, store->labels.size());
+    store->lines.add(lines.number());
+    check_count(lines, store->samples());
   }
-  const std::size_t samples = store->labels.size();
-  if (samples == 0) throw DataError(concat(path.string(), ": no pairs in it; each line is source<TAB>target"));
-  show(std::move(store), samples, split_samples(options.seed, samples, options.validation_share), options.seed, file);
-  return file;
+  if (lines.stopped()) return {};
+  if (store->samples() == 0) throw DataError(concat(path.string(), ": no pairs in it; each line is source<TAB>target"));
+  file.checksum = lines.checksum();
+  file.store = std::move(store);
+  return shown(file, options);
 }
 
 }  // namespace addnorm

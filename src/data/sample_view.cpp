@@ -1,7 +1,6 @@
 #include "data/sample_view.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 #include "addnorm/core/error.h"
@@ -15,24 +14,27 @@ double place(std::uint64_t seed, std::uint64_t number) { return Draws(RandomKey(
 
 class SampleView : public Dataset {
  public:
-  SampleView(std::shared_ptr<const SampleStore> store, std::vector<std::uint32_t> numbers, std::optional<std::uint64_t> seed)
-      : store_(std::move(store)), numbers_(std::move(numbers)), seed_(seed) {}
+  using Numbers = std::optional<std::vector<std::uint32_t>>;  // none: all
+  SampleView(std::shared_ptr<const SampleStore> store, Numbers numbers, std::size_t most, std::optional<std::uint64_t> seed)
+      : store_(std::move(store)), numbers_(std::move(numbers)), most_(most), seed_(seed) {}
 
   Batch batch(std::uint64_t first, std::size_t count) const override {
     std::vector<std::uint32_t> chosen(count);
     for (std::size_t i = 0; i < count; ++i) chosen[i] = number(first + i);
-    return store_->packed(first, chosen);
+    return store_->packed(first, chosen, most_);
   }
-  std::uint64_t size() const override { return numbers_.size(); }
+  std::uint64_t size() const override { return numbers_ ? numbers_->size() : store_->samples(); }
 
  private:
   std::uint32_t number(std::uint64_t index) const {
-    const std::uint64_t n = numbers_.size(), at = index % n;
-    return numbers_[seed_ ? Permutation(RandomKey(*seed_).with("samples").with(index / n), n)(at) : at];
+    const std::uint64_t n = size(), at = index % n;
+    const std::uint64_t chosen = seed_ ? Permutation(RandomKey(*seed_).with("samples").with(index / n), n)(at) : at;
+    return numbers_ ? (*numbers_)[chosen] : static_cast<std::uint32_t>(chosen);
   }
 
   std::shared_ptr<const SampleStore> store_;
-  std::vector<std::uint32_t> numbers_;
+  Numbers numbers_;
+  std::size_t most_;
   std::optional<std::uint64_t> seed_;  // none: in order
 };
 
@@ -58,14 +60,26 @@ SampleSplit split_samples(std::uint64_t seed, std::size_t samples, double share)
   return split;
 }
 
-void show(std::shared_ptr<const SampleStore> store, std::size_t samples, SampleSplit split, std::uint64_t seed,
-          SampleFile& file) {
-  std::vector<std::uint32_t> all(samples);
-  std::iota(all.begin(), all.end(), 0u);
-  file.samples = samples;
-  file.all = std::make_shared<SampleView>(store, std::move(all), std::nullopt);
-  file.training = std::make_shared<SampleView>(store, std::move(split.training), seed);
-  if (!split.validation.empty()) file.validation = std::make_shared<SampleView>(store, std::move(split.validation), std::nullopt);
+void show(std::shared_ptr<const SampleStore> store, SampleSplit split, std::uint64_t seed, std::size_t most, SampleFile& file) {
+  file.samples = store->samples();
+  file.held_bytes = store->bytes();
+  file.all = std::make_shared<SampleView>(store, std::nullopt, most, std::nullopt);
+  file.training = std::make_shared<SampleView>(store, std::move(split.training), most, seed);
+  file.validation.reset();
+  if (!split.validation.empty())
+    file.validation = std::make_shared<SampleView>(store, std::move(split.validation), most, std::nullopt);
+  file.store = std::move(store);
+}
+
+SampleFile shown(const SampleFile& file, const FileOptions& options) {
+  require(file.store != nullptr, "shown: the file was not read to its end; there is nothing to show");
+  SampleFile other = file;
+  other.truncated = 0;
+  other.longest = other.longest_target = 0;
+  file.store->fit(options, other);
+  show(file.store, split_samples(options.seed, file.store->samples(), options.validation_share), options.seed, options.seq_len,
+       other);
+  return other;
 }
 
 }  // namespace addnorm

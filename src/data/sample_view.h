@@ -15,8 +15,13 @@ namespace addnorm {
 class SampleStore {
  public:
   virtual ~SampleStore() = default;
-  /// The samples with these numbers, padded to the longest of them.
-  virtual Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers) const = 0;
+  /// The samples with these numbers, cut to what a model takes (most: 0: any length) and padded to the longest of them.
+  virtual Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers, std::size_t most) const = 0;
+  virtual std::size_t samples() const = 0;
+  virtual std::uint64_t bytes() const = 0;  ///< of memory
+  /// Notes the longest sequences of what `options` leave, and how many samples they cut. DataError with the line: one is too
+  /// long.
+  virtual void fit(const FileOptions& /*options*/, SampleFile& /*file*/) const {}
 };
 
 /// Whether sample `number` is for validation: a hash of both below the share, so it stays where it is when samples are added.
@@ -29,7 +34,7 @@ struct SampleSplit {
 };
 SampleSplit split_samples(std::uint64_t seed, std::size_t samples, double share);
 
-/// Three views of a store: all in order, training shuffled by (seed, epoch), validation in order.
-void show(std::shared_ptr<const SampleStore> store, std::size_t samples, SampleSplit split, std::uint64_t seed, SampleFile& file);
+/// Three views of a store, cut to `most`: all in order, training shuffled by (seed, epoch), validation in order.
+void show(std::shared_ptr<const SampleStore> store, SampleSplit split, std::uint64_t seed, std::size_t most, SampleFile& file);
 
 }  // namespace addnorm

@@ -20,7 +20,9 @@ struct TableStore : SampleStore {
   std::vector<float> values;  // [samples, width]
   std::vector<std::int32_t> labels;
 
-  Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers) const override {
+  std::size_t samples() const override { return labels.size(); }
+  std::uint64_t bytes() const override { return values.capacity() * sizeof(float) + labels.capacity() * sizeof(std::int32_t); }
+  Batch packed(std::uint64_t first, std::span<const std::uint32_t> numbers, std::size_t) const override {
     Batch batch{.first = first, .sequences = numbers.size()};
     for (const std::uint32_t number : numbers) {
       const float* row = values.data() + number * width;
@@ -33,11 +35,11 @@ struct TableStore : SampleStore {
 
 class TableReader {
  public:
-  TableReader(const std::filesystem::path& path, const TableOptions& options, const TableRecord* record)
+  TableReader(const std::filesystem::path& path, const TableOptions& options, const TableRecord* record, const Progress& progress)
       : path_(path),
         options_(options),
         record_(record),
-        lines_(path),
+        lines_(path, progress),
         delimiter_(options.delimiter),
         classes_(record != nullptr ? record->classes : std::vector<std::string>(), "read_table") {}
 
@@ -54,6 +56,7 @@ class TableReader {
       if (columns_ == 0 && begin(cells)) continue;
       take(cells);
     }
+    if (lines_.stopped()) return {};
     finish(file);
     return file;
   }
@@ -149,7 +152,8 @@ class TableReader {
     store->width = columns_ - 1;
     store->labels = std::move(labels_);
     scale(file.record, store->values);
-    show(std::move(store), samples, std::move(split), options_.seed, file);
+    file.checksum = lines_.checksum();
+    show(std::move(store), std::move(split), options_.seed, 0, file);
   }
 
   /// Mean and deviation (divided by n) of the samples for training, in two passes.
@@ -198,13 +202,14 @@ class TableReader {
 
 }  // namespace
 
-TableFile read_table(const std::filesystem::path& path, const TableOptions& options, const TableRecord* record) {
+TableFile read_table(const std::filesystem::path& path, const TableOptions& options, const TableRecord* record,
+                     const Progress& progress) {
   require(options.delimiter == '\0' || options.delimiter == ',' || options.delimiter == ';' || options.delimiter == '\t',
           "read_table: the delimiter is '", options.delimiter, "'; it must be ',', ';' or a tab");
   if (record != nullptr)
     require(record->mean.size() == record->deviation.size() && !record->classes.empty(), "read_table: the record has ",
             record->mean.size(), " means, ", record->deviation.size(), " deviations and ", record->classes.size(), " classes");
-  return TableReader(path, options, record).read();
+  return TableReader(path, options, record, progress).read();
 }
 
 }  // namespace addnorm

@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/data/text.h"
 #include "core/bytes.h"
+#include "core/counted.h"
 #include "core/file.h"
 #include "core/utf8.h"
 #include "data/text_reader.h"
@@ -26,13 +27,7 @@ std::uint64_t size_of(const fs::path& path) {
 
 bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
 
-/// What a run has written; it may lie below its own data.
-bool is_run(const fs::path& folder) {
-  std::error_code unknown;
-  return fs::exists(folder / "run.json", unknown) && fs::exists(folder / "metrics.jsonl", unknown);
-}
-
-void add_folder(TextSources& sources, const fs::path& folder) {
+void add_folder(TextSources& sources, const fs::path& folder, const OtherFolders& others) {
   const std::size_t first = sources.files.size();
   std::error_code error;
   fs::recursive_directory_iterator at(folder, error), end;
@@ -41,8 +36,8 @@ void add_folder(TextSources& sources, const fs::path& folder) {
     if (is_hidden(at->path())) {
       ++sources.hidden;
       at.disable_recursion_pending();
-    } else if (is_run(at->path())) {
-      ++sources.runs;
+    } else if (others.is && at->is_directory(unknown) && others.is(at->path())) {
+      ++sources.others;
       at.disable_recursion_pending();
     } else if (at->is_regular_file(unknown)) {
       sources.files.push_back({at->path(), at->path().lexically_relative(folder).generic_string(), size_of(at->path())});
@@ -81,22 +76,22 @@ std::uint64_t TextSources::bytes() const {
 
 std::string TextSources::told() const {
   std::string left_out = hidden == 0 ? "" : concat(hidden, hidden == 1 ? " hidden one" : " hidden ones");
-  if (runs > 0) left_out += concat(left_out.empty() ? "" : ", ", runs, runs == 1 ? " run" : " runs");
+  if (others > 0) left_out += concat(left_out.empty() ? "" : ", ", counted(others, others_name));
   if (special > 0)
     left_out += concat(left_out.empty() ? "" : ", ", special, special == 1 ? " that is no file" : " that are no files");
   const std::string what = files.size() == 1 ? files[0].path.string() : concat(files.size(), " files");
   return concat(what, ", ", Bytes{static_cast<double>(bytes())}, left_out.empty() ? "" : concat(" (", left_out, " left out)"));
 }
 
-TextSources text_sources(std::span<const fs::path> paths) {
+TextSources text_sources(std::span<const fs::path> paths, const OtherFolders& others) {
   require(!paths.empty(), "text_sources: no path is given; name files or folders");
-  TextSources sources;
+  TextSources sources{.others_name = others.name};
   for (const fs::path& path : paths) {
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (!fs::exists(status)) throw DataError(concat(path.string(), ": there is no such file or folder"));
     if (fs::is_directory(status)) {
-      add_folder(sources, path);
+      add_folder(sources, path, others);
     } else {
       const InputFile file(path);  // says what it is, if not a file, and whether it may be read
       sources.files.push_back({path, path.filename().string(), file.size()});

@@ -193,7 +193,8 @@ double MemoryEstimate::needed() const {
 
 std::string MemoryEstimate::text() const {
   return concat("weights ", Bytes{weights}, ", gradients ", Bytes{gradients}, ", optimizer ", Bytes{optimizer}, ", activations ",
-                Bytes{activations}, ", logits ", Bytes{logits}, ", temporary ", Bytes{temporary}, ": ", Bytes{bytes}, " at once");
+                Bytes{activations}, ", logits ", Bytes{logits}, ", temporary ", Bytes{temporary}, ": ", Bytes{bytes}, " at once",
+                data > 0 ? concat(", besides ", Bytes{data}, " of data") : "");
 }
 
 void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available) {

@@ -18,6 +18,7 @@
 #include "addnorm/train/trainer.h"
 #include "train/run_records.h"
 #include "train/run_sources.h"
+#include "train/trial_folder.h"
 
 namespace addnorm {
 
@@ -61,6 +62,7 @@ class Run {
     observer_.on_data(share);
     return observer_.go_on();
   };
+  TrialFolder trial_{folder_.path};  // stands before what puts files there, and so goes after it
   RunOptions options_;
   std::unique_ptr<KeptFile> input_;      // the standard input, until the folder has it
   std::vector<std::string> data_paths_;  // where options_.data was found

@@ -7,7 +7,6 @@
 
 #include "addnorm/train/weights.h"
 #include "core/file.h"
-#include "train/flops.h"
 #include "train/one_run.h"
 #include "train/run_resume.h"
 
@@ -16,13 +15,10 @@ namespace addnorm {
 constexpr int kMostFailedSaves = 5;  // in a row; until then training goes on with what is in memory
 
 void Run::announce() {
-  const double flops =
-      static_cast<double>(options_.grad_accum) * flops_per_step(options_.model, options_.batch_size, options_.model.seq_len);
   observer_.on_plan({.options = options_,
                      .data = data_,
                      .parameters = count_parameters(*model_),
                      .groups = trainer_->optimizer().groups(),
-                     .flops_per_step = flops,
                      .first_step = resumed_ ? saved_step_ + 1 : 1});
 }
 

@@ -47,6 +47,7 @@ bool Run::keep_standard_input(RunOptions& options) {
 void Run::begin_or_go_on() {
   lock_ = std::make_unique<RunLock>(folder_.path);
   require(resumed_ || !has_run(folder_), folder_.path.string(), " was begun by another process meanwhile; see its lock file");
+  trial_.keep();
   checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
   make_trainer();
   std::optional<Snapshot> newest;
@@ -123,10 +124,11 @@ void Run::write_front() {
 }
 
 void Run::check_memory() {
-  const MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
-                                                                 .batch_size = options_.batch_size,
-                                                                 .accumulate = options_.grad_accum,
-                                                                 .recompute = options_.recompute});
+  MemoryEstimate memory = estimate_memory(options_.model, {.optimizer = options_.optimizer.kind,
+                                                           .batch_size = options_.batch_size,
+                                                           .accumulate = options_.grad_accum,
+                                                           .recompute = options_.recompute});
+  memory.data = static_cast<double>(source_->held_bytes());
   observer_.on_memory(memory);
   require_fits(memory, available_memory());
 }

@@ -13,6 +13,7 @@
 #include "addnorm/data/text_dataset.h"
 #include "core/bytes.h"
 #include "core/checksum.h"
+#include "core/counted.h"
 #include "data/text_reader.h"
 #include "train/run_sources.h"
 
@@ -67,9 +68,11 @@ std::vector<std::uint32_t> bytes_by_id(const Tokenizer& tokenizer) {
 /// stands for its share in the text.
 class TextBytes {
  public:
-  TextBytes(const TokenFile& ids, const Tokenizer& tokenizer) : ids_(ids), by_id_(bytes_by_id(tokenizer)) {
-    const bool exact = tokenizer.kind() == "bytes" || tokenizer.kind() == "chars";
-    if (!exact) scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}));
+  /// Where `progress` says no, the figures are wrong: whoever said it wants none.
+  TextBytes(const TokenFile& ids, const Tokenizer& tokenizer, const Progress& progress)
+      : ids_(ids), by_id_(bytes_by_id(tokenizer)), one_each_(tokenizer.kind() == "bytes") {
+    if (!one_each_ && tokenizer.kind() != "chars")
+      scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}, progress));
   }
   double of(TokenRange range) const { return scale_ * told(range); }
   /// When every token but the first is a label. `bytes`: of the whole range.
@@ -78,10 +81,11 @@ class TextBytes {
   }
 
  private:
-  double told(TokenRange range) const {
+  double told(TokenRange range, const Progress& progress = {}) const {
+    if (one_each_) return static_cast<double>(range.count);  // nothing to read: it may be gigabytes
     std::uint64_t sum = 0;
     std::vector<std::int32_t> piece(std::size_t{1} << 16);
-    for (std::uint64_t done = 0; done < range.count;) {
+    for (std::uint64_t done = 0; done < range.count && (!progress || progress(1));) {
       const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), range.count - done));
       ids_.copy(range.first + done, count, piece.data());
       for (std::size_t i = 0; i < count; ++i) sum += by_id_.at(static_cast<std::size_t>(piece[i]));
@@ -91,19 +95,21 @@ class TextBytes {
   }
   const TokenFile& ids_;
   std::vector<std::uint32_t> by_id_;
+  bool one_each_;
   double scale_ = 1;
 };
 
 /// Text of files, as one long row of ids.
 class TextSource final : public RunSource {
  public:
-  TextSource(TokenizerChoice choice, std::shared_ptr<const TokenFile> ids, std::string told, bool masked)
+  TextSource(TokenizerChoice choice, std::shared_ptr<const TokenFile> ids, std::string told, bool masked,
+             const Progress& progress)
       : tokenizer_(std::move(choice.tokenizer)),
         reason_(std::move(choice.reason)),
         ids_(std::move(ids)),
         told_(std::move(told)),
         masked_(masked),
-        bytes_(*ids_, *tokenizer_) {}
+        bytes_(*ids_, *tokenizer_, progress) {}
   DataFacts facts() const override { return {.tokens = ids_->size()}; }
   void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
   std::uint64_t fingerprint() const override { return ids_->fingerprint(); }
@@ -148,6 +154,13 @@ void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen)
       throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
 }
 
+/// What a run has written is no text to learn from; it may lie below its own data.
+bool is_run(const fs::path& folder) {
+  const RunFolder run{folder};
+  std::error_code unknown;
+  return fs::exists(run.record(), unknown) && fs::exists(run.metrics(), unknown);
+}
+
 }  // namespace
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
@@ -176,7 +189,7 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
 TextSources sources_of(const RunOptions& o) {
   if (o.data.size() == 1 && o.data[0] == "-") return text_sources(std::vector{o.input});
   for (const std::string& path : o.data) require(path != "-", "--data: - is the standard input, and stands alone");
-  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()));
+  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()), {"run", is_run});
 }
 
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
@@ -194,7 +207,8 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
       token_file(sources, *choice.tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
   if (!ids) return nullptr;
   const std::string told = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.told();
-  return std::make_unique<TextSource>(std::move(choice), ids, told, mask);
+  auto source = std::make_unique<TextSource>(std::move(choice), ids, told, mask, progress);
+  return progress && !progress(1) ? nullptr : std::move(source);
 }
 
 std::unique_ptr<RunSource> open_source(const RunOptions& o, const fs::path& cache, const Progress& progress) {

@@ -126,6 +126,26 @@ const Pairs& other_names() {
   return all;
 }
 
+/// An option that may be another after a run was resumed.
+struct FreeOption {
+  std::string_view name;
+  void (*take)(const RunOptions& from, RunOptions& to);
+};
+template <auto Member>
+constexpr FreeOption free_option(std::string_view name) {
+  return {name, [](const RunOptions& from, RunOptions& to) { to.*Member = from.*Member; }};
+}
+constexpr std::array kFree{
+    free_option<&RunOptions::steps>("steps"),
+    free_option<&RunOptions::on_nan>("on_nan"),
+    free_option<&RunOptions::spike_guard>("spike_guard"),
+    free_option<&RunOptions::log_every>("log_every"),
+    free_option<&RunOptions::eval_every>("eval_every"),
+    free_option<&RunOptions::eval_samples>("eval_samples"),
+    free_option<&RunOptions::save_every>("save_every"),
+    free_option<&RunOptions::keep>("keep"),
+};
+
 /// All under our names.
 Json in_our_words(const Json& given, const JsonAt& at) {
   Json all = Json::object();
@@ -229,10 +249,11 @@ Pairs missing_options() {
   return {{"epochs", epochs}, {"num_epochs", epochs}, {"num_train_epochs", epochs}, {"device", device}, {"gpu", device}};
 }
 
-bool may_change(std::string_view name) {
-  static constexpr std::array<std::string_view, 7> kFree{"steps",      "on_nan",     "spike_guard", "log_every",
-                                                         "eval_every", "save_every", "keep"};
-  return std::ranges::find(kFree, name) != kFree.end();
+bool may_change(std::string_view name) { return std::ranges::find(kFree, name, &FreeOption::name) != kFree.end(); }
+
+void take_changes(const GivenOptions& now, RunOptions& options) {
+  for (const FreeOption& option : kFree)
+    if (now.given.contains(std::string(option.name))) option.take(now.options, options);
 }
 
 GivenOptions run_options_from_json(std::string_view text, std::string_view where) {

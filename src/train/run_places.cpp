@@ -81,12 +81,6 @@ std::unique_ptr<KeptFile> kept_standard_input(const fs::path& folder, const std:
   return buffer.stopped() ? nullptr : std::move(kept);
 }
 
-std::string counted(std::uint64_t number, const char* what) {
-  std::string digits = std::to_string(number);
-  for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
-  return concat(digits, " ", what, number == 1 ? "" : "s");
-}
-
 std::vector<std::string> absolute_paths(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
   for (const std::string& path : paths) all.push_back(fs::absolute(path).lexically_normal().string());

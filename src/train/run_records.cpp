@@ -41,6 +41,7 @@ RunRecords unpacked(const std::string& record, const std::string& where) {
 std::string metrics_line(const StepRecord& r) {
   Json line{{"step", r.step},     {"loss", r.loss},      {"learning_rate", r.learning_rate}, {"gradient_norm", r.gradient_norm},
             {"labels", r.labels}, {"seconds", r.seconds}};
+  if (r.tokens > 0) line["tokens"] = r.tokens;
   if (r.outcome == StepOutcome::skipped) line["outcome"] = "skipped";
   if (!r.problem.empty()) line["problem"] = r.problem;
   return line.dump();

@@ -33,20 +33,13 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
           "\nLeave them out to go on with the run as it was begun, or begin another with another --out");
   RunOptions& options = stored.options;
   if (given.contains("data")) options.data = now.data;
-  if (given.contains("log_every")) options.log_every = now.log_every;
-  if (given.contains("eval_every")) options.eval_every = now.eval_every;
-  if (given.contains("save_every")) options.save_every = now.save_every;
-  if (given.contains("keep")) options.keep = now.keep;
-  if (given.contains("on_nan")) options.on_nan = now.on_nan;
-  if (given.contains("spike_guard")) options.spike_guard = now.spike_guard;
-  if (given.contains("steps") && now.steps != options.steps) {
+  if (given.contains("steps") && now.steps != options.steps)
     require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(),
             ": --steps: ", options.steps, " in the run, ", now.steps,
             " now, and its schedule depends on them. Add --replan to follow the schedule "
             "of ",
             now.steps, " steps from here on");
-    options.steps = now.steps;
-  }
+  take_changes(request.given, options);
   check(options);
   return stored;
 }

@@ -1,36 +1,21 @@
 // Data of a run that comes sample by sample: pairs, labelled text, tables, tasks, mixtures.
+#include <algorithm>
+
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/core/rng.h"
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/sample_files.h"
 #include "addnorm/data/tasks.h"
-#include "core/checksum.h"
-#include "core/file.h"
+#include "core/counted.h"
 #include "core/json_record.h"
 #include "data/sample_record.h"
 #include "train/run_sources.h"
 
 namespace addnorm {
-
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A function of every byte, and of how it is told in ids.
-std::uint64_t file_fingerprint(const fs::path& path, const Tokenizer* tokenizer) {
-  const InputFile file(path);
-  Checksum sum;
-  const std::string how = tokenizer ? tokenizer->to_json() : "";
-  sum.add(how.data(), how.size());
-  std::vector<char> block(std::size_t{1} << 20);
-  for (std::uint64_t at = 0; at < file.size(); at += block.size()) {
-    const auto count = static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), file.size() - at));
-    file.read(at, block.data(), count);
-    sum.add(block.data(), count);
-  }
-  return sum.value();
-}
 
 struct DataFile {
   fs::path path;
@@ -59,74 +44,71 @@ RunData as_data(const std::string& name, const SampleFile& file, const std::stri
   return {.train = file.training, .validation = file.validation, .baselines = {}, .told = told(name, file), .tokens = tokens};
 }
 
-/// Lines `source<TAB>target`.
-class PairSource final : public RunSource {
+/// What samples of a file have in common: read once, shown as the options say when they are known.
+class SampleSource : public RunSource {
  public:
-  PairSource(DataFile file, TokenizerChoice choice, PairForm form)
-      : file_(std::move(file)),
-        tokenizer_(std::move(choice.tokenizer)),
-        reason_(std::move(choice.reason)),
-        form_(form),
-        seen_(read_pairs(file_.path, *tokenizer_, form)) {}
-  DataFacts facts() const override { return {.longest = std::max(seen_.longest, seen_.longest_target)}; }
-  void fill(ModelConfig& config) const override { config.vocab = tokenizer_->vocabulary(); }
-  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, tokenizer_.get()); }
+  SampleSource(DataFile file, TokenizerChoice choice)
+      : file_(std::move(file)), tokenizer_(std::move(choice.tokenizer)), reason_(std::move(choice.reason)) {}
+  DataFacts facts() const override { return {.longest = std::max(seen().longest, seen().longest_target)}; }
+  std::uint64_t fingerprint() const override { return seen().checksum; }
+  std::uint64_t held_bytes() const override { return seen().held_bytes; }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-  RunData datasets(const RunOptions& o) const override {
-    RunData data = as_data(file_.name, read(o), reason_);
-    data.pairs = true;
-    return data;
-  }
-  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
+  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, shown(seen(), file_options(o)), reason_); }
+  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return shown(seen(), file_options(o)).all; }
+
+ protected:
+  virtual const SampleFile& seen() const = 0;
 
  private:
-  SampleFile read(const RunOptions& o) const { return read_pairs(file_.path, *tokenizer_, form_, file_options(o)); }
   DataFile file_;
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::string reason_;
-  PairForm form_;
+};
+
+/// Lines `source<TAB>target`.
+class PairSource final : public SampleSource {
+ public:
+  PairSource(DataFile file, TokenizerChoice choice, SampleFile seen)
+      : SampleSource(std::move(file), std::move(choice)), seen_(std::move(seen)) {}
+  void fill(ModelConfig& config) const override { config.vocab = tokenizer()->vocabulary(); }
+  RunData datasets(const RunOptions& o) const override {
+    RunData data = SampleSource::datasets(o);
+    data.pairs = true;
+    return data;
+  }
+
+ private:
+  const SampleFile& seen() const override { return seen_; }
   SampleFile seen_;
 };
 
 /// Lines `label<TAB>text`.
-class LabelledSource final : public RunSource {
+class LabelledSource final : public SampleSource {
  public:
-  LabelledSource(DataFile file, TokenizerChoice choice, const std::vector<std::string>& classes)
-      : file_(std::move(file)),
-        tokenizer_(std::move(choice.tokenizer)),
-        reason_(std::move(choice.reason)),
-        seen_(read_labelled(file_.path, *tokenizer_, {}, classes)) {}
-  DataFacts facts() const override { return {.longest = seen_.longest}; }
+  LabelledSource(DataFile file, TokenizerChoice choice, LabelledFile seen)
+      : SampleSource(std::move(file), std::move(choice)), seen_(std::move(seen)) {}
   void fill(ModelConfig& config) const override {
-    config.vocab = tokenizer_->vocabulary();
+    config.vocab = tokenizer()->vocabulary();
     config.classes = seen_.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, tokenizer_.get()); }
-  std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
   std::string extra() const override { return Json{{"classes", seen_.classes}}.dump(); }
-  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, read(o), reason_); }
-  std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return read(o).all; }
 
  private:
-  SampleFile read(const RunOptions& o) const { return read_labelled(file_.path, *tokenizer_, file_options(o), seen_.classes); }
-  DataFile file_;
-  std::shared_ptr<const Tokenizer> tokenizer_;
-  std::string reason_;
+  const SampleFile& seen() const override { return seen_; }
   LabelledFile seen_;
 };
 
 /// Numbers with a label.
 class TableSource final : public RunSource {
  public:
-  TableSource(DataFile file, const RunOptions& o, const TableRecord* record)
-      : file_(std::move(file)),
-        table_(read_table(file_.path, {.label = o.label, .validation_share = o.validation, .seed = o.seed}, record)) {}
+  TableSource(DataFile file, TableFile table) : file_(std::move(file)), table_(std::move(table)) {}
   DataFacts facts() const override { return {}; }
   void fill(ModelConfig& config) const override {
     config.features = table_.record.mean.size();
     config.classes = table_.record.classes.size();
   }
-  std::uint64_t fingerprint() const override { return file_fingerprint(file_.path, nullptr); }
+  std::uint64_t fingerprint() const override { return table_.checksum; }
+  std::uint64_t held_bytes() const override { return table_.held_bytes; }
   std::string extra() const override {
     TableRecord record = table_.record;
     JsonWriter writer;
@@ -237,7 +219,9 @@ std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& pro
   if (kind == ModelKind::mlp) {
     TableRecord record;
     const bool known = noted(o, "table", record);
-    return std::make_unique<TableSource>(file, o, known ? &record : nullptr);
+    TableFile table = read_table(file.path, {.label = o.label, .validation_share = o.validation, .seed = o.seed},
+                                 known ? &record : nullptr, progress);
+    return table.training ? std::make_unique<TableSource>(file, std::move(table)) : nullptr;
   }
   require(kind != ModelKind::classifier || file.path.extension() != ".csv", file.name,
           ": a classifier reads lines label<TAB>text; numbers (CSV) go with --model mlp");
@@ -248,10 +232,14 @@ std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& pro
   require(!pairs || (special.begin && special.end), "--tokenizer ", o.tokenizer,
           " has no begin and end tokens, which pairs need");
   const PairForm form = kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq;
-  if (pairs) return std::make_unique<PairSource>(file, std::move(choice), form);
+  if (pairs) {
+    SampleFile seen = read_pairs(file.path, *choice.tokenizer, form, {}, progress);
+    return seen.training ? std::make_unique<PairSource>(file, std::move(choice), std::move(seen)) : nullptr;
+  }
   std::vector<std::string> classes;
   noted(o, "classes", classes);
-  return std::make_unique<LabelledSource>(file, std::move(choice), classes);
+  LabelledFile seen = read_labelled(file.path, *choice.tokenizer, {}, classes, progress);
+  return seen.training ? std::make_unique<LabelledSource>(file, std::move(choice), std::move(seen)) : nullptr;
 }
 
 }  // namespace addnorm

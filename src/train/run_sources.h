@@ -12,8 +12,6 @@ std::uint64_t validation_seed(std::uint64_t seed);
 /// auto, bytes, chars, or a file. Null: stopped. What auto finds to be no text (compressed, UTF-16) is a DataError.
 TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
                                  const Progress& progress);
-/// "1 sample", "1,003,854 tokens".
-std::string counted(std::uint64_t number, const char* what);
 /// Valid in any working directory.
 std::vector<std::string> absolute_paths(const std::vector<std::string>& paths);
 /// The files that the options name.

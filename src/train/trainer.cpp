@@ -8,6 +8,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
+#include "train/flops.h"
 #include "train/trainer_state.h"
 
 namespace addnorm {
@@ -102,7 +103,11 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool wat
 StepRecord Trainer::Impl::attempt() {
   const std::vector<Batch> batch = parts();
   StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
-  for (const Batch& part : batch) record.labels += part.counted();
+  for (const Batch& part : batch) {
+    record.labels += part.counted();
+    record.tokens += part.tokens();
+    record.flops += flops_per_step(model.config(), shape_of(part));
+  }
   optimizer->clear_gradients();
   const std::vector<Tensor> statistics = copies_of_buffers(model);
   record.loss = forward_backward(batch, observer != nullptr);

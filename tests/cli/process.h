@@ -3,6 +3,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -16,14 +17,20 @@
 #include <vector>
 
 #include "support/folder.h"
+#include "support/sanitizer.h"
 
 namespace addnorm::test {
 
+/// Within which a signal is answered: what is promised, two seconds, and one for a machine on which other tests run; a sanitizer
+/// makes everything slower.
+inline constexpr std::chrono::duration<double> kSoon{kSanitized ? 10 : 3};
+
 struct Ended {
-  int code = -1;           ///< 128 + the signal, where one ended it
+  int code = -1;           ///< of its own; minus the signal, where one ended it
   bool by_signal = false;  ///< it did not end by itself
   std::string out, err;
   double seconds = 0;
+  double peak_mib = 0;  ///< of memory, mapped pages of files included
 };
 
 /// The number that follows the last `words` in a text, commas left out; -1: none does.
@@ -81,13 +88,26 @@ class Process {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return said().find(text) != std::string::npos;
   }
+  /// It has blocked SIGTERM: from now on it hears signals. False: it ended before.
+  bool wait_until_it_listens() const {
+    for (int i = 0; i < 12000; ++i) {
+      const std::string status = text_of("/proc/" + std::to_string(pid_) + "/status");
+      const std::size_t found = status.find("SigBlk:\t");
+      if (found == std::string::npos || status.find("State:\tZ") != std::string::npos) return false;
+      if (std::stoull(status.substr(found + 8), nullptr, 16) >> (SIGTERM - 1) & 1) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    return false;
+  }
   Ended end() const {
     int status = 0;
-    waitpid(pid_, &status, 0);
+    struct rusage used {};
+    wait4(pid_, &status, 0, &used);
     reaped_ = true;
     Ended ended{.out = text_of(out_), .err = text_of(err_)};
     ended.by_signal = WIFSIGNALED(status);
-    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    ended.code = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    ended.peak_mib = static_cast<double>(used.ru_maxrss) / 1024;
     ended.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun_).count();
     return ended;
   }

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <numbers>
 #include <sstream>
+#include <tuple>
 
 #include "addnorm/data/language.h"
 #include "cli/tiny_training.h"
@@ -118,6 +119,38 @@ TEST_F(TrainingSeen, RunsGoToTheirOwnFoldersBelowRunsAndAConfigFileGivesOptions)
   const Ended bad = run({"train", "--config", "bad.json"});
   EXPECT_TRUE(bad.code == 1 || bad.code == 2);
   for (const char* part : {"bad.json", "lyers", "layers"}) EXPECT_NE(bad.err.find(part), std::string::npos) << bad.err;
+}
+
+/// "21.3k" -> 21300.
+double short_number(const std::string& text) {
+  const double factor = text.back() == 'k' ? 1e3 : text.back() == 'M' ? 1e6 : text.back() == 'G' ? 1e9 : 1;
+  return std::stod(text) * factor;
+}
+
+// A masked language model predicts a part of what it reads, pairs have two sides, and padding is no token.
+TEST_F(TrainingSeen, TokensPerSecondAreAllThatGoThroughTheModel) {
+  std::string text, pairs;
+  for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";
+  for (int i = 0; i < 50; ++i) pairs += "ab\tcdefg\nabcdef\tc\n";  // 2 and 6 tokens; with the begin token 6 and 2
+  folder.write("text.txt", text);
+  folder.write("pairs.tsv", pairs);
+  for (const auto& [model, data, tokens] :
+       {std::tuple{"encoder", "text.txt", 64}, {"lm", "text.txt", 64}, {"seq2seq", "pairs.tsv", 32}}) {
+    const Ended ended = run(tiny({"--model", model, "--data", data, "--steps", "3", "--out", model}));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const auto rows = rows_of(ended.err);
+    ASSERT_EQ(rows.size(), 3u) << ended.err;
+    std::istringstream metrics(test::text_of(at(model) / "metrics.jsonl"));
+    for (const auto& row : rows) {
+      std::string line;
+      ASSERT_TRUE(std::getline(metrics, line));
+      EXPECT_EQ(number_behind(line, "\"tokens\":"), tokens) << line;
+      EXPECT_LE(number_behind(line, "\"labels\":"), tokens) << line;
+      const double seconds = std::stod(line.substr(line.find("\"seconds\":") + 10));
+      const double shown = short_number(row[row.size() - 4]);       // before "of peak", which is two words, and "left"
+      EXPECT_NEAR(shown * seconds / tokens, 1, 0.01) << ended.err;  // printed with three digits
+    }
+  }
 }
 
 // `addnorm train` alone: its sizes are those of the plan, its data the built-in language. Ended after the first steps.

@@ -66,10 +66,65 @@ TEST(PairFile, IsReadWhateverItsLineEndsMarkAndEmptyLines) {
     EXPECT_EQ(batch.target_lengths, (std::vector<std::size_t>{2, 4}));
     EXPECT_EQ(batch.target_ids, (Ids{256, 'c', 257, 257, 256, 'e', 'f', 'g'}));
     EXPECT_EQ(batch.labels, (Ids{'c', 257, kIgnoredLabel, kIgnoredLabel, 'e', 'f', 'g', 257}));
+    EXPECT_EQ(batch.tokens(), 3 + 6u);  // without padding
     EXPECT_EQ(file.longest, 2u);
     EXPECT_EQ(file.longest_target, 4u);
   }
   EXPECT_EQ(read_pairs(folder.write("pairs.tsv", "\n\na\tb\n\n"), *bytes()).empty_lines, 3u);
+}
+
+TEST(PairFile, IsShownAnewByOtherOptionsWithoutBeingReadAgain) {
+  const TemporaryFolder folder;
+  const auto path = folder.write("p.tsv", "\nabcd\tx\n\n\nab\txyz\n" + numbered_pairs(100));
+  for (const PairForm form : {PairForm::seq2seq, PairForm::lm}) {
+    const SampleFile whole = read_pairs(path, *bytes(), form);
+    const FileOptions others[] = {{.seq_len = 8, .seed = 7},
+                                  {.seq_len = 5, .truncate = true, .validation_share = 0.5, .seed = 3}};
+    for (const FileOptions& options : others) {
+      const SampleFile again = shown(whole, options), read = read_pairs(path, *bytes(), form, options);
+      EXPECT_EQ(again.store, whole.store);
+      EXPECT_EQ(again.truncated, read.truncated);
+      EXPECT_EQ(again.longest, read.longest);
+      EXPECT_EQ(sources(*again.training, 2), sources(*read.training, 2));
+      EXPECT_EQ(sources(*again.validation), sources(*read.validation));
+      EXPECT_EQ(again.all->batch(0, 102).labels, read.all->batch(0, 102).labels);
+      EXPECT_EQ(again.checksum, whole.checksum);
+    }
+  }
+  const SampleFile whole = read_pairs(path, *bytes());
+  EXPECT_GE(whole.held_bytes, 102 * 3 * sizeof(std::int32_t));
+  EXPECT_TRUE(throws_saying<DataError>([&] { shown(whole, {.seq_len = 3}); }, {"p.tsv:2:", "source has 4", "takes 3"}));
+  folder.write("p.tsv", "abcd\ty\n");
+  EXPECT_NE(read_pairs(path, *bytes()).checksum, whole.checksum);
+}
+
+// A signal must be heard while a large file is read: see T-03 of the tool.
+TEST(SampleFiles, AreNotReadFurtherThanProgressAllows) {
+  const TemporaryFolder folder;
+  const std::string pairs = numbered_pairs(200000);
+  std::string table;
+  for (int i = 0; i < 100000; ++i) table += concat(i, ",", 2 * i, i % 2 ? ",x\n" : ",y\n");
+  std::string labelled;
+  for (int i = 0; i < 100000; ++i) labelled += concat(i % 3, "\tsome text\n");
+  folder.write("pairs", pairs);
+  folder.write("labelled", labelled);
+  folder.write("table", table);
+  for (const double until : {0.0, 0.5, 2.0}) {
+    double last = -1;
+    const Progress progress = [&](double share) {
+      EXPECT_GE(share, last);
+      last = share;
+      return share < until;
+    };
+    const auto whole = [&](const SampleFile& file) {
+      last = -1;
+      EXPECT_EQ(file.samples > 0, file.training != nullptr);
+      return file.training != nullptr;
+    };
+    EXPECT_EQ(whole(read_pairs(folder.path / "pairs", *bytes(), PairForm::seq2seq, {}, progress)), until > 1);
+    EXPECT_EQ(whole(read_labelled(folder.path / "labelled", *bytes(), {}, {}, progress)), until > 1);
+    EXPECT_EQ(whole(read_table(folder.path / "table", {}, nullptr, progress)), until > 1);
+  }
 }
 
 TEST(PairFile, IsSplitByTheNumbersOfItsSamples) {

@@ -61,6 +61,18 @@ TEST(TextSources, TakeAFolderSortedAndRecursivelyWithoutHiddenFilesAndSaySo) {
   EXPECT_EQ(sources.told(), "3 files, 6 bytes (2 hidden ones, 1 that is no file left out)");
 }
 
+TEST(TextSources, LeaveOutTheFoldersThatSomebodyElseKnows) {
+  const TemporaryFolder folder;
+  folder.write("a.txt", "a");
+  folder.write("below/made/b.txt", "b");
+  folder.write("made/c.txt", "c");
+  const std::vector<fs::path> paths{folder.path};
+  const OtherFolders made{"thing", [](const fs::path& path) { return path.filename() == "made"; }};
+  EXPECT_EQ(text_sources(paths, made).told(), (folder.path / "a.txt").string() + ", 1 bytes (2 things left out)");
+  EXPECT_EQ(text_sources(paths).files.size(), 3u);
+  EXPECT_EQ(text_sources(std::vector<fs::path>{folder.path / "made"}, made).files.size(), 1u);  // named itself
+}
+
 TEST(TextSources, TakeFilesInTheOrderGivenEvenHiddenOnes) {
   const TemporaryFolder folder;
   const std::vector<fs::path> paths{folder.write("b", "1"), folder.write(".a", "2")};

@@ -30,6 +30,7 @@ struct Batch {
   std::vector<std::int32_t> labels{};
 
   std::size_t counted() const;  ///< labels that are not ignored
+  std::size_t tokens() const;   ///< that a model reads, source and target, without padding; 0: numbers
 };
 
 class Dataset {

@@ -8,9 +8,12 @@
 #include <vector>
 
 #include "addnorm/data/dataset.h"
+#include "addnorm/data/progress.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
+
+class SampleStore;
 
 struct FileOptions {
   std::size_t seq_len = 0;  ///< the longest sequence a model takes; 0: any
@@ -21,14 +24,17 @@ struct FileOptions {
 
 /// What a file holds, as views of one copy in memory (ids one after the other), and what there was to tell.
 struct SampleFile {
-  std::shared_ptr<const Dataset> training{};    ///< another order each epoch
+  std::shared_ptr<const Dataset> training{};    ///< another order each epoch; null: stopped while it was read
   std::shared_ptr<const Dataset> validation{};  ///< in the order of the file; null: none
   std::shared_ptr<const Dataset> all{};         ///< both, in the order of the file: for measuring
   std::uint64_t samples = 0;
-  std::uint64_t empty_lines = 0;   ///< left out
-  std::uint64_t truncated = 0;     ///< samples
-  std::size_t longest = 0;         ///< sequence of ids, as a model reads it
-  std::size_t longest_target = 0;  ///< of pairs for seq2seq, begin token included
+  std::uint64_t empty_lines = 0;               ///< left out
+  std::uint64_t truncated = 0;                 ///< samples
+  std::size_t longest = 0;                     ///< sequence of ids, as a model reads it
+  std::size_t longest_target = 0;              ///< of pairs for seq2seq, begin token included
+  std::uint64_t held_bytes = 0;                ///< of that copy
+  std::uint64_t checksum = 0;                  ///< of the tokenizer, where there is one, and of every byte of the file
+  std::shared_ptr<const SampleStore> store{};  ///< the copy
 };
 
 /// How a model reads pairs.
@@ -40,7 +46,11 @@ enum class PairForm {
 /// Lines `source<TAB>target`. The tokenizer needs a begin and an end token. Padding is the pad token's id, or the end token's.
 /// DataError with the line: no tab or several, an empty side, text that the tokenizer does not have.
 SampleFile read_pairs(const std::filesystem::path& path, const Tokenizer& tokenizer, PairForm form = PairForm::seq2seq,
-                      const FileOptions& options = {});
+                      const FileOptions& options = {}, const Progress& progress = {});
+
+/// The same copy of pairs or labelled text as other options show it: cut, split and ordered by them. A file need not be read
+/// again when it is known how long its sequences are. DataError with the line: what is too long.
+SampleFile shown(const SampleFile& file, const FileOptions& options);
 
 struct LabelledFile : SampleFile {
   std::vector<std::string> classes{};  ///< by label: ascending numbers where all are whole numbers, else by bytes
@@ -49,7 +59,7 @@ struct LabelledFile : SampleFile {
 /// Lines `label<TAB>text`; spaces around the label do not count. With `classes` (those of training) a label that is not among
 /// them is a DataError; without, fewer than two classes are.
 LabelledFile read_labelled(const std::filesystem::path& path, const Tokenizer& tokenizer, const FileOptions& options = {},
-                           const std::vector<std::string>& classes = {});
+                           const std::vector<std::string>& classes = {}, const Progress& progress = {});
 
 /// What a model needs to read another table of the same kind: kept beside its weights.
 struct TableRecord {
@@ -76,6 +86,7 @@ struct TableFile : SampleFile {
 /// Numbers with one label per line, comma, semicolon or tab between them; cells may stand in double quotes. The first line is a
 /// header where none of its features is a number. DataError with line and column: a feature that is no finite number, a line with
 /// another number of cells, a quote without an end. With `record` (that of training), its classes and scaling are used.
-TableFile read_table(const std::filesystem::path& path, const TableOptions& options = {}, const TableRecord* record = nullptr);
+TableFile read_table(const std::filesystem::path& path, const TableOptions& options = {}, const TableRecord* record = nullptr,
+                     const Progress& progress = {});
 
 }  // namespace addnorm

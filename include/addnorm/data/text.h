@@ -11,14 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/data/progress.h"
 #include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
-
-/// Called now and then during long work with the share that is done, 0 ... 1. False: stop. What was to be made is then null, and
-/// no file is left behind.
-using Progress = std::function<bool(double share)>;
 
 struct TextFile {
   std::filesystem::path path{};
@@ -30,17 +27,24 @@ struct TextFile {
 struct TextSources {
   std::vector<TextFile> files{};
   std::size_t hidden = 0;   ///< files and folders left out because their names begin with a dot
-  std::size_t runs = 0;     ///< folders of runs (run.json and metrics.jsonl) left out of folders: they are no text to learn from
   std::size_t special = 0;  ///< pipes, devices and links to nowhere left out of folders
+  std::size_t others = 0;   ///< folders left out because OtherFolders knew them
+  std::string others_name{};
 
   std::uint64_t bytes() const;
   std::string told() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"
 };
 
+/// Folders below the named ones that hold something else than text, such as what a training wrote.
+struct OtherFolders {
+  std::string name{};                                             ///< of one of them: "run"
+  std::function<bool(const std::filesystem::path& folder)> is{};  ///< none: there are no such folders
+};
+
 /// Files as they are given; folders with all that is below them, sorted by name (bytes), hidden ones left out. Links to files are
-/// followed, links to folders only where they are named themselves. Nothing to read, a path that is not there, a folder that
-/// cannot be read: DataError.
-TextSources text_sources(std::span<const std::filesystem::path> paths);
+/// followed, links to folders only where they are named themselves. `others` are left out. Nothing to read, a path that is not
+/// there, a folder that cannot be read: DataError.
+TextSources text_sources(std::span<const std::filesystem::path> paths, const OtherFolders& others = {});
 
 /// Copies `in` (such as std::cin) to the file `into`, as a whole or not at all: what is read once only can be read again, and a
 /// run can be resumed. Nothing to copy is a DataError.

@@ -30,7 +30,8 @@ struct MemoryEstimate {
   double logits = 0;       ///< and their gradient
   double temporary = 0;    ///< of the one layer through which backward goes
   double bytes =
-      0;  ///< at once: gradients come while activations go, so this is less than the sum unless batches are accumulated
+      0;            ///< at once: gradients come while activations go, so this is less than the sum unless batches are accumulated
+  double data = 0;  ///< samples that are in memory already, and so not among those bytes
   ModelConfig config{};  ///< completed
   MemoryOptions options{};
 

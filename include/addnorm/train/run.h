@@ -18,7 +18,6 @@ struct RunPlan {
   const RunData& data;
   std::size_t parameters = 0;
   std::vector<ParameterGroup> groups{};
-  double flops_per_step = 0;    ///< of matrix products and attention, forward and backward
   std::int64_t first_step = 1;  ///< above 1: resumed; above options.steps: there is nothing left to do
 };
 

@@ -37,6 +37,8 @@ class RunSource {
   virtual std::shared_ptr<const Dataset> everything(const RunOptions& options) const = 0;
   /// Says whether a resumed run sees what it saw: a function of every byte.
   virtual std::uint64_t fingerprint() const = 0;
+  /// Of memory that the data takes, besides mapped files.
+  virtual std::uint64_t held_bytes() const { return 0; }
   /// How text becomes ids, for generation and evaluation; null: no text.
   virtual std::shared_ptr<const Tokenizer> tokenizer() const { return nullptr; }
   /// What else belongs to a trained model, as JSON: {"classes": [...]} of labelled text, {"table": {...}} with the scaling of

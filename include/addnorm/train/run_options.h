@@ -84,6 +84,8 @@ struct GivenOptions {
   std::set<std::string> given;
 };
 GivenOptions run_options_from_json(std::string_view text, std::string_view where);
+/// Into the options of a run, those that may change and are given now.
+void take_changes(const GivenOptions& now, RunOptions& options);
 /// A UsageError for the first option that was given and changes nothing beside the others: --task with --data, --momentum of
 /// adamw.
 void require_used(const GivenOptions& given);

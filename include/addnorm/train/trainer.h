@@ -47,6 +47,8 @@ struct StepRecord {
   double gradient_norm = 0;  ///< before clipping
   double learning_rate = 0;
   std::size_t labels = 0;  ///< predicted
+  std::size_t tokens = 0;  ///< that went through the model, source and target, without padding; 0: numbers
+  double flops = 0;        ///< of matrix products and attention, forward and backward, with padding
   double seconds = 0;      ///< that it took
   std::string problem{};   ///< why it was not an update
 };

@@ -1,0 +1,40 @@
+#include "answers.h"
+
+#include "addnorm/core/error.h"
+#include "addnorm/model/encoder_decoder.h"
+#include "addnorm/model/language_model.h"
+
+namespace addnorm::cli {
+
+TextStart text_start(const Tokenizer& tokenizer) {
+  try {
+    if (const auto line = tokenizer.encode("\n"); line.size() == 1) return {line.front(), "it begins at the start of a line"};
+  } catch (const DataError&) {  // an alphabet without line ends
+  }
+  if (const auto begin = tokenizer.special().begin) return {*begin, "it begins behind the token that begins a text"};
+  const std::int32_t first = 0;
+  return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
+}
+
+std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
+  const auto end = tokenizer.special().end;
+  return end ? std::vector{*end} : std::vector<std::int32_t>{};
+}
+
+std::size_t longest_source(const RunModel& run) {
+  return run.model->config().seq_len - (run.answers ? 1 : 0);  // the begin token stands behind it
+}
+
+Question question(const RunModel& run, std::vector<std::int32_t> source) {
+  const SpecialTokens special = run.tokenizer->special();
+  if (!special.begin || !special.end)
+    throw DataError(concat((run.folder / "tokenizer.json").string(), ": has no begin and end tokens, which answers need"));
+  const std::size_t seq_len = run.model->config().seq_len;
+  if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()))
+    return {pairs->decoding({.ids = source, .batch = 1}), {*special.begin}, seq_len};
+  source.push_back(*special.begin);
+  const std::size_t room = seq_len - source.size() + 1;
+  return {dynamic_cast<const LanguageModel&>(*run.model).decoding(1), std::move(source), room};
+}
+
+}  // namespace addnorm::cli

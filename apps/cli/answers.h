@@ -1,0 +1,36 @@
+// How a trained model is asked: where text begins, and what stands before an answer.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "addnorm/model/generate.h"
+#include "run_model.h"
+
+namespace addnorm::cli {
+
+/// Where text begins that nobody has begun: behind the end of a line, else behind the begin token, else behind any.
+struct TextStart {
+  std::int32_t token;
+  std::string told;  ///< "it begins at the start of a line"
+};
+TextStart text_start(const Tokenizer& tokenizer);
+
+/// With which a text or an answer is over; none: [].
+std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer);
+
+/// What stands before an answer, and a fresh decoding that can be asked for it.
+struct Question {
+  std::unique_ptr<Decoding> decoding;
+  std::vector<std::int32_t> prompt;
+  std::size_t room;  ///< most tokens of an answer
+};
+
+/// Tokens of a source that a model of pairs takes.
+std::size_t longest_source(const RunModel& run);
+/// Of a model of pairs, in either form; the source is not longer than that. DataError: the tokenizer has no begin and end tokens.
+Question question(const RunModel& run, std::vector<std::int32_t> source);
+
+}  // namespace addnorm::cli
