@@ -5,6 +5,7 @@
 
 #include <fstream>
 
+#include "addnorm/core/error.h"
 #include "cli/tiny_training.h"
 
 namespace addnorm {
