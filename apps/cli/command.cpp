@@ -20,7 +20,7 @@ namespace {
 
 /// The line of --help for an option: "  --threads N,...   thread counts, e.g. 1,2".
 std::string help_line(const CLI::Option& option, bool positional) {
-  const std::string many = option.get_expected_max() > 1 ? " ..." : "";
+  const std::string many = positional && option.get_expected_max() > 1 ? " ..." : "";
   const std::string value = option.get_type_name().empty() ? "" : " " + option.get_type_name();
   return two_columns(option.get_name(positional, !positional) + value + many, option.get_description());
 }
@@ -240,11 +240,13 @@ void Command::option(const std::string& name, std::vector<std::filesystem::path>
 }
 
 void Command::given(const std::string& name, const std::string& help, std::function<void(const std::string& text)> take,
-                    const std::string& group) {
-  CLI::Option* const option = add_reader(*app_, {name, ""}, help, [take = std::move(take)](const CLI::results_t& texts) {
-    require(texts.size() == 1, "given ", texts.size(), " times");
-    take(texts.front());
-  });
+                    const std::string& group, bool several) {
+  const auto read = [take = std::move(take), several](const CLI::results_t& texts) {
+    require(several || texts.size() == 1, "given ", texts.size(), " times");
+    for (const std::string& text : texts) take(text);
+  };
+  CLI::Option* const option = add_reader(*app_, {name, ""}, help, read);
+  if (several) option->expected(-1);  // one or more
   if (!group.empty()) option->group(group);
 }
 void Command::flag(const std::string& name, const std::string& help, std::function<void()> take, const std::string& group) {

@@ -55,8 +55,9 @@ class Command {
 
   /// An option that is only noted when it is given, and read by its owner: `take` gets the text ("" for a flag). A UsageError
   /// from it is answered with the help. Options of one `group` stand together in --help under that heading.
+  /// `several`: one after the other (--data *.txt), and the option may be repeated; `take` gets each.
   void given(const std::string& name, const std::string& help, std::function<void(const std::string& text)> take,
-             const std::string& group = "");
+             const std::string& group = "", bool several = false);
   void flag(const std::string& name, const std::string& help, std::function<void()> take, const std::string& group = "");
 
   /// Another name of an option, understood like its own; so are underscores in place of dashes, in every option.

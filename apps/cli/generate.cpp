@@ -1,4 +1,5 @@
 // addnorm generate: what a trained model writes, token by token.
+#include <algorithm>
 #include <functional>
 #include <iostream>
 #include <optional>
@@ -8,6 +9,7 @@
 #include "addnorm/model/language_model.h"
 #include "answers.h"
 #include "commands.h"
+#include "core/json.h"
 #include "run_model.h"
 #include "signals.h"
 #include "value.h"
@@ -23,6 +25,8 @@ struct GenerateChoices {
   std::optional<double> temperature, top_p;
   int threads = 0;
 
+  bool json = false;
+
   /// The first of the options that say how tokens are drawn; none: "".
   const char* drawing() const { return top_k ? "--top-k" : top_p ? "--top-p" : seed ? "--seed" : ""; }
 };
@@ -32,7 +36,6 @@ void check(const GenerateChoices& o) {
   const double heat = o.temperature.value_or(1), top_p = o.top_p.value_or(1);
   require(!o.run.empty(), "which run? addnorm generate runs/NAME");
   require(heat >= 0, "--temperature is ", heat, "; it must be 0 (always the most probable token) or more");
-  require(o.top_k.value_or(1) > 0, "--top-k is 0; it must be at least 1. Leave it out to draw from all tokens");
   require(top_p > 0 && top_p <= 1, "--top-p is ", top_p, "; it must be above 0 and at most 1");
   require(o.n > 0, "--n is 0; it must be at least 1");
   require(!o.prompt || !o.source, "--prompt and --source are both given: a model has one of them, text or pairs");
@@ -44,8 +47,8 @@ void check(const GenerateChoices& o) {
   require(!*draws, draws, " has no effect with --beams, which draws nothing. Leave one of them out");
 }
 
-/// What depends on the model.
-void check(const GenerateChoices& o, bool answers) {
+/// What depends on the model. Options that change nothing are only told of: scripts give them all, whatever the temperature.
+void check(const GenerateChoices& o, bool answers, std::ostream& notes) {
   if (answers) {
     require(!o.prompt, "--prompt is for models of text; ", o.run, " was trained on pairs and takes a --source");
     require(o.source.has_value(), o.run, " was trained on pairs: give it a --source");
@@ -54,10 +57,9 @@ void check(const GenerateChoices& o, bool answers) {
     require(!o.beams, "--beams is for models of pairs, which have one best answer; ", o.run, " continues text");
   }
   if (o.beams || o.temperature.value_or(answers ? 0 : 1) > 0) return;
-  const std::string hint = concat(" at --temperature 0", o.temperature ? "" : ", which pairs have unless you say otherwise",
-                                  ". Leave it out, or add --temperature 0.8");
-  require(!*o.drawing(), o.drawing(), " has no effect", hint);
-  require(o.n == 1, "--n is ", o.n, ", but all answers are the same", hint);
+  const char* const usual = o.temperature ? "" : ", which pairs have unless you say otherwise";
+  if (*o.drawing()) notes << "note: " << o.drawing() << " has no effect at --temperature 0" << usual << '\n';
+  if (o.n > 1) notes << "note: all answers are the same at --temperature 0" << usual << '\n';
 }
 
 SamplingOptions sampling_of(const GenerateChoices& o, bool answers, std::uint64_t number) {
@@ -67,30 +69,66 @@ SamplingOptions sampling_of(const GenerateChoices& o, bool answers, std::uint64_
           .seed = RandomKey(o.seed.value_or(1)).with(number).bits()};
 }
 
-/// Prints every token at once; a reader that has gone or a signal ends it.
-std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& tokenizer) {
-  return [&tokenizer](std::size_t, std::int32_t token) {
-    std::cout << tokenizer.decode(std::span(&token, 1)) << std::flush;
+/// Texts as they come, or all at the end as JSON.
+class Output {
+ public:
+  explicit Output(bool json) : json_(json) {}
+  bool wanted() const {
     return std::cout.good() && SignalWatch::caught() == 0;
-  };
-}
+  }  ///< false: the reader has gone, or a signal came
+  void begin() { texts_.emplace_back(); }
+  void add(const std::string& text) {
+    if (json_)
+      texts_.back() += text;
+    else
+      std::cout << text << std::flush;
+  }
+  void end() {
+    if (!json_) std::cout << '\n';
+  }
+  /// Prints every token at once.
+  std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& tokenizer) {
+    return [this, &tokenizer](std::size_t, std::int32_t token) {
+      add(tokenizer.decode(std::span(&token, 1)));
+      return wanted();
+    };
+  }
+  void finish(const GenerateChoices& o) const {
+    if (!json_) return;
+    Json all{{"run", o.run}, {"texts", Json::array()}};
+    if (o.prompt) all["prompt"] = *o.prompt;
+    if (o.source) all["source"] = *o.source;
+    for (const std::string& text : texts_) all["texts"].push_back(text);
+    std::cout << all.dump() << '\n';
+  }
+
+ private:
+  bool json_;
+  std::vector<std::string> texts_;
+};
 
 std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, const std::string& text, const char* option) {
+  std::vector<std::int32_t> ids;
   try {
-    return tokenizer.encode(text);
+    ids = tokenizer.encode(text);
   } catch (const DataError& error) {  // given on the command line
-    throw UsageError(concat(option, ": ", error.what()));
+    throw UsageError(concat(option, ": ", error.what(), "; the model knows only what it was trained on"));
   }
+  const auto unknown = tokenizer.special().unknown;
+  if (unknown && std::ranges::find(ids, *unknown) != ids.end())
+    std::cerr << "note: " << option << " has parts that the model's tokenizer does not know; they are left out\n";
+  return ids;
 }
 
 /// Text as it comes; a window that is full begins again with its second half, so that there is no limit to what is written.
-void continue_text(const RunModel& run, const LanguageModel& model, const GenerateChoices& o, std::uint64_t number) {
+void continue_text(const RunModel& run, const LanguageModel& model, const GenerateChoices& o, std::uint64_t number,
+                   Output& output) {
   const Tokenizer& tokenizer = *run.tokenizer;
   std::vector<std::int32_t> all = encoded(tokenizer, o.prompt.value_or(""), "--prompt");
   if (all.empty())
     all.push_back(text_start(tokenizer).token);
   else
-    std::cout << tokenizer.decode(all) << std::flush;
+    output.add(tokenizer.decode(all));
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
   for (std::uint64_t window = 0; left > 0 && !SignalWatch::caught(); ++window) {
@@ -99,14 +137,14 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
     GenerateOptions options{.sampling = sampling_of(o, false, number), .max_tokens = std::min(left, context - prompt.size() + 1)};
     options.sampling.seed += window;
     options.end_tokens = end_tokens(tokenizer);
-    options.on_token = as_it_comes(tokenizer);
+    options.on_token = output.as_it_comes(tokenizer);
     const auto decoding = model.decoding(1);
     const std::vector<Generated> written = generate(*decoding, prompt, options);
     all.insert(all.end(), written[0].tokens.begin(), written[0].tokens.end());
     left -= std::min(left, std::max<std::size_t>(written[0].tokens.size(), 1));
     if (written[0].ended || !std::cout.good()) break;
   }
-  std::cout << '\n';
+  output.end();
 }
 
 std::vector<std::int32_t> source_of(const RunModel& run, const GenerateChoices& o) {
@@ -117,23 +155,28 @@ std::vector<std::int32_t> source_of(const RunModel& run, const GenerateChoices& 
   return ids;
 }
 
-void answer(const RunModel& run, const GenerateChoices& o) {
+void answer(const RunModel& run, const GenerateChoices& o, Output& output) {
   const std::vector<std::int32_t> ends = end_tokens(*run.tokenizer);
   const std::vector<std::int32_t> source = source_of(run, o);
-  for (std::uint64_t number = 0; number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
+  for (std::uint64_t number = 0; number < o.n && output.wanted(); ++number) {
     const auto [decoding, prompt, room] = question(run, source);
     const std::size_t most = std::min<std::size_t>(o.max_tokens, room);
     if (most > 0 && o.beams) {
       const auto best = beam_search(*decoding, prompt, {.beams = *o.beams, .best = o.n, .max_tokens = most, .end_tokens = ends});
-      for (const Generated& one : best.at(0)) std::cout << run.tokenizer->decode(one.tokens) << '\n';
+      for (const Generated& one : best.at(0)) {
+        output.begin();
+        output.add(run.tokenizer->decode(one.tokens));
+        output.end();
+      }
       return;
     }
+    output.begin();
     if (most > 0) {
       GenerateOptions options{.sampling = sampling_of(o, true, number), .max_tokens = most, .end_tokens = ends};
-      options.on_token = as_it_comes(*run.tokenizer);
+      options.on_token = output.as_it_comes(*run.tokenizer);
       generate(*decoding, prompt, options);
     }
-    std::cout << '\n';
+    output.end();
   }
 }
 
@@ -149,14 +192,17 @@ int run_generate(const GenerateChoices& o) {
           ", which writes nothing; 'addnorm eval' measures it");
   require(run.tokenizer != nullptr, o.run, " has no tokenizer.json, so there is no text to read or write");
   const bool answers = pairs || run.answers;
-  check(o, answers);
+  check(o, answers, notes);
   if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';
   std::cerr << notes.str();
-  if (answers) answer(run, o);
-  for (std::uint64_t number = 0; !answers && number < o.n && !SignalWatch::caught() && std::cout.good(); ++number) {
-    if (number > 0) std::cout << "---\n";
-    continue_text(run, *lm, o, number);
+  Output output(o.json);
+  if (answers) answer(run, o, output);
+  for (std::uint64_t number = 0; !answers && number < o.n && output.wanted(); ++number) {
+    if (number > 0 && !o.json) std::cout << "---\n";
+    output.begin();
+    continue_text(run, *lm, o, number, output);
   }
+  output.finish(o);
   return SignalWatch::caught() ? SignalWatch::exit_code() : 0;
 }
 
@@ -177,12 +223,13 @@ void add_generate(Program& program) {
   command.given("--source TEXT", "pairs: what to answer", [o](const std::string& text) { o->source = text; });
   command.option("--max-tokens", o->max_tokens, "most new tokens");
   share("--temperature X", &GenerateChoices::temperature, "0: always the most probable token (default: 0.8; pairs 0)");
-  number("--top-k N", &GenerateChoices::top_k, "draw from the N most probable tokens only (default: all)");
+  number("--top-k N", &GenerateChoices::top_k, "draw from the N most probable tokens only; 0: from all (default: 0)");
   share("--top-p X", &GenerateChoices::top_p, "draw from the fewest tokens that have this probability together (default: 1)");
   number("--beams N", &GenerateChoices::beams, "pairs: beam search with so many (default: none)");
   number("--seed N", &GenerateChoices::seed, "same seed, same text (default: 1)");
   command.option("--n", o->n, "how many texts; with --beams the best so many");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
+  command.option("--json", o->json, "one JSON object on stdout when all is written: run, prompt or source, texts");
   command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
                     "addnorm generate runs/reverse --source abc"});

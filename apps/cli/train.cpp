@@ -68,6 +68,8 @@ RunRequest request_of(TrainChoices& o) {
   require(again || !o.replan, "--replan has no effect without --resume");
   RunRequest request{.given = o.library.given(o.config, place)};
   one_of(!place.out.empty() && !place.name.empty(), "out and name");
+  const bool leaves = place.name == "." || place.name == ".." || place.name.find('/') != std::string::npos;
+  require(!leaves, "--name is '", place.name, "'; it must be the name of one folder below ./runs. --out takes any path");
   request.cache = place.cache.empty() ? default_cache() : place.cache;
   request.resume = o.resume;
   request.resume_or_start = o.resume_or_start;

@@ -41,6 +41,8 @@ Json value_of(OptionText::Value value, const std::string& text) {
 Json options_in(const std::filesystem::path& file) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
   Json all = parsed(text, where);
+  if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
+    return parsed(options_to_repeat(all.dump(), where), where);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
   Json options = parsed(options_to_repeat(all["options"].dump(), where), where);
   const RunFolder run{file.parent_path()};
@@ -111,9 +113,12 @@ void OptionCollector::declare(Command& command) {
       command.flag(
           option_name("no_" + option.name), "the opposite", [set] { set(false); }, option.group);
     } else {
-      command.given(
-          name + value_text(option.value), option.help,
-          [set, kind = option.value](const std::string& text) { set(value_of(kind, text)); }, option.group);
+      const auto take = [set, impl, key = option.name, kind = option.value](const std::string& text) {
+        const Json value = value_of(kind, text);
+        if (kind != OptionText::Value::texts || !impl->given.contains(key)) return set(value);
+        for (const Json& item : value.array_items()) impl->given[key].push_back(item);
+      };
+      command.given(name + value_text(option.value), option.help, take, option.group, option.value == OptionText::Value::texts);
     }
   }
 }

@@ -122,8 +122,8 @@ class TableReader {
   double feature(const std::string& cell, std::size_t at) const {
     const auto value = number_of(cell);
     if (!value)
-      fail_cell(at, cell.empty() ? "the cell is empty" : concat("'", shown(cell), "' is not a number"),
-                cell.find(',') != cell.npos ? " (decimals take a point)" : "", "; every feature must be one");
+      fail_cell(at, cell.empty() ? std::string("the cell is empty") : concat("'", shown(cell), "' is not a number"),
+                cell.find(',') != cell.npos ? " (decimals take a point)" : "", "; every feature must be a number");
     if (!(std::abs(*value) <= std::numeric_limits<float>::max()))
       fail_cell(at, "'", shown(cell), "' is not a finite number of float32");
     return *value;
@@ -142,6 +142,7 @@ class TableReader {
     if (record_ == nullptr && samples >= 10 && classes_.size() * 2 > samples)
       throw DataError(concat(path_.string(), ": the label column has ", classes_.size(), " different values on ", samples,
                              " lines: a quantity rather than a class? Name the column that holds the class (--label)"));
+    if (record_ == nullptr && names_.empty()) check_first_line();
     SampleSplit split = split_samples(options_.seed, samples, options_.validation_share);
     file.record.features = record_ != nullptr ? record_->features : features_;
     file.record.label = record_ != nullptr ? record_->label : names_.empty() ? "" : names_[label_];
@@ -154,6 +155,17 @@ class TableReader {
     scale(file.record, store->values);
     file.checksum = lines_.checksum();
     show(std::move(store), std::move(split), options_.seed, 0, file);
+  }
+
+  /// A header whose names are numbers looks like a sample, but for its label, which no other line has.
+  void check_first_line() const {
+    std::vector<std::size_t> times(classes_.size());
+    for (const std::int32_t label : labels_) ++times[static_cast<std::size_t>(label)];
+    const auto first = static_cast<std::size_t>(labels_.front());
+    if (labels_.size() >= 10 && times[first] == 1 && std::ranges::count(times, 1u) == 1)
+      throw DataError(concat(path_.string(),
+                             ": line 1 has a label that no other line has, while every other label comes again: is "
+                             "it a header? Remove it, or give its columns names that are no numbers"));
   }
 
   /// Mean and deviation (divided by n) of the samples for training, in two passes.

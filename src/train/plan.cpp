@@ -122,6 +122,7 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   plan_model(given, size, facts, o.model);
   for (const auto& [name, value] : counts(o))
     require(!given.contains(name) || *value > 0, option_name(name), " is 0; it must be at least 1");
+  require(!given.contains("d_ff") || o.model.d_ff > 0, "--d-ff is 0; it must be at least 1 (left out: 4 times --d-model)");
   if (!o.steps) o.steps = size.steps;
   if (!o.batch_size) o.batch_size = size.batch_size;
   if (!o.log_every) o.log_every = every(o.steps, 50);

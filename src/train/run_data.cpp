@@ -71,9 +71,11 @@ class TextBytes {
   /// Where `progress` says no, the figures are wrong: whoever said it wants none.
   TextBytes(const TokenFile& ids, const Tokenizer& tokenizer, const Progress& progress)
       : ids_(ids), by_id_(bytes_by_id(tokenizer)), one_each_(tokenizer.kind() == "bytes") {
-    if (!one_each_ && tokenizer.kind() != "chars")
-      scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}, progress));
+    if (one_each_ || tokenizer.kind() == "chars") return;
+    scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}, progress));
+    if (const auto unknown = tokenizer.special().unknown) unknown_ = times(*unknown, progress);
   }
+  std::uint64_t unknown() const { return unknown_; }  ///< tokens of all the text that stand for what the tokenizer does not know
   double of(TokenRange range) const { return scale_ * told(range); }
   /// When every token but the first is a label. `bytes`: of the whole range.
   double per_label(TokenRange range, double bytes) const {
@@ -93,10 +95,22 @@ class TextBytes {
     }
     return static_cast<double>(sum);
   }
+  std::uint64_t times(std::int32_t id, const Progress& progress) const {
+    std::uint64_t found = 0;
+    std::vector<std::int32_t> piece(std::size_t{1} << 16);
+    for (std::uint64_t done = 0; done < ids_.size() && (!progress || progress(1)); done += piece.size()) {
+      piece.resize(static_cast<std::size_t>(std::min<std::uint64_t>(piece.size(), ids_.size() - done)));
+      ids_.copy(done, piece.size(), piece.data());
+      found += static_cast<std::uint64_t>(std::ranges::count(piece, id));
+    }
+    return found;
+  }
+
   const TokenFile& ids_;
   std::vector<std::uint32_t> by_id_;
   bool one_each_;
   double scale_ = 1;
+  std::uint64_t unknown_ = 0;
 };
 
 /// Text of files, as one long row of ids.
@@ -125,6 +139,9 @@ class TextSource final : public RunSource {
     data.told = concat(told_, ": ", counted(training.count, "token"), " to learn from, ", counted(validation.count, "token"),
                        " to measure");
     data.tokens = reason_;
+    if (const std::uint64_t unknown = bytes_.unknown(); unknown > 0)
+      data.tokens +=
+          concat("; ", counted(unknown, "token"), " of ", grouped(ids_->size()), " in the text stand for what it does not know");
     if (!masked_) data.baselines = text_baselines(*ids_, training, tokenizer_->vocabulary());
     return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);
   }

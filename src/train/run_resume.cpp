@@ -61,6 +61,10 @@ void check_has_checkpoint(const RunFolder& folder) {
 
 void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,
                    std::uint64_t fingerprint) {
+  if (checkpoint.run.fingerprint != fingerprint)
+    throw DataError(concat(folder.path.string(), ": the data is not what the run has learned from so far (fingerprint ",
+                           checkpoint.run.fingerprint, " then, ", fingerprint,
+                           " now); give it the same files, in the same order"));
   std::string lines;
   // Through the fields of today, with their defaults: an option that is new since the checkpoint is no difference.
   const RunOptions then = run_options_from_json(checkpoint.options, folder.path.string()).options;
@@ -74,10 +78,6 @@ void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const 
   if (!lines.empty())
     throw DataError(concat(folder.record().string(), ": was changed since the last checkpoint was written:", lines,
                            "\nPut it back to go on with this run, or begin another with another --out"));
-  if (checkpoint.run.fingerprint != fingerprint)
-    throw DataError(concat(folder.path.string(), ": the data is not what the run has learned from so far (fingerprint ",
-                           checkpoint.run.fingerprint, " then, ", fingerprint,
-                           " now); give it the same files, in the same order"));
 }
 
 }  // namespace addnorm

@@ -1,6 +1,8 @@
 // Folders and files as the commands are given them: models without their run, names with commas, what a refusal leaves.
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
@@ -75,6 +77,63 @@ TEST_F(Folders, ACommaInTheNameOfAFileIsPartOfIt) {
   const Ended both = run({"eval", "run", "--data", "one, two.txt", "--data", "three.txt,three.txt", "--json"});
   ASSERT_EQ(both.code, 0) << both.err;
   EXPECT_EQ(json::parse(both.out).at("labels"), 1299 + 1600);
+}
+
+TEST_F(Folders, SeveralFilesStandBehindDataOneByOneRepeatedOrWithCommas) {
+  for (const char* name : {"a.txt", "b.txt", "c.txt"}) folder.write(name, repeated("abcdefg hijk\n", 100));
+  const json all = json::array({"a.txt", "b.txt", "c.txt"});
+  int number = 0;
+  for (const std::vector<std::string>& spelled : {std::vector<std::string>{"--data", "a.txt", "b.txt", "c.txt"},
+                                                  {"--data", "a.txt", "--data", "b.txt,c.txt"},
+                                                  {"--data", "a.txt,b.txt,c.txt"}}) {
+    const std::string out = "run" + std::to_string(number++);
+    std::vector<std::string> arguments = spelled;
+    arguments.insert(arguments.end(), {"--seq-len", "8", "--out", out});
+    ASSERT_EQ(train(arguments).code, 0);
+    EXPECT_EQ(json::parse(test::text_of(at(out) / "run.json")).at("options").at("data"), all);
+  }
+}
+
+TEST_F(Folders, AModelsConfigIsAFileOfOptionsForAnother) {
+  folder.write("text", repeated("abcdefg hijk\n", 100));
+  ASSERT_EQ(train({"--data", "text", "--seq-len", "8", "--arrangement", "post-ln", "--out", "first"}).code, 0);
+  const Ended second =
+      run({"train", "--quiet", "--config", "first/config.json", "--data", "text", "--steps", "3", "--out", "second"});
+  ASSERT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(test::text_of(at("second/config.json")), test::text_of(at("first/config.json")));
+}
+
+TEST_F(Folders, ALimitOfFileSizesIsADiskThatIsFull) {
+  folder.write("text", repeated("abcdefg hijk\n", 100));
+  const auto limited = [] {
+    const rlimit most{.rlim_cur = 20000, .rlim_max = 20000};
+    setrlimit(RLIMIT_FSIZE, &most);
+  };
+  const Ended ended = train({"--data", "text", "--seq-len", "8", "--d-model", "64", "--out", "run"}, limited);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("File too large"), std::string::npos) << ended.err;
+  for (const auto& entry : fs::recursive_directory_iterator(at("run")))
+    EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
+}
+
+TEST_F(Folders, WhatATokenizerDoesNotKnowIsCounted) {
+  folder.write("words/tokenizer.json", R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
+    "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "b": 2}}, "pre_tokenizer": {"type": "Whitespace"}})");
+  folder.write("text", repeated("a b a z\n", 100));
+  const Ended told = run({"train", "--layers", "1", "--d-model", "16", "--seq-len", "8", "--steps", "2", "--data", "text",
+                          "--tokenizer", "words", "--out", "run"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("100 tokens of 400"), std::string::npos) << told.err;
+  const Ended asked = run({"generate", "run", "--prompt", "a z", "--max-tokens", "3"});
+  EXPECT_NE(asked.err.find("--prompt has parts that the model's tokenizer does not know"), std::string::npos) << asked.err;
+}
+
+TEST_F(Folders, ANameIsThatOfOneFolder) {
+  for (const char* name : {"..", ".", "a/b", "/tmp"}) {
+    const Ended refused = train({"--name", name});
+    EXPECT_EQ(refused.code, 2);
+    EXPECT_NE(refused.err.find("--name is '"), std::string::npos) << refused.err;
+  }
 }
 
 // Without a cache folder ids are kept in the folder of the run, which is made before the run is known to be possible.

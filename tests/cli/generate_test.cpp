@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "cli/process.h"
@@ -103,18 +104,41 @@ TEST_F(GenerateCommand, AnswersSourcesGreedilyByBeamsOrDrawn) {
   }
 }
 
-TEST_F(GenerateCommand, RefusesWhatCannotBeOrChangesNothingBeforeAnythingIsPrinted) {
+TEST_F(GenerateCommand, OptionsOfDrawingThatChangeNothingAreToldOfAndTaken) {
+  const std::string greedy = written({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0"});
+  const Ended all = generate({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0", "--top-k", "3", "--n", "2"});
+  EXPECT_EQ(all.code, 0);
+  EXPECT_EQ(all.out, greedy + "---\n" + greedy);
+  EXPECT_NE(all.err.find("--top-k has no effect at --temperature 0\n"), std::string::npos) << all.err;
+  EXPECT_NE(all.err.find("all answers are the same"), std::string::npos) << all.err;
+  const Ended pairs = generate({"pairs", "--source", "abc", "--seed", "2"});
+  EXPECT_EQ(pairs.code, 0);
+  EXPECT_NE(pairs.err.find("--seed has no effect at --temperature 0, which pairs have"), std::string::npos) << pairs.err;
+  EXPECT_EQ(written({"text", "--prompt", "abc", "--top-k", "0"}), written({"text", "--prompt", "abc"}));
+}
+
+TEST_F(GenerateCommand, TextsComeAsJsonWhereAskedFor) {
+  const std::vector<std::string> ask{"text", "--prompt", "abc", "--max-tokens", "8", "--n", "2", "--seed", "3"};
+  std::vector<std::string> as_json = ask;
+  as_json.emplace_back("--json");
+  const nlohmann::json all = nlohmann::json::parse(written(as_json));
+  EXPECT_EQ(all["prompt"], "abc");
+  EXPECT_EQ(all["texts"][0].get<std::string>() + "\n---\n" + all["texts"][1].get<std::string>() + "\n", written(ask));
+  const nlohmann::json answers =
+      nlohmann::json::parse(written({"pairs", "--source", "abc", "--beams", "3", "--n", "2", "--json"}));
+  EXPECT_EQ(answers["texts"].size(), 2u);
+  EXPECT_EQ(answers["source"], "abc");
+}
+
+TEST_F(GenerateCommand, RefusesWhatCannotBeBeforeAnythingIsPrinted) {
   for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "which run?"},
            {{"text", "--temperature", "-1"}, "--temperature is -1; it must be 0"},
            {{"text", "--top-p", "1.5"}, "--top-p is 1.5; it must be above 0 and at most 1"},
            {{"text", "--top-p", "0"}, "--top-p is 0;"},
-           {{"text", "--top-k", "0"}, "--top-k is 0; it must be at least 1"},
            {{"text", "--n", "0"}, "--n is 0;"},
            {{"text", "--threads", "-1"}, "--threads is -1;"},
            {{"text", "--weights", "newest"}, "--weights is 'newest'; it must be best or last"},
-           {{"text", "--temperature", "0", "--top-k", "3"}, "--top-k has no effect at --temperature 0."},
-           {{"text", "--temperature", "0", "--n", "2"}, "--n is 2, but all answers are the same at --temperature 0."},
            {{"text", "--source", "abc"}, "--source is for models of pairs; text continues a --prompt"},
            {{"text", "--prompt", "abc", "--source", "abc"}, "--prompt and --source are both given"},
            {{"text", "--prompt", "XYZ"}, "--prompt: "},
@@ -125,7 +149,6 @@ TEST_F(GenerateCommand, RefusesWhatCannotBeOrChangesNothingBeforeAnythingIsPrint
            {{"pairs", "--source", "abc", "--beams", "0"}, "--beams is 0;"},
            {{"pairs", "--source", "abc", "--beams", "2", "--n", "3"}, "--n is 3; with --beams 2 it must be 1 ... 2"},
            {{"pairs", "--source", "abc", "--beams", "2", "--temperature", "1"}, "--temperature has no effect with --beams"},
-           {{"pairs", "--source", "abc", "--seed", "2"}, "--seed has no effect at --temperature 0, which pairs have"},
            {{"pairs", "--source", std::string(500, 'a')}, "--source has 500 tokens; this model takes at most "}}) {
     const Ended ended = generate(arguments);
     EXPECT_EQ(ended.code, 2) << told;

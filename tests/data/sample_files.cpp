@@ -355,6 +355,9 @@ TEST(TableFile, SaysWhichCellIsWrongAndWhy) {
   std::string quantities;
   for (int i = 0; i < 12; ++i) quantities += concat(i, ",", i * 1.5, "\n");
   EXPECT_TRUE(throws_saying<DataError>(reading(quantities), {"12 different values on 12 lines", "quantity"}));
+  std::string years = "2019,2020,label\n";
+  for (int i = 0; i < 12; ++i) years += concat(i, ",", i * 1.5, i % 2 == 0 ? ",x\n" : ",y\n");
+  EXPECT_TRUE(throws_saying<DataError>(reading(years), {"bad.csv", "line 1 has a label that no other line has", "header"}));
   EXPECT_TRUE(throws_saying<UsageError>(reading("1,2\n", {.delimiter = '|'}), {"'|'"}));
   const TableRecord record{{"one", "two"}, "kind", 3, {"x", "y"}, {0, 0}, {1, 1}};
   EXPECT_TRUE(throws_saying<DataError>(reading("1,x\n", {}, &record), {"bad.csv:1:", "1 features", "takes 2"}));

@@ -228,6 +228,18 @@ TEST_F(RunOnAFaultyDisk, K09WeightsWithoutCheckpointsAreNotReplacedByAFreshRun) 
   EXPECT_TRUE(weights("undisturbed") == before);
 }
 
+TEST_F(RunOnAFaultyDisk, K09ATextWithOtherCharactersIsOtherData) {
+  const fs::path text = folder.write("text.txt", "the quick brown fox jumps over the lazy dog\n");
+  RunRequest asked = request("a");
+  asked.given = run_options_from_json(std::string(kTiny).insert(1, concat("\"data\": [\"", text.string(), "\"], ")), "the test");
+  Watcher watcher;
+  train_run(asked, watcher);
+  folder.write("text.txt", "THE QUICK brown fox jumps over the lazy dog\n");
+  asked.resume = true;
+  const std::string message = refusal(asked);
+  EXPECT_NE(message.find("the data is not what the run has learned from"), std::string::npos) << message;
+}
+
 TEST_F(RunOnAFaultyDisk, K11ARunThatLivesIsNamedBeforeAnythingElseIsSaidOfIt) {
   std::string fresh, resumed;
   Watcher watcher([&](std::int64_t step) {
