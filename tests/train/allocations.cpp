@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "addnorm/train/run.h"
+#include "core/json.h"
 #include "support/failing_new.h"
 #include "support/folder.h"
 #include "support/training.h"
@@ -36,6 +37,18 @@ TEST(Allocations, T07EveryOneOfASmallTrainingMayFail) {
       [&] { EXPECT_TRUE(got.empty() || got == want); });
   EXPECT_GT(allocations, 500u);
   EXPECT_EQ(got, want);
+}
+
+TEST(Allocations, T07ACopyOfAJsonValueIsWholeOrThrows) {
+  const std::string word(100, 'x');
+  const Json value{{"text", word}, {"list", Json::array({1, word, Json{{"inside", word}}})}, {word, std::vector<double>{1, 2}}};
+  Json got;
+  const std::size_t allocations = test::with_every_allocation_failing<Error>([&] { got = value; },
+                                                                             [&] {
+                                                                               EXPECT_TRUE(got.is_null() || got == value);
+                                                                               got = nullptr;
+                                                                             });
+  EXPECT_GE(allocations, 8u);
 }
 
 TEST(Allocations, T07AMessageIsWholeOrThrows) {
