@@ -55,6 +55,7 @@ double GradientNorm::squares_of(const Piece& piece) {
 }
 
 double GradientNorm::norm() {
+  blocks_.finish();
   blocks_.run([](std::span<Piece> pieces) {
     for (Piece& piece : pieces) piece.squares = squares_of(piece);
   });

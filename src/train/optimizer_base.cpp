@@ -44,6 +44,7 @@ void OptimizerBase::step(double lr, double gradient_scale) {
   require(std::isfinite(gradient_scale) && gradient_scale >= 0, "Optimizer::step: gradients are to be multiplied by ",
           gradient_scale, "; it must be a number from 0 on");
   check_tensors();
+  gather();
   ++steps_;
   update(lr, gradient_scale);
 }

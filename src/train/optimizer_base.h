@@ -47,8 +47,10 @@ class OptimizerBase : public Optimizer {
   static void add_state(TrainedParameter& parameter, const char* name, const Shape& shape);
 
  private:
-  /// The update number steps(); gradients and state have been checked.
-  virtual void update(double lr, double gradient_scale) = 0;
+  /// Takes all memory that update() needs; gradients and state have been checked. When it throws, nothing has changed.
+  virtual void gather() = 0;
+  /// The update number steps(), of what was gathered.
+  virtual void update(double lr, double gradient_scale) noexcept = 0;
   void check_tensors() const;
 
   OptimizerOptions options_;
@@ -76,10 +78,13 @@ class PieceBlocks {
     pieces_.push_back(piece);
     open_ += elements;
   }
-  /// body(pieces of a block) for all blocks, on all threads.
+  /// No more pieces are added; from here on nothing takes memory.
+  void finish() {
+    if (open_ != 0) close();
+  }
+  /// body(pieces of a block) for all blocks that are finished, on all threads.
   template <class Body>
   void run(Body&& body) {
-    if (open_ != 0) close();
     parallel_blocks(ends_.size(), [&](std::size_t block) {
       const std::size_t begin = block == 0 ? 0 : ends_[block - 1];
       body(std::span<Piece>(pieces_).subspan(begin, ends_[block] - begin));
