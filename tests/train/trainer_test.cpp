@@ -79,14 +79,17 @@ TEST(Trainer, T02SameSeedSameBitsForAnyNumberOfThreads) {
   TrainerOptions options = tiny_options();
   ModelConfig config = tiny_config();
   config.dropout = 0.1;
+  const int before = threads();
   std::string first;
-  test::with_every_thread_count([&] {
+  for (const int count : {1, 1, 2, 3, 4, 7, 8}) {
+    set_threads(count);
     SmallRun run(options, config);
     run.steps(12);
     const std::string bits = bits_of(run.trainer.snapshot());
     if (first.empty()) first = bits;
-    EXPECT_TRUE(bits == first) << threads() << " threads";
-  });
+    EXPECT_TRUE(bits == first) << count << " threads";
+  }
+  set_threads(before);
 }
 
 // Five interruptions: in the warm-up, at its end, later, and right after one another.
