@@ -54,6 +54,11 @@ double OptimizerBase::gradient_norm() const {
   for (const TrainedParameter& p : parameters_) all.add(p.value->grad());
   return all.norm();
 }
+double OptimizerBase::parameter_norm() const {
+  GradientNorm all;
+  for (const TrainedParameter& p : parameters_) all.add(p.value->value());
+  return all.norm();
+}
 void OptimizerBase::clear_gradients() {
   for (TrainedParameter& p : parameters_) p.value->clear_grad();
 }

@@ -32,6 +32,7 @@ class OptimizerBase : public Optimizer {
 
   void step(double lr, double gradient_scale) final;
   double gradient_norm() const final;
+  double parameter_norm() const final;
   void clear_gradients() final;
   std::int64_t steps() const final { return steps_; }
   void set_steps(std::int64_t steps) final;
@@ -101,6 +102,9 @@ class PieceBlocks {
   std::vector<std::size_t> ends_;  // of blocks, in pieces
   std::size_t open_ = 0;           // elements of the block that is being filled
 };
+
+/// Without a path. count 0: all values are finite.
+BadValue first_bad_value(const Tensor& tensor);
 
 /// The norm of all gradients that are added; undefined ones count as 0. They stay where they are until it is asked for.
 class GradientNorm {

@@ -7,6 +7,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
+#include "train/stream_check.h"
 #include "train/trainer_state.h"
 
 namespace addnorm {
@@ -77,9 +78,11 @@ struct Trainer::Impl {
         .train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
   }
   std::vector<Batch> parts() const;
-  double forward_backward(const std::vector<Batch>& parts, bool watched);
+  enum class Watched : unsigned char { by_nobody, by_the_observer, and_checked };
+  double forward_backward(const std::vector<Batch>& parts, Watched watched);
   StepRecord attempt();
   std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
+  std::string first_bad_result(const std::vector<Batch>& parts, Watched watched);
   void refuse_update(StepRecord& record, Verdict verdict, Guard after);
   void roll_back(StepRecord& record);
 
@@ -101,15 +104,21 @@ std::vector<Batch> Trainer::Impl::parts() const {
 }
 
 /// The mean loss over all labels; gradients are left in the parameters.
-double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool watched) {
+double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched watched) {
   std::size_t labels = 0;
   for (const Batch& part : parts) labels += part.counted();
   double loss = 0;
   for (const Batch& part : parts) {
     const ArenaScope scope;
-    const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
+    StreamObservers streams;
+    if (watched != Watched::by_nobody) streams = observer->streams(state.step + 1);
+    StreamCheck first(streams.stream, model.config().model == ModelKind::seq2seq ? "encoder/" : "");
+    StreamCheck second(streams.decoder, "decoder/");
+    if (watched == Watched::and_checked) streams = {.stream = &first, .decoder = &second};
+    const Var logits = batch_logits(model, part, pass(), streams);
     const Var mean =
         cross_entropy(logits, part.labels, {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    if (watched != Watched::by_nobody) observer->on_loss(state.step + 1, mean);
     // A part weighs as much as its labels: the mean of means would favour parts with few of them.
     const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
     loss += weight * mean.value().item();
@@ -125,12 +134,14 @@ StepRecord Trainer::Impl::attempt() {
   for (const Batch& part : batch) record.labels += part.counted();
   optimizer->clear_gradients();
   Undo undo(model, *optimizer);
-  record.loss = forward_backward(batch, observer != nullptr);
+  record.loss = forward_backward(batch, observer ? Watched::by_the_observer : Watched::by_nobody);
   if (observer) observer->on_gradients(record.step, model);
   record.gradient_norm = optimizer->gradient_norm();
 
   Guard after = guard;
-  const Judgement judgement = after.judge(record.loss, record.gradient_norm);
+  // A bad weight may hide from the loss: -infinity behind a ReLU, the row of a token that is not in the batch.
+  const double parameters = optimizer->parameter_norm();
+  const Judgement judgement = after.judge(record.loss, std::isfinite(parameters) ? record.gradient_norm : parameters);
   if (judgement.verdict == Verdict::ok) {
     optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
     undo.keep();
@@ -153,14 +164,25 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
     text += concat("the ", describe(first_bad_gradient(model)));
   else
     text += concat("the loss is ", std::isnan(record.loss) ? "nan" : concat(record.loss));
-  try {  // the step is a function of its inputs: run again, it fails at the same place
+  std::string first = first_bad_result(parts, Watched::by_nobody);
+  if (first.empty() && observer) first = first_bad_result(parts, Watched::and_checked);  // one that changes what it sees
+  if (!first.empty())
+    text += concat("; first seen: ", first);
+  else if (!std::isfinite(record.loss))
+    text += "; everything before it is finite";
+  return text;
+}
+
+/// The step is a function of its inputs: run again, it fails at the same place. Empty: it does not fail.
+std::string Trainer::Impl::first_bad_result(const std::vector<Batch>& parts, Watched watched) {
+  try {
     const CheckFinite check;
     optimizer->clear_gradients();
-    forward_backward(parts, false);
+    forward_backward(parts, watched);
   } catch (const NumericsError& first) {
-    text += concat("; first seen: ", first.what());
+    return first.what();
   }
-  return text;
+  return "";
 }
 
 /// The step ends without an update, or the run ends, with everything as it was before.
