@@ -34,7 +34,10 @@ Json Json::array(std::initializer_list<Json> items) {
   return all;
 }
 Json Json::object() { return Object(); }
-Json::Json(const Json&) = default;
+/// Not the variant's own copy: in libstdc++ 12 one that throws destroys an alternative that was never made, and crashes.
+Json::Json(const Json& other) {
+  std::visit([this](auto copy) { value_ = std::move(copy); }, other.value_);
+}
 Json::Json(Json&&) noexcept = default;
 Json& Json::operator=(Json other) noexcept {  // a copy: `other` may be a part of this
   value_ = std::move(other.value_);

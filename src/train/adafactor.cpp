@@ -56,14 +56,18 @@ class Adafactor final : public OptimizerBase {
         add_state(p, "v", shape);
       }
     }
-    if (parameters().empty() || parameters().front().value->dtype() == DType::f64) return;
+    if (in_double()) return;
     sums_.resize(sums);
     ratios_.resize(rows);
+    step_size_.resize(matrices_.size());
   }
 
  private:
   static std::size_t rows_of_piece(const Matrices& m) { return std::max(kernels::kBlockRows, rows_per_block(m.width, kPiece)); }
   static std::size_t pieces_of(const Matrices& m) { return (m.rows + rows_of_piece(m) - 1) / rows_of_piece(m); }
+
+  /// The reference loops, which need none of the arrays below.
+  bool in_double() { return !parameters().empty() && parameters().front().value->dtype() == DType::f64; }
 
   AdafactorSettings settings(std::size_t group, double lr, double gradient_scale) const {
     return {.lr = lr,
@@ -76,10 +80,9 @@ class Adafactor final : public OptimizerBase {
             .gradient_scale = gradient_scale};
   }
 
-  void update(double lr, double gradient_scale) override {
+  void update(double lr, double gradient_scale) noexcept override {
     if (parameters().empty()) return;
-    if (parameters().front().value->dtype() == DType::f64) return update_in_double(lr, gradient_scale);
-    gather();
+    if (in_double()) return update_in_double(lr, gradient_scale);
     const AdafactorFactors f(settings(0, lr, gradient_scale));
     blocks_.run([&](std::span<RowPiece> pieces) {
       for (RowPiece& piece : pieces) look_at(piece, f.gain, gradient_scale);
@@ -114,7 +117,8 @@ class Adafactor final : public OptimizerBase {
   }
 
   /// Pieces of all parameters that have a gradient, with their places in the scratch arrays.
-  void gather() {
+  void gather() override {
+    if (in_double()) return;
     blocks_.clear();
     first_piece_.clear();
     sums_used_ = ratios_used_ = 0;
@@ -126,6 +130,7 @@ class Adafactor final : public OptimizerBase {
       else
         gather_vector(k);
     }
+    blocks_.finish();
   }
   void gather_vector(std::size_t k) {
     TrainedParameter& p = parameters()[k];
@@ -198,7 +203,6 @@ class Adafactor final : public OptimizerBase {
   }
 
   void step_sizes(const AdafactorFactors& f, double gradient_scale) {
-    step_size_.assign(matrices_.size(), 0);
     const std::span<RowPiece> pieces = blocks_.pieces();
     for (std::size_t k = 0; k < first_piece_.size(); ++k) {
       const std::size_t end = k + 1 < first_piece_.size() ? first_piece_[k + 1] : pieces.size();

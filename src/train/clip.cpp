@@ -24,12 +24,20 @@ BadValue first_bad(const Tensor& tensor) {
   return bad;
 }
 
+}  // namespace
+
+BadValue first_bad_value(const Tensor& tensor) {
+  return dispatch(tensor.dtype(), [&](auto zero) { return first_bad<decltype(zero)>(tensor); });
+}
+
+namespace {
+
 BadValue first_bad_of(Module& module, bool gradient) {
   BadValue found;
   for_each_parameter(module, [&](const Parameter& p) {
     const Tensor& tensor = gradient ? p.value.grad() : p.value.value();
     if (found.count != 0 || !tensor.defined()) return;
-    found = dispatch(tensor.dtype(), [&](auto zero) { return first_bad<decltype(zero)>(tensor); });
+    found = first_bad_value(tensor);
     if (found.count == 0) return;
     found.path = p.path;
     found.gradient = gradient;
@@ -55,6 +63,7 @@ double GradientNorm::squares_of(const Piece& piece) {
 }
 
 double GradientNorm::norm() {
+  blocks_.finish();
   blocks_.run([](std::span<Piece> pieces) {
     for (Piece& piece : pieces) piece.squares = squares_of(piece);
   });

@@ -25,16 +25,17 @@ class ElementwiseOptimizer : public OptimizerBase {
     for (TrainedParameter& p : parameters())
       for (const char* name : states) add_state(p, name, p.value->shape());
   }
+  PieceBlocks<UpdatePiece<T>>& blocks() { return blocks_; }
+
+ private:
   /// All elements that have a gradient. Pointers are taken anew for every step: gradients are made anew, and a checkpoint may
   /// have replaced the rest.
-  PieceBlocks<UpdatePiece<T>>& blocks() {
+  void gather() final {
     blocks_.clear();
     for (TrainedParameter& p : parameters())
       if (p.has_gradient()) add(p);
-    return blocks_;
+    blocks_.finish();
   }
-
- private:
   void add(TrainedParameter& p) {
     const T* g = p.value->grad().template data<T>();
     T* value = p.value->value().template data<T>();
@@ -69,7 +70,7 @@ class AdamOptimizer final : public ElementwiseOptimizer<T> {
                                             .step = this->steps(),
                                             .gradient_scale = gradient_scale});
   }
-  void update(double lr, double gradient_scale) override {
+  void update(double lr, double gradient_scale) noexcept override {
     const std::array groups{factors(0, lr, gradient_scale), factors(1, lr, gradient_scale)};
     this->blocks().run([&](std::span<const UpdatePiece<T>> pieces) { kernels::adam(pieces, groups.data()); });
   }
@@ -92,7 +93,7 @@ class SgdOptimizer final : public ElementwiseOptimizer<T> {
             .nesterov = o.nesterov,
             .gradient_scale = gradient_scale};
   }
-  void update(double lr, double gradient_scale) override {
+  void update(double lr, double gradient_scale) noexcept override {
     const std::array groups{settings(0, lr, gradient_scale), settings(1, lr, gradient_scale)};
     this->blocks().run([&](std::span<const UpdatePiece<T>> pieces) { kernels::sgd(pieces, groups.data()); });
   }

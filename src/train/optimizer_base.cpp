@@ -44,6 +44,7 @@ void OptimizerBase::step(double lr, double gradient_scale) {
   require(std::isfinite(gradient_scale) && gradient_scale >= 0, "Optimizer::step: gradients are to be multiplied by ",
           gradient_scale, "; it must be a number from 0 on");
   check_tensors();
+  gather();
   ++steps_;
   update(lr, gradient_scale);
 }
@@ -51,6 +52,11 @@ void OptimizerBase::step(double lr, double gradient_scale) {
 double OptimizerBase::gradient_norm() const {
   GradientNorm all;
   for (const TrainedParameter& p : parameters_) all.add(p.value->grad());
+  return all.norm();
+}
+double OptimizerBase::parameter_norm() const {
+  GradientNorm all;
+  for (const TrainedParameter& p : parameters_) all.add(p.value->value());
   return all.norm();
 }
 void OptimizerBase::clear_gradients() {

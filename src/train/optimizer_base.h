@@ -32,6 +32,7 @@ class OptimizerBase : public Optimizer {
 
   void step(double lr, double gradient_scale) final;
   double gradient_norm() const final;
+  double parameter_norm() const final;
   void clear_gradients() final;
   std::int64_t steps() const final { return steps_; }
   void set_steps(std::int64_t steps) final;
@@ -47,8 +48,10 @@ class OptimizerBase : public Optimizer {
   static void add_state(TrainedParameter& parameter, const char* name, const Shape& shape);
 
  private:
-  /// The update number steps(); gradients and state have been checked.
-  virtual void update(double lr, double gradient_scale) = 0;
+  /// Takes all memory that update() needs; gradients and state have been checked. When it throws, nothing has changed.
+  virtual void gather() = 0;
+  /// The update number steps(), of what was gathered.
+  virtual void update(double lr, double gradient_scale) noexcept = 0;
   void check_tensors() const;
 
   OptimizerOptions options_;
@@ -76,10 +79,13 @@ class PieceBlocks {
     pieces_.push_back(piece);
     open_ += elements;
   }
-  /// body(pieces of a block) for all blocks, on all threads.
+  /// No more pieces are added; from here on nothing takes memory.
+  void finish() {
+    if (open_ != 0) close();
+  }
+  /// body(pieces of a block) for all blocks that are finished, on all threads.
   template <class Body>
   void run(Body&& body) {
-    if (open_ != 0) close();
     parallel_blocks(ends_.size(), [&](std::size_t block) {
       const std::size_t begin = block == 0 ? 0 : ends_[block - 1];
       body(std::span<Piece>(pieces_).subspan(begin, ends_[block] - begin));
@@ -96,6 +102,9 @@ class PieceBlocks {
   std::vector<std::size_t> ends_;  // of blocks, in pieces
   std::size_t open_ = 0;           // elements of the block that is being filled
 };
+
+/// Without a path. count 0: all values are finite.
+BadValue first_bad_value(const Tensor& tensor);
 
 /// The norm of all gradients that are added; undefined ones count as 0. They stay where they are until it is asked for.
 class GradientNorm {

@@ -93,7 +93,8 @@ void remove_leftovers_inside(const std::filesystem::path& run) {
                                                             "model.safetensors", "config.json", "tokenizer.json"};
     return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
   };
-  for (const char* folder : {"", "best", "checkpoints"}) remove_leftovers(run / folder, ours);
+  remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out behind a slash at the end
+  for (const char* folder : {"best", "checkpoints"}) remove_leftovers(run / folder, ours);
 }
 
 }  // namespace

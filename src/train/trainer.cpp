@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <map>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
 #include "train/flops.h"
+#include "train/stream_check.h"
 #include "train/trainer_state.h"
 
 namespace addnorm {
@@ -17,19 +17,39 @@ namespace {
 constexpr std::uint64_t kMostInARow = 3;  // skipped steps
 constexpr std::uint64_t kMostRollbacks = 3;
 
-/// Running statistics: a forward pass changes them, and a step that is refused must not.
-std::vector<Tensor> copies_of_buffers(Module& model) {
-  const OutsideArenaScopes outside;
-  std::vector<Tensor> copies;
-  for_each_buffer(model, [&](const std::string&, Tensor& value) { copies.push_back(value.clone()); });
-  return copies;
-}
-void put_back(const std::vector<Tensor>& copies, Module& model) {
-  std::size_t i = 0;
-  for_each_buffer(model, [&](const std::string&, Tensor& value) {
-    std::ranges::copy(copies[i++].values<float>(), value.values<float>().begin());
-  });
-}
+/// Gradients and running statistics are changed long before a step is known to be good. Unless it is kept, they are put back,
+/// without taking memory: also after a std::bad_alloc.
+class Undo {
+ public:
+  Undo(Model& model, Optimizer& optimizer) : optimizer_(optimizer) {
+    const OutsideArenaScopes outside;
+    for_each_buffer(model, [&](const std::string&, Tensor& value) { statistics_.push_back({&value, value.clone()}); });
+  }
+  ~Undo() {
+    optimizer_.clear_gradients();
+    if (!kept_) put_back();
+  }
+  Undo(const Undo&) = delete;
+  Undo& operator=(const Undo&) = delete;
+
+  void keep() { kept_ = true; }
+  void put_back() {
+    for (const Statistic& s : statistics_)
+      dispatch(s.before.dtype(), [&](auto zero) {
+        using T = decltype(zero);
+        std::ranges::copy(s.before.values<T>(), s.value->values<T>().begin());
+      });
+  }
+
+ private:
+  struct Statistic {
+    Tensor* value;  // inside the model
+    Tensor before;
+  };
+  Optimizer& optimizer_;
+  std::vector<Statistic> statistics_;
+  bool kept_ = false;
+};
 
 }  // namespace
 
@@ -59,11 +79,13 @@ struct Trainer::Impl {
         .train = true, .seed = options.seed, .step = static_cast<std::uint64_t>(state.step + 1), .recompute = options.recompute};
   }
   std::vector<Batch> parts() const;
-  double forward_backward(const std::vector<Batch>& parts, bool watched);
+  enum class Watched : unsigned char { by_nobody, by_the_observer, and_checked };
+  double forward_backward(const std::vector<Batch>& parts, Watched watched);
   StepRecord attempt();
   std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
-  void refuse_update(StepRecord& record, Verdict verdict, const Guard& before);
-  void roll_back(StepRecord& record, const Guard& before);
+  std::string first_bad_result(const std::vector<Batch>& parts, Watched watched);
+  void refuse_update(StepRecord& record, Verdict verdict, Guard after);
+  void roll_back(StepRecord& record);
 
   Model& model;
   const Dataset& data;
@@ -83,15 +105,21 @@ std::vector<Batch> Trainer::Impl::parts() const {
 }
 
 /// The mean loss over all labels; gradients are left in the parameters.
-double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool watched) {
+double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched watched) {
   std::size_t labels = 0;
   for (const Batch& part : parts) labels += part.counted();
   double loss = 0;
   for (const Batch& part : parts) {
     const ArenaScope scope;
-    const Var logits = batch_logits(model, part, pass(), watched ? observer->streams(state.step + 1) : StreamObservers{});
+    StreamObservers streams;
+    if (watched != Watched::by_nobody) streams = observer->streams(state.step + 1);
+    StreamCheck first(streams.stream, model.config().model == ModelKind::seq2seq ? "encoder/" : "");
+    StreamCheck second(streams.decoder, "decoder/");
+    if (watched == Watched::and_checked) streams = {.stream = &first, .decoder = &second};
+    const Var logits = batch_logits(model, part, pass(), streams);
     const Var mean =
         cross_entropy(logits, part.labels, {.ignore_index = kIgnoredLabel, .label_smoothing = options.label_smoothing});
+    if (watched != Watched::by_nobody) observer->on_loss(state.step + 1, mean);
     // A part weighs as much as its labels: the mean of means would favour parts with few of them.
     const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
     loss += weight * mean.value().item();
@@ -100,6 +128,7 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, bool wat
   return loss;
 }
 
+/// Whatever throws, everything is as before: what needs memory comes first, what counts the step last.
 StepRecord Trainer::Impl::attempt() {
   const std::vector<Batch> batch = parts();
   StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
@@ -109,23 +138,26 @@ StepRecord Trainer::Impl::attempt() {
     record.flops += flops_per_step(model.config(), shape_of(part));
   }
   optimizer->clear_gradients();
-  const std::vector<Tensor> statistics = copies_of_buffers(model);
-  record.loss = forward_backward(batch, observer != nullptr);
+  Undo undo(model, *optimizer);
+  record.loss = forward_backward(batch, observer ? Watched::by_the_observer : Watched::by_nobody);
   if (observer) observer->on_gradients(record.step, model);
   record.gradient_norm = optimizer->gradient_norm();
 
-  const Guard before = guard;
-  const Judgement judgement = guard.judge(record.loss, record.gradient_norm);
+  Guard after = guard;
+  // A bad weight may hide from the loss: -infinity behind a ReLU, the row of a token that is not in the batch.
+  const double parameters = optimizer->parameter_norm();
+  const Judgement judgement = after.judge(record.loss, std::isfinite(parameters) ? record.gradient_norm : parameters);
   if (judgement.verdict == Verdict::ok) {
     optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
-  } else {
-    record.problem =
-        judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
-    optimizer->clear_gradients();
-    put_back(statistics, model);
-    refuse_update(record, judgement.verdict, before);
+    undo.keep();
+    guard = std::move(after);
+    return record;
   }
-  optimizer->clear_gradients();
+  record.problem =
+      judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
+  undo.put_back();
+  refuse_update(record, judgement.verdict, std::move(after));
+  undo.keep();  // a rollback has statistics of its own
   return record;
 }
 
@@ -137,38 +169,47 @@ std::string Trainer::Impl::find_problem(const std::vector<Batch>& parts, const S
     text += concat("the ", describe(first_bad_gradient(model)));
   else
     text += concat("the loss is ", std::isnan(record.loss) ? "nan" : concat(record.loss));
-  try {  // the step is a function of its inputs: run again, it fails at the same place
-    const CheckFinite check;
-    optimizer->clear_gradients();
-    forward_backward(parts, false);
-  } catch (const NumericsError& first) {
-    text += concat("; first seen: ", first.what());
-  }
+  std::string first = first_bad_result(parts, Watched::by_nobody);
+  if (first.empty() && observer) first = first_bad_result(parts, Watched::and_checked);  // one that changes what it sees
+  if (!first.empty())
+    text += concat("; first seen: ", first);
+  else if (!std::isfinite(record.loss))
+    text += "; everything before it is finite";
   return text;
 }
 
-/// The step ends without an update, or the run ends, with everything as it was before.
-void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, const Guard& before) {
-  const bool nan = verdict == Verdict::bad;
-  const bool too_many = guard.state().in_a_row >= kMostInARow;
-  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && last_good;
-  if (back) return roll_back(record, before);
-  record.outcome = StepOutcome::skipped;
-  if (!too_many && !(nan && options.on_nan == OnNan::stop)) return;
-  guard = before;
-  if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
-  throw NumericsError(
-      concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
+/// The step is a function of its inputs: run again, it fails at the same place. Empty: it does not fail.
+std::string Trainer::Impl::first_bad_result(const std::vector<Batch>& parts, Watched watched) {
+  try {
+    const CheckFinite check;
+    optimizer->clear_gradients();
+    forward_backward(parts, watched);
+  } catch (const NumericsError& first) {
+    return first.what();
+  }
+  return "";
 }
 
-void Trainer::Impl::roll_back(StepRecord& record, const Guard& before) {
+/// The step ends without an update, or the run ends, with everything as it was before.
+void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, Guard after) {
+  const bool nan = verdict == Verdict::bad;
+  const bool too_many = after.state().in_a_row >= kMostInARow;
+  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && last_good;
+  if (back) return roll_back(record);
+  if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
+  if (nan && options.on_nan == OnNan::stop)
+    throw NumericsError(
+        concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
+  record.outcome = StepOutcome::skipped;
+  guard = std::move(after);
+}
+
+void Trainer::Impl::roll_back(StepRecord& record) {
   std::optional<Snapshot> good;
   if (state.rollbacks < kMostRollbacks && last_good) good = last_good();
-  if (!good) {
-    guard = before;
+  if (!good)
     throw NumericsError(concat(record.problem, state.rollbacks < kMostRollbacks ? "; there is no checkpoint to go back to"
                                                                                 : "; going back three times did not help"));
-  }
   const TrainerState now = state;
   addnorm::restore(*good, model, *optimizer, guard, state);
   state.rollbacks = now.rollbacks + 1;

@@ -48,16 +48,16 @@ Snapshot snapshot(Module& model, Optimizer& optimizer, const Guard& guard, const
 void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& guard, TrainerState& state) {
   std::map<std::string_view, const Tensor*> saved;
   for (const auto& [name, value] : from.tensors) saved[name] = &value;
-  std::size_t wanted = 0;
+  std::vector<std::pair<Tensor*, const Tensor*>> copies;
   each_tensor(model, optimizer, [&](const std::string& name, Tensor& value) {  // look at everything before anything is changed
-    ++wanted;
     const auto found = saved.find(name);
     if (found == saved.end()) wrong(name + " is missing");
     if (found->second->shape() != value.shape() || found->second->dtype() != DType::f32)
       wrong(concat(name, " is ", found->second->dtype(), " ", found->second->shape(), " there and ", value.dtype(), " ",
                    value.shape(), " here"));
+    copies.emplace_back(&value, found->second);
   });
-  if (wanted != saved.size()) wrong(concat("it has ", saved.size(), " tensors, and ", wanted, " are needed"));
+  if (copies.size() != saved.size()) wrong(concat("it has ", saved.size(), " tensors, and ", copies.size(), " are needed"));
 
   const JsonAt at{"the checkpoint's record", ""};
   Json record = parsed(from.record, at.where);
@@ -77,9 +77,8 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
   TrainerState next{.step = from.step};
   read(record, next, at);
 
-  each_tensor(model, optimizer, [&](const std::string& name, Tensor& value) {
-    std::ranges::copy(saved.at(name)->values<float>(), value.values<float>().begin());
-  });
+  // From here on nothing takes memory, so nothing fails.
+  for (const auto& [value, before] : copies) std::ranges::copy(before->values<float>(), value->values<float>().begin());
   optimizer.set_steps(static_cast<std::int64_t>(optimizer_steps));
   guard = std::move(next_guard);
   state = next;

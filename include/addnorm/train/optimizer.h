@@ -60,6 +60,7 @@ class Optimizer {
   virtual void step(double lr, double gradient_scale = 1) = 0;
   /// As the functions below for a module, without going through it: a tenth of a millisecond for some hundred tensors.
   virtual double gradient_norm() const = 0;
+  virtual double parameter_norm() const = 0;  ///< of all parameters, in double: finite where all of them are
   virtual void clear_gradients() = 0;
   virtual std::int64_t steps() const = 0;  ///< updates so far
   virtual void set_steps(std::int64_t steps) = 0;

@@ -15,7 +15,7 @@
 
 namespace addnorm {
 
-/// What to do when a loss or a gradient is NaN or infinite. None of them lets it reach a parameter.
+/// What to do when a loss, a gradient or a parameter is NaN or infinite. None of them lets it reach a parameter.
 enum class OnNan : unsigned char {
   stop,      ///< NumericsError; parameters and optimizer are as before the step
   skip,      ///< go on with the next batch; three in a row stop
@@ -53,12 +53,15 @@ struct StepRecord {
   std::string problem{};   ///< why it was not an update
 };
 
-/// Told what happens inside a step; probes are observers. It must not throw.
+/// Told what happens inside a step; probes are observers. It must not throw. A bad step whose cause is not found without its
+/// observers is run once more with them: streams() and on_loss() hear of it twice.
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
   /// Who watches the residual streams of this step's forward passes.
   virtual StreamObservers streams(std::int64_t /*step*/) { return {}; }
+  /// The mean loss of one part of the step, before backward.
+  virtual void on_loss(std::int64_t /*step*/, const Var& /*loss*/) {}
   /// All gradients are there, not yet clipped or looked at.
   virtual void on_gradients(std::int64_t /*step*/, Model& /*model*/) {}
   virtual void on_step(const StepRecord& /*record*/) {}
