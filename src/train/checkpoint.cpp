@@ -79,6 +79,16 @@ std::pair<std::uint64_t, std::uint64_t> identity_of(const std::filesystem::path&
 
 }  // namespace
 
+CheckpointFile::CheckpointFile(const std::filesystem::path& file)
+    : reader_(file), step_(verified_step(reader_, file)), record_(*reader_.metadata(kRecordKey)) {}
+
+Snapshot CheckpointFile::snapshot() const {
+  Snapshot all{.step = step_, .tensors = {}, .record = record_};
+  all.tensors.reserve(reader_.size());
+  for (std::size_t i = 0; i < reader_.size(); ++i) all.tensors.emplace_back(reader_.name(i), reader_.read(reader_.name(i)));
+  return all;
+}
+
 CheckpointFolder::CheckpointFolder(std::filesystem::path folder, std::size_t keep) : folder_(std::move(folder)), keep_(keep) {
   require(!folder_.empty(), "CheckpointFolder: the path of the folder is empty");
   require(keep >= 2, "CheckpointFolder: keep is ", keep, "; at least 2, so that one is left when one is found broken");
@@ -145,12 +155,12 @@ void CheckpointFolder::remove_old(const std::filesystem::path& saved) try {
 } catch (const DataError&) {  // the folder cannot be listed at the moment
 }
 
-std::optional<Snapshot> CheckpointFolder::newest(const std::function<void(const std::string& message)>& broken) const {
+std::optional<CheckpointFile> CheckpointFolder::newest_file(const std::function<void(const std::string& message)>& broken) const {
   std::vector<std::filesystem::path> all = files();
   std::ranges::reverse(all);
   for (const std::filesystem::path& file : all) {
     try {
-      return read(file);
+      return CheckpointFile(file);
     } catch (const DataError& error) {
       if (broken) broken(error.what());
     }
@@ -158,15 +168,12 @@ std::optional<Snapshot> CheckpointFolder::newest(const std::function<void(const 
   return std::nullopt;
 }
 
-Snapshot CheckpointFolder::read(const std::filesystem::path& file) {
-  const SafetensorsReader reader(file);
-  Snapshot snapshot;
-  snapshot.step = verified_step(reader, file);
-  snapshot.record = *reader.metadata(kRecordKey);
-  snapshot.tensors.reserve(reader.size());
-  for (std::size_t i = 0; i < reader.size(); ++i) snapshot.tensors.emplace_back(reader.name(i), reader.read(reader.name(i)));
-  return snapshot;
+std::optional<Snapshot> CheckpointFolder::newest(const std::function<void(const std::string& message)>& broken) const {
+  const std::optional<CheckpointFile> file = newest_file(broken);
+  return file ? std::optional(file->snapshot()) : std::nullopt;
 }
+
+Snapshot CheckpointFolder::read(const std::filesystem::path& file) { return CheckpointFile(file).snapshot(); }
 
 std::vector<std::filesystem::path> CheckpointFolder::files() const {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> found;

@@ -33,8 +33,8 @@ class Run {
   void check_memory();
   void begin_or_go_on();
   void make_trainer();
-  std::optional<Snapshot> last_good();
-  void go_on_from(Snapshot snapshot);
+  std::optional<CheckpointFile> last_good();
+  void go_on_from(const CheckpointFile& checkpoint);
   void begin();
   void announce();
   void loop();

@@ -50,10 +50,10 @@ void Run::begin_or_go_on() {
   trial_.keep();
   checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
   make_trainer();
-  std::optional<Snapshot> newest;
+  std::optional<CheckpointFile> newest;
   if (resumed_) newest = last_good();
   if (newest)
-    go_on_from(std::move(*newest));
+    go_on_from(*newest);
   else
     begin();
   write_front();
@@ -67,26 +67,25 @@ void Run::make_trainer() {
   model_->initialise(options_.seed);
   trainer_ = std::make_unique<Trainer>(*model_, *data_.train, trainer_options(options_));
   trainer_->observe(&observer_);
-  trainer_->rollback_to([this]() -> std::optional<Snapshot> {
-    std::optional<Snapshot> good = last_good();
-    if (good) good->record = unpacked(good->record, folder_.path.string()).trainer;
-    return good;
+  trainer_->rollback_by([this] {
+    const std::optional<CheckpointFile> good = last_good();
+    if (good) trainer_->restore(*good, unpacked(good->record(), folder_.path.string()).trainer);
+    return good.has_value();
   });
 }
 
 /// The newest checkpoint that verifies.
-std::optional<Snapshot> Run::last_good() {
-  return checkpoints_->newest([this](const std::string& broken) { observer_.on_warning(broken); });
+std::optional<CheckpointFile> Run::last_good() {
+  return checkpoints_->newest_file([this](const std::string& broken) { observer_.on_warning(broken); });
 }
 
-void Run::go_on_from(Snapshot snapshot) {
-  const RunRecords records = unpacked(snapshot.record, folder_.path.string());
+void Run::go_on_from(const CheckpointFile& checkpoint) {
+  const RunRecords records = unpacked(checkpoint.record(), folder_.path.string());
   check_goes_on(records, folder_, request_, options_, state_.fingerprint);
   if (records.version != version())
     observer_.on_warning(concat("this checkpoint was written by addnorm ", records.version, ", this is ", version(),
                                 ": the run goes on, though not always to the same bits"));
-  snapshot.record = records.trainer;
-  trainer_->restore(snapshot);
+  trainer_->restore(checkpoint, records.trainer);
   state_ = records.run;
   saved_step_ = trainer_->steps();
   require(saved_step_ <= static_cast<std::int64_t>(options_.steps), folder_.path.string(), " has done ", saved_step_,

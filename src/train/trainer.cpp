@@ -93,7 +93,8 @@ struct Trainer::Impl {
   std::unique_ptr<Optimizer> optimizer;
   Guard guard;
   TrainerState state;
-  std::function<std::optional<Snapshot>()> last_good;
+  std::function<bool()> restore_last_good;
+  bool whole = true;  // false: a restore broke off
   TrainObserver* observer = nullptr;
 };
 
@@ -194,7 +195,7 @@ std::string Trainer::Impl::first_bad_result(const std::vector<Batch>& parts, Wat
 void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, Guard after) {
   const bool nan = verdict == Verdict::bad;
   const bool too_many = after.state().in_a_row >= kMostInARow;
-  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && last_good;
+  const bool back = nan ? options.on_nan == OnNan::rollback : too_many && restore_last_good;
   if (back) return roll_back(record);
   if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
   if (nan && options.on_nan == OnNan::stop)
@@ -205,13 +206,10 @@ void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, Guard aft
 }
 
 void Trainer::Impl::roll_back(StepRecord& record) {
-  std::optional<Snapshot> good;
-  if (state.rollbacks < kMostRollbacks && last_good) good = last_good();
-  if (!good)
+  const TrainerState now = state;
+  if (state.rollbacks >= kMostRollbacks || !restore_last_good || !restore_last_good())
     throw NumericsError(concat(record.problem, state.rollbacks < kMostRollbacks ? "; there is no checkpoint to go back to"
                                                                                 : "; going back three times did not help"));
-  const TrainerState now = state;
-  addnorm::restore(*good, model, *optimizer, guard, state);
   state.rollbacks = now.rollbacks + 1;
   state.next_sample = now.next_sample;  // on behind the bad batch
   state.labels = now.labels;
@@ -241,11 +239,24 @@ StepRecord Trainer::step() {
 std::int64_t Trainer::steps() const { return impl_->state.step; }
 std::uint64_t Trainer::labels() const { return impl_->state.labels; }
 const Optimizer& Trainer::optimizer() const { return *impl_->optimizer; }
-Snapshot Trainer::snapshot() { return addnorm::snapshot(impl_->model, *impl_->optimizer, impl_->guard, impl_->state); }
-void Trainer::restore(const Snapshot& snapshot) {
-  addnorm::restore(snapshot, impl_->model, *impl_->optimizer, impl_->guard, impl_->state);
+Snapshot Trainer::snapshot() {
+  require(impl_->whole, "Trainer::snapshot: a restore broke off, what is here is a mixture; restore a good state first");
+  return addnorm::snapshot(impl_->model, *impl_->optimizer, impl_->guard, impl_->state);
 }
-void Trainer::rollback_to(std::function<std::optional<Snapshot>()> last_good) { impl_->last_good = std::move(last_good); }
+void Trainer::restore(const Snapshot& snapshot) {
+  addnorm::restore(saved_state(snapshot), impl_->model, *impl_->optimizer, impl_->guard, impl_->state, impl_->whole);
+}
+void Trainer::restore(const CheckpointFile& file, const std::string& record) {
+  addnorm::restore(saved_state(file, record), impl_->model, *impl_->optimizer, impl_->guard, impl_->state, impl_->whole);
+}
+void Trainer::rollback_to(std::function<std::optional<Snapshot>()> last_good) {
+  rollback_by([this, last_good = std::move(last_good)] {
+    const std::optional<Snapshot> good = last_good();
+    if (good) restore(*good);
+    return good.has_value();
+  });
+}
+void Trainer::rollback_by(std::function<bool()> restore_last_good) { impl_->restore_last_good = std::move(restore_last_good); }
 void Trainer::observe(TrainObserver* observer) { impl_->observer = observer; }
 
 }  // namespace addnorm

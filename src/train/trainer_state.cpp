@@ -25,6 +25,8 @@ void each_tensor(Module& model, Optimizer& optimizer, const See& see) {
   optimizer.visit_state([&](const std::string& name, Tensor& value) { see("optimizer." + name, value); });
 }
 
+std::string kind_of(DType dtype, const Shape& shape) { return concat(dtype, " ", shape); }
+
 [[noreturn]] void wrong(const std::string& what) {
   throw DataError(concat("the checkpoint is not of this model and optimizer: ", what));
 }
@@ -45,19 +47,43 @@ Snapshot snapshot(Module& model, Optimizer& optimizer, const Guard& guard, const
   return all;
 }
 
-void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& guard, TrainerState& state) {
-  std::map<std::string_view, const Tensor*> saved;
-  for (const auto& [name, value] : from.tensors) saved[name] = &value;
-  std::vector<std::pair<Tensor*, const Tensor*>> copies;
+SavedState saved_state(const Snapshot& snapshot) {
+  std::map<std::string_view, const Tensor*> all;
+  for (const auto& [name, value] : snapshot.tensors) all[name] = &value;
+  const auto kind = [all](const std::string& name) {
+    const auto found = all.find(name);
+    return found == all.end() ? std::string() : kind_of(found->second->dtype(), found->second->shape());
+  };
+  return {.step = snapshot.step,
+          .record = snapshot.record,
+          .tensors = all.size(),
+          .kind = kind,
+          .read = [all](const std::string& name) { return *all.at(name); }};
+}
+
+SavedState saved_state(const CheckpointFile& file, const std::string& record) {
+  const SafetensorsReader& tensors = file.tensors();
+  const auto kind = [&tensors](const std::string& name) {
+    if (!tensors.contains(name)) return std::string();
+    const SafetensorsInfo info = tensors.info(name);
+    return info.dtype == "F32" ? kind_of(DType::f32, info.shape) : concat(info.dtype, " ", info.shape);
+  };
+  return {.step = file.step(),
+          .record = record,
+          .tensors = tensors.size(),
+          .kind = kind,
+          .read = [&tensors](const std::string& name) { return tensors.read(name); }};
+}
+
+void restore(const SavedState& from, Module& model, Optimizer& optimizer, Guard& guard, TrainerState& state, bool& whole) {
+  std::vector<std::pair<Tensor*, std::string>> wanted;
   each_tensor(model, optimizer, [&](const std::string& name, Tensor& value) {  // look at everything before anything is changed
-    const auto found = saved.find(name);
-    if (found == saved.end()) wrong(name + " is missing");
-    if (found->second->shape() != value.shape() || found->second->dtype() != DType::f32)
-      wrong(concat(name, " is ", found->second->dtype(), " ", found->second->shape(), " there and ", value.dtype(), " ",
-                   value.shape(), " here"));
-    copies.emplace_back(&value, found->second);
+    const std::string there = from.kind(name), here = kind_of(value.dtype(), value.shape());
+    if (there.empty()) wrong(name + " is missing");
+    if (there != here || value.dtype() != DType::f32) wrong(concat(name, " is ", there, " there and ", here, " here"));
+    wanted.emplace_back(&value, name);
   });
-  if (copies.size() != saved.size()) wrong(concat("it has ", saved.size(), " tensors, and ", copies.size(), " are needed"));
+  if (wanted.size() != from.tensors) wrong(concat("it has ", from.tensors, " tensors, and ", wanted.size(), " are needed"));
 
   const JsonAt at{"the checkpoint's record", ""};
   Json record = parsed(from.record, at.where);
@@ -77,8 +103,10 @@ void restore(const Snapshot& from, Module& model, Optimizer& optimizer, Guard& g
   TrainerState next{.step = from.step};
   read(record, next, at);
 
-  // From here on nothing takes memory, so nothing fails.
-  for (const auto& [value, before] : copies) std::ranges::copy(before->values<float>(), value->values<float>().begin());
+  // From here on nothing takes memory, so nothing fails, but reading a file.
+  whole = false;
+  for (const auto& [value, name] : wanted) std::ranges::copy(from.read(name).values<float>(), value->values<float>().begin());
+  whole = true;
   optimizer.set_steps(static_cast<std::int64_t>(optimizer_steps));
   guard = std::move(next_guard);
   state = next;

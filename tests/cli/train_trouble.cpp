@@ -213,5 +213,21 @@ TEST_F(Trouble, T07UnderASmallLimitOfAddressSpaceItRefusesAndTouchesNothing) {
   EXPECT_TRUE(contents_of(at("large")) == before);
 }
 
+// A checkpoint is read tensor by tensor: what fitted into memory once fits again.
+TEST_F(Trouble, T07GoingOnTakesNoMoreMemoryThanTheRunItself) {
+  const std::vector<std::string> asked{"train",        "--quiet", "--threads",  "1",        "--layers",  "6",
+                                       "--d-model",    "256",     "--heads",    "4",        "--seq-len", "8",
+                                       "--batch-size", "1",       "--schedule", "constant", "--out",     "a"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), asked.begin(), asked.end());
+    return Process(folder.path, more).end();
+  };
+  const Ended first = with({"--steps", "2"}), rest = with({"--steps", "4", "--resume"});
+  ASSERT_EQ(first.code, 0) << first.err;
+  ASSERT_EQ(rest.code, 0) << rest.err;
+  EXPECT_GT(first.peak_mib, 80);  // 5 million parameters, four times
+  EXPECT_LT(rest.peak_mib, 1.1 * first.peak_mib);
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "addnorm/tensor/safetensors.h"
 #include "addnorm/tensor/tensor.h"
 
 namespace addnorm {
@@ -19,6 +20,23 @@ struct Snapshot {
   std::int64_t step = 0;                                  ///< updates done
   std::vector<std::pair<std::string, Tensor>> tensors{};  ///< "model.layers.0...", "optimizer.layers.0....m"; float32 or float64
   std::string record{};  ///< JSON of all that is no tensor: options, tokens seen, guard window, best loss
+};
+
+/// A checkpoint on disk that has verified. Its tensors are read one by one: whoever goes on from it needs no second copy of them.
+class CheckpointFile {
+ public:
+  /// A DataError names file and tensor. A file named step-N holds step N.
+  explicit CheckpointFile(const std::filesystem::path& file);
+
+  std::int64_t step() const { return step_; }
+  const std::string& record() const { return record_; }
+  const SafetensorsReader& tensors() const { return reader_; }
+  Snapshot snapshot() const;  ///< all of it in memory
+
+ private:
+  SafetensorsReader reader_;
+  std::int64_t step_;
+  std::string record_;
 };
 
 /// One file `step-00000040.safetensors` per checkpoint in a folder (docs/file-formats.md). It is written beside, flushed to disk,
@@ -36,10 +54,10 @@ class CheckpointFolder {
 
   /// The newest that verifies; nothing where there is none. `broken` hears of each newer one that does not, by file and reason;
   /// those are left where they are.
+  std::optional<CheckpointFile> newest_file(const std::function<void(const std::string& message)>& broken) const;
   std::optional<Snapshot> newest(const std::function<void(const std::string& message)>& broken) const;
-  /// This file, verified; a DataError names file and tensor. A file named step-N holds step N.
-  static Snapshot read(const std::filesystem::path& file);
-  std::vector<std::filesystem::path> files() const;  ///< oldest first, verified or not; none when there is no such folder
+  static Snapshot read(const std::filesystem::path& file);  ///< this one, verified
+  std::vector<std::filesystem::path> files() const;         ///< oldest first, verified or not; none when there is no such folder
 
  private:
   struct Known {  // what a file was like when it verified

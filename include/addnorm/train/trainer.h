@@ -86,8 +86,13 @@ class Trainer {
   Snapshot snapshot();
   /// DataError where it is not of such a model and optimizer; then nothing has changed.
   void restore(const Snapshot& snapshot);
+  /// The same tensor by tensor, with less memory. `record`: the trainer's own part of the file's. A file that cannot be read any
+  /// more in the middle of it leaves a trainer that gives no snapshots.
+  void restore(const CheckpointFile& file, const std::string& record);
   /// Where OnNan::rollback finds its way back: the last snapshot that is known to be good.
   void rollback_to(std::function<std::optional<Snapshot>()> last_good);
+  /// The same by a function that calls restore() itself; false: there is nothing to go back to.
+  void rollback_by(std::function<bool()> restore_last_good);
   void observe(TrainObserver* observer);
 
  private:
