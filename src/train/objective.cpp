@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <type_traits>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
@@ -32,20 +33,56 @@ Var rows_of(const Batch& batch, std::size_t width) {
 
 const double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
+// Each kind of model: what it makes of a batch, and the residual connections of its stacks.
+
+Var logits_of(const LanguageModel& m, const Batch& b, const Pass& pass, StreamObservers o) {
+  return m(source_of(b), pass, o.stream);
+}
+Var logits_of(const Encoder& m, const Batch& b, const Pass& pass, StreamObservers o) {
+  return m.logits(source_of(b), pass, o.stream);
+}
+Var logits_of(const Classifier& m, const Batch& b, const Pass& pass, StreamObservers o) {
+  return m(source_of(b), pass, o.stream);
+}
+Var logits_of(const Mlp& m, const Batch& b, const Pass& pass, StreamObservers o) {
+  return m(rows_of(b, m.config().features), pass, o.stream);
+}
+Var logits_of(const EncoderDecoder& m, const Batch& b, const Pass& pass, StreamObservers o) {
+  return m(source_of(b), target_of(b), pass, o.stream, o.decoder);
+}
+
+struct Residuals {
+  Residual* stream = nullptr;
+  Residual* decoder = nullptr;
+};
+Residuals residuals_of(EncoderDecoder& m) { return {&m.encoder().residual(), &m.decoder().residual()}; }
+template <class OneStack>
+Residuals residuals_of(OneStack& m) {
+  return {&m.stack().residual()};
+}
+
+template <class Wanted, class Any, class See>
+bool seen_as(Any& model, See& see) {
+  using Kind = std::conditional_t<std::is_const_v<Any>, const Wanted, Wanted>;
+  auto* kind = dynamic_cast<Kind*>(&model);
+  if (kind) see(*kind);
+  return kind != nullptr;
+}
+/// see(model as what it is); false: it is of a class of one's own.
+template <class Any, class See>
+bool with_kind(Any& model, See&& see) {
+  return seen_as<LanguageModel>(model, see) || seen_as<Encoder>(model, see) || seen_as<Classifier>(model, see) ||
+         seen_as<Mlp>(model, see) || seen_as<EncoderDecoder>(model, see);
+}
+
 }  // namespace
 
 Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObservers observers) {
   pass.first_sequence = batch.first;
-  if (const auto* lm = dynamic_cast<const LanguageModel*>(&model)) return (*lm)(source_of(batch), pass, observers.stream);
-  if (const auto* encoder = dynamic_cast<const Encoder*>(&model))
-    return encoder->logits(source_of(batch), pass, observers.stream);
-  if (const auto* classifier = dynamic_cast<const Classifier*>(&model))
-    return (*classifier)(source_of(batch), pass, observers.stream);
-  if (const auto* mlp = dynamic_cast<const Mlp*>(&model))
-    return (*mlp)(rows_of(batch, model.config().features), pass, observers.stream);
-  if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(&model))
-    return (*pairs)(source_of(batch), target_of(batch), pass, observers.stream, observers.decoder);
-  throw UsageError("batch_logits: a model of a class of one's own; call it, and cross_entropy, yourself");
+  Var logits;
+  const bool known = with_kind(model, [&](const auto& kind) { logits = logits_of(kind, batch, pass, observers); });
+  require(known, "batch_logits: a model of a class of one's own; call it, and cross_entropy, yourself");
+  return logits;
 }
 
 Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double label_smoothing) {
@@ -56,21 +93,19 @@ Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double 
 void calibrate(Model& model, const Batch& batch, const Pass& pass) {
   Pass training = pass;
   training.train = true;
-  const auto measure = [&](Residual& residual, bool decoder) {
-    if (!residual.needs_calibration()) return;
+  const auto measure = [&](Residual* residual, StreamObserver* StreamObservers::*place) {
+    if (!residual || !residual->needs_calibration()) return;
     const NoGrad no_grad;
-    residual.calibrate([&](StreamObserver* observer) {
-      batch_logits(model, batch, training, decoder ? StreamObservers{.decoder = observer} : StreamObservers{.stream = observer});
+    residual->calibrate([&](StreamObserver* observer) {
+      StreamObservers observers;
+      observers.*place = observer;
+      batch_logits(model, batch, training, observers);
     });
   };
-  if (auto* lm = dynamic_cast<LanguageModel*>(&model)) measure(lm->stack().residual(), false);
-  if (auto* encoder = dynamic_cast<Encoder*>(&model)) measure(encoder->stack().residual(), false);
-  if (auto* classifier = dynamic_cast<Classifier*>(&model)) measure(classifier->stack().residual(), false);
-  if (auto* mlp = dynamic_cast<Mlp*>(&model)) measure(mlp->stack().residual(), false);
-  if (auto* pairs = dynamic_cast<EncoderDecoder*>(&model)) {
-    measure(pairs->encoder().residual(), false);
-    measure(pairs->decoder().residual(), true);
-  }
+  Residuals all;
+  with_kind(model, [&](auto& kind) { all = residuals_of(kind); });
+  measure(all.stream, &StreamObservers::stream);
+  measure(all.decoder, &StreamObservers::decoder);
 }
 
 double Evaluation::perplexity() const { return std::exp(loss); }

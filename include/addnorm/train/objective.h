@@ -15,10 +15,11 @@ struct StreamObservers {
 };
 
 /// Logits of everything that the batch has a label for: [sequences, tokens, vocabulary], or [sequences, classes]. A batch whose
-/// fields do not fit the kind of model is a UsageError.
+/// fields do not fit the kind of model is a UsageError. Cost: one forward pass; what backward needs is kept unless NoGrad.
 Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObservers observers = {});
 
-/// Mean cross-entropy over the labels that count, in nats; 0 where none does.
+/// Mean cross-entropy over the labels that count, in nats; 0 where none does. One forward pass; the loss is float32, its sum
+/// double.
 Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double label_smoothing = 0);
 
 /// The measured coefficients of arrangements that have some (Admin), from one pass over the batch in training mode: once before
@@ -42,7 +43,8 @@ struct Evaluation {
   double exact_match() const;    ///< exact / sequences; NaN without any
 };
 
-/// Over samples 0 ... samples - 1 (0: one epoch), `batch_size` at a time. `go_on` is asked before every batch.
+/// Over samples 0 ... samples - 1 (0: one epoch), `batch_size` at a time: a forward pass of each, with the memory of one batch
+/// and nothing kept for backward. `go_on` is asked before every batch.
 Evaluation evaluate(const Model& model, const Dataset& data, std::uint64_t samples, std::size_t batch_size,
                     const std::function<bool()>& go_on = {});
 

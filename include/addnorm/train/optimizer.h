@@ -1,4 +1,13 @@
-// Optimizers: from gradients to new parameters. Formulas: docs/training.md.
+// Optimizers: from gradients to new parameters. With g the gradient, t the update's number from 1 on, d the weight decay:
+//
+//   sgd        g += d p;  u = momentum u + g;  p -= lr u;  nesterov: p -= lr (g + momentum u)
+//   adam       g += d p;  m += (1 - beta1)(g - m);  v += (1 - beta2)(g^2 - v);  p -= lr m / c1 / (sqrt(v / c2) + eps)
+//   adamw      as adam, but d does not join g: p -= lr d p besides;  c1 = 1 - beta1^t, c2 = 1 - beta2^t
+//   radam      as adamw, times a factor r(t) once v can be trusted; p -= lr m / c1 until then
+//   adafactor  v of a matrix is kept as its row and column means; steps are relative to RMS(p), their RMS is clipped
+//
+// State has the shape of its parameter (adafactor: a number per row and per column), float32, or float64 as it is; coefficients
+// are double. The formulas in full, and where they leave PyTorch's: docs/training.md.
 #pragma once
 
 #include <cstdint>
