@@ -58,15 +58,16 @@ void Run::validate() {
   const Evaluation found =
       evaluate(*model_, *data_.validation, samples, options_.batch_size, [this] { return observer_.go_on(); });
   if (found.stopped) return;
-  state_.measured = static_cast<std::uint64_t>(trainer_->steps());
+  const auto step = static_cast<std::uint64_t>(trainer_->steps());
   const bool best = std::isfinite(found.loss) && (!state_.best || found.loss < *state_.best);
   try {
     if (best) save_best();
     if (best) state_.best = found.loss;
-    if (best) state_.best_step = state_.measured;
+    if (best) state_.best_step = step;
   } catch (const Error& error) {
     observer_.on_warning(error.what());
   }
+  state_.measured = step;
   result_.validation = found;
   metrics_->append(metrics_line(trainer_->steps(), found, data_.pairs));
   observer_.on_validation(trainer_->steps(), found, best);
@@ -145,9 +146,12 @@ void Run::loop() {
 /// Something went wrong between two updates: parameters and optimizer are those of the last one.
 void Run::keep_what_is_good() noexcept {
   try {
-    if (failed_saves_ < kMostFailedSaves && trainer_->steps() > saved_step_) try_to_save();
-  } catch (const std::exception& error) {
-    observer_.on_warning(error.what());
+    try {
+      if (failed_saves_ < kMostFailedSaves && trainer_->steps() > saved_step_) try_to_save();
+    } catch (const std::exception& error) {
+      observer_.on_warning(error.what());
+    }
+  } catch (...) {  // not even memory for the warning: the error that brought us here is told
   }
 }
 

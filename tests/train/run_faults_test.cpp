@@ -10,7 +10,7 @@
 #include "addnorm/train/run.h"
 #include "addnorm/train/run_folder.h"
 #include "support/faulty_disk.h"
-#include "support/folder.h"
+#include "train/runs.h"
 
 namespace addnorm {
 namespace {
@@ -33,7 +33,7 @@ struct Watcher : RunObserver {
   std::string warnings;
 };
 
-struct RunOnAFaultyDisk : testing::Test {
+struct RunOnAFaultyDisk : test::Runs {
   RunOnAFaultyDisk() {
     test::skip_syncs = true;
     Watcher watcher;
@@ -47,21 +47,10 @@ struct RunOnAFaultyDisk : testing::Test {
             .resume = resume,
             .pause = std::chrono::milliseconds(1)};
   }
-  std::string refusal(const RunRequest& asked) const {
-    Watcher watcher;
-    try {
-      train_run(asked, watcher);
-    } catch (const Error& error) {
-      return error.what();
-    }
-    return "";
-  }
-  std::string weights(const std::string& name) const { return test::text_of(folder.path / name / "model.safetensors"); }
   /// The steps that have a line of their own in metrics.jsonl, in order.
   std::string steps(const std::string& name) const {
-    std::ifstream file(folder.path / name / "metrics.jsonl");
     std::string all;
-    for (std::string line; std::getline(file, line);)
+    for (const std::string& line : lines(name))
       if (line.find("\"loss\"") != std::string::npos) all += line.substr(line.find(':') + 1, 1);
     return all;
   }
@@ -71,8 +60,6 @@ struct RunOnAFaultyDisk : testing::Test {
     for (const auto& entry : fs::recursive_directory_iterator(folder.path / name))
       EXPECT_EQ(entry.path().string().find(".tmp"), std::string::npos) << entry.path();
   }
-
-  test::TemporaryFolder folder;
 };
 
 // K-03 for a whole run: any single call fails. Before the first step that may end it, with the reason; nothing is in the way of
