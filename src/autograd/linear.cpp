@@ -10,6 +10,7 @@
 #include "kernels/activations.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm/gemm.h"
+#include "tensor/arena_borrow.h"
 
 namespace addnorm {
 namespace {
@@ -61,8 +62,9 @@ Tensor input_gradient(const Tensor& dh, const Tensor& w, const Shape& shape) {
   return dx;
 }
 
-/// dW = dh^T x
+/// dW = dh^T x, in memory that activations have left.
 Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
+  const BorrowLargerBlocks borrow;
   Tensor dw(shape, dh.dtype());
   dispatch(dh.dtype(), [&](auto zero) {
     using T = decltype(zero);

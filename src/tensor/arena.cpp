@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <mutex>
+#include <unordered_map>
 #include <vector>
 
 #include "addnorm/core/error.h"
 #include "core/bytes.h"
+#include "tensor/arena_borrow.h"
 #include "tensor/arena_pages.h"
 #include "tensor/poison.h"
 #include "tensor/size_class.h"
@@ -29,10 +31,12 @@ class Arena {
   };
 
   char* carve(std::size_t index, std::size_t bytes);
+  char* borrow(std::size_t index);
   void trim_locked();
 
   std::mutex mutex_;
   std::array<SizeClass, kSizeClasses> classes_;
+  std::unordered_map<char*, std::size_t> borrowed_;  // blocks that serve a smaller class for a while, and their own class
   ArenaPages pages_;
   std::size_t in_use_ = 0;
   std::size_t peak_ = 0;
@@ -51,16 +55,33 @@ void* Arena::take(std::size_t bytes) {
   const std::size_t index = size_class_of(bytes);
   auto& free = classes_[index].free;
   char* memory = nullptr;
-  if (free.empty()) {
-    memory = carve(index, bytes);
-  } else {
+  if (!free.empty()) {
     memory = free.back();
     free.pop_back();
+  } else if (BorrowLargerBlocks::allowed()) {
+    memory = borrow(index);
   }
+  if (memory == nullptr) memory = carve(index, bytes);
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   unpoison(memory, bytes);
   return memory;
+}
+
+/// The smallest free block of a larger class, up to four times as large; null where there is none.
+char* Arena::borrow(std::size_t index) {
+  constexpr std::size_t kLeast = std::size_t{1} << 18;  // less is not worth a note
+  if (size_of_class(index) < kLeast) return nullptr;
+  const std::size_t end = std::min(kSizeClasses, index + 2 * kClassesPerDoubling + 1);
+  for (std::size_t larger = index + 1; larger < end; ++larger) {
+    auto& free = classes_[larger].free;
+    if (free.empty()) continue;
+    char* const memory = free.back();
+    borrowed_.emplace(memory, larger);  // first: it may run out of memory
+    free.pop_back();
+    return memory;
+  }
+  return nullptr;
 }
 
 char* Arena::carve(std::size_t index, std::size_t bytes) {
@@ -80,7 +101,11 @@ char* Arena::carve(std::size_t index, std::size_t bytes) {
 
 void Arena::give_back(void* memory, std::size_t bytes) noexcept {
   const std::lock_guard lock(mutex_);
-  const std::size_t index = size_class_of(bytes);
+  std::size_t index = size_class_of(bytes);
+  if (const auto found = borrowed_.find(static_cast<char*>(memory)); found != borrowed_.end()) {
+    index = found->second;
+    borrowed_.erase(found);
+  }
   poison(memory, stride_of_class(index));
   classes_[index].free.push_back(static_cast<char*>(memory));
   in_use_ -= bytes;

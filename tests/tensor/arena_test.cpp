@@ -15,6 +15,7 @@
 #include "addnorm/core/rng.h"
 #include "support/near.h"
 #include "support/sanitizer.h"
+#include "tensor/arena_borrow.h"
 #include "tensor/arena_pages.h"
 #include "tensor/arena_scope.h"
 #include "tensor/poison.h"
@@ -48,6 +49,30 @@ TEST(Arena, ReusesTheBlockThatWasReturnedLast) {
   EXPECT_EQ(arena_take(4999), a);
   arena_give_back(a, 4999);
   arena_give_back(b, 5001);
+}
+
+TEST(Arena, LendsLargerFreeBlocksWhereThatIsAllowedAndPutsThemBackWhereTheyBelong) {
+  constexpr std::size_t kLarge = std::size_t{37} << 20, kSmall = std::size_t{21} << 20, kTooSmall = std::size_t{5} << 20;
+  void* const large = arena_take(kLarge);
+  arena_give_back(large, kLarge);
+  const std::size_t carved = arena_stats().bytes_carved;
+  {
+    const BorrowLargerBlocks borrow;
+    void* const small = arena_take(kSmall);
+    EXPECT_EQ(small, large);
+    void* const other = arena_take(kTooSmall);
+    EXPECT_EQ(arena_stats().bytes_carved, carved + stride_of_class(size_class_of(kTooSmall)));  // nothing near its size was free
+    arena_give_back(other, kTooSmall);
+    arena_give_back(small, kSmall);
+  }
+  void* const again = arena_take(kLarge);  // the whole of it, as before
+  EXPECT_EQ(again, large);
+  std::memset(again, 1, kLarge);
+  arena_give_back(again, kLarge);
+  void* const own = arena_take(kSmall);
+  EXPECT_NE(own, large);
+  arena_give_back(own, kSmall);
+  arena_trim();
 }
 
 TEST(Arena, AlignsEveryBlockToACacheLineAndStaggersEqualOnes) {

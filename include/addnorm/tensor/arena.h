@@ -17,7 +17,7 @@ struct ArenaStats {
   std::size_t bytes_in_use = 0;  ///< asked for and not yet returned, without rounding
   std::size_t peak_bytes = 0;    ///< highest bytes_in_use so far
   std::size_t bytes_mapped = 0;  ///< made accessible by the system; constant from the second step of a training loop on
-  std::size_t bytes_carved = 0;  ///< blocks in use and in the free lists, rounding included; as constant as bytes_mapped
+  std::size_t bytes_carved = 0;  ///< blocks in use and in the free lists, rounding included; settles within some steps
 };
 
 /// Memory of at least `bytes` bytes (0 is fine), aligned to 64, not initialised. Thread-safe. When the system has no more,
