@@ -47,6 +47,7 @@ bool Run::one_step() {
 
 /// Weights last: where they are, everything that belongs to them is.
 void Run::save_best() {
+  hold_folder();
   make_folder(folder_.best());
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.best() / "tokenizer.json", tokenizer->to_json());
   save_model(folder_.best(), *model_, source_->extra());

@@ -187,6 +187,8 @@ TEST_F(RunOnAFaultyDisk, K05AnotherRunInItsPlaceKeepsItsFiles) {
   RunRequest longer = request("other");
   longer.given.options.seed = 4;
   train_run(longer, other);
+  const std::string best = test::text_of(folder.path / "other/best/model.safetensors");
+  ASSERT_FALSE(best.empty());
   const std::string before = weights("other"), metrics = test::text_of(folder.path / "other/metrics.jsonl");
   Watcher watcher([&](std::int64_t step) {
     if (step != 3) return;
@@ -196,6 +198,7 @@ TEST_F(RunOnAFaultyDisk, K05AnotherRunInItsPlaceKeepsItsFiles) {
   EXPECT_THROW(train_run(request("a"), watcher), DataError);
   EXPECT_NE(watcher.warnings.find("another run stands there"), std::string::npos) << watcher.warnings;
   EXPECT_TRUE(weights("a") == before);
+  EXPECT_TRUE(test::text_of(folder.path / "a/best/model.safetensors") == best);
   EXPECT_EQ(test::text_of(folder.path / "a/metrics.jsonl"), metrics);
 }
 
