@@ -1,0 +1,44 @@
+// What became of a training run: the one place where "trained" is defined.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "addnorm/data/dataset.h"
+
+namespace addnorm {
+
+/// How a run of some hundred steps went, in the words of the lab.
+enum class Outcome : unsigned char {
+  trained,   ///< its last losses are below the line
+  slow,      ///< above the line, but it has left the plateau and the loss still falls
+  stuck,     ///< it learned how often each token occurs, or not even that
+  diverged,  ///< it had been better, or a loss or gradient was not finite
+};
+const char* name_of(Outcome outcome);  ///< "trained", "slow", "stuck", "diverged"
+
+/// Losses are the mean over this many steps.
+inline constexpr std::size_t kOutcomeWindow = 20;
+
+/// Below which mean of the last losses a run counts as trained: three quarters of the way from the unigram to the bigram loss,
+///
+///   line = unigram - 3/4 (unigram - bigram)
+///
+/// Data without a bigram (pairs, classes) have the floor in its place, or 0: the line is then half of the way to it, because no
+/// simple predictor lies between. NaN where nothing is known of the data.
+double trained_line(const Baselines& baselines);
+/// What a model knows that has learned nothing but frequencies.
+double plateau(const Baselines& baselines);
+
+struct Judged {
+  Outcome outcome = Outcome::stuck;
+  double loss = 0;               ///< mean of the last losses
+  double best = 0;               ///< lowest mean over a window
+  std::int64_t diverged_at = 0;  ///< first step from which on it was worse than its best by more than chance; 0: it was not
+  std::string text() const;      ///< "trained, 2.03", "diverged at step 214 (2.05 before)"
+};
+/// `losses` of step 1, 2, ... (nats per label). `broke_off`: the run ended early because a number was not finite.
+Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off = false);
+
+}  // namespace addnorm
