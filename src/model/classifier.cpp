@@ -25,7 +25,7 @@ Classifier::Classifier(const ModelConfig& given)
 Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
   const Pass own = of_batch(pass, tokens, stack_);
   const Var y = stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
-  return out_(pooled(y, config().pooling, tokens.lengths));
+  return head(y, tokens.lengths);
 }
 
 std::optional<Distribution> Classifier::init(const Parameter& parameter, const Part& part) const {

@@ -19,7 +19,7 @@ Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* 
 
 Var Encoder::logits(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
   require(config().head, "Encoder: this model was made with head = false; it gives vectors, not logits");
-  return head_((*this)(tokens, pass, observer), tokens_.table());
+  return head((*this)(tokens, pass, observer));
 }
 
 std::optional<Distribution> Encoder::init(const Parameter& parameter, const Part& part) const {

@@ -46,7 +46,7 @@ Var EncoderDecoder::operator()(const Tokens& source, const Tokens& target, const
           " targets; they belong together one by one");
   const Var memory = encode(source, pass, of_encoder);
   const Var y = decode(target, {.memory = memory, .memory_lengths = source.lengths, .observer = of_decoder}, pass);
-  return head_(y, target_table());
+  return head(y);
 }
 
 std::optional<Distribution> EncoderDecoder::init(const Parameter& parameter, const Part& part) const {

@@ -15,7 +15,7 @@ Var Mlp::operator()(const Var& x, const Pass& pass, StreamObserver* observer) co
           x.defined() ? x.shape().text() : "undefined", "; [batch, ", config().features, "] is needed");
   Pass own = pass;
   own.first_row = pass.first_sequence;
-  return out_(stack_(in_(x), {.observer = observer}, own));
+  return head(stack_(in_(x), {.observer = observer}, own));
 }
 
 std::optional<Distribution> Mlp::init(const Parameter& parameter, const Part& part) const {

@@ -104,6 +104,7 @@ void Stack::run(Stream& stream, std::size_t layer, const StackInput& input, cons
     if (!runs(unit)) break;
     const NameScope scope(name_of(unit.sub_layer));
     const Var u = stream.read(unit);
+    if (input.observer && !replaying()) input.observer->on_read(unit, u);
     const bool bypassed = cut && cut->bypassed == unit.index;
     stream.write(unit, bypassed ? Var(Tensor::zeros(u.shape(), u.dtype())) : branch(unit, u, input, pass));
   }

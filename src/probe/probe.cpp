@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "addnorm/core/error.h"
+#include "probe/full_probe.h"
 #include "probe/roles.h"
 #include "probe/stream_probe.h"
 
@@ -41,6 +42,7 @@ struct Probe::Impl {
   std::function<void(const ProbeRecord&)> sink;
   StreamProbe first{"stack"}, second{"decoder"};
   RoleProbe roles;
+  FullProbe full;
   Model* model = nullptr;
   ProbeRecord record;
   std::int64_t step = 0;
@@ -61,6 +63,7 @@ void Probe::on_part(std::int64_t step, const Batch& part) {
   i.record = {.step = step};
   i.first.begin(part.lengths);
   i.second.begin(part.target_lengths);
+  if (i.options.level == ProbeLevel::full) i.full.begin(step, part);
 }
 
 StreamObservers Probe::streams(std::int64_t step) {
@@ -88,14 +91,20 @@ void Probe::on_gradients(std::int64_t step, Model& model) {
   Impl& i = *impl_;
   i.model = &model;
   if (i.options.level == ProbeLevel::off || !is_probed(step, i.options.every)) return;
-  i.timed([&] { i.roles.before_update(model); });
+  i.timed([&] {
+    i.roles.before_update(model);
+    if (i.options.level == ProbeLevel::full) i.full.before_update(model, i.record);
+  });
 }
 
 void Probe::on_step(const StepRecord& record) {
   Impl& i = *impl_;
   i.step = 0;  // the same step may come again: after a rollback
   if (i.options.level == ProbeLevel::off || i.record.step != record.step || record.outcome != StepOutcome::updated) return;
-  i.timed([&] { i.record.roles = i.roles.after_update(*i.model); });
+  i.timed([&] {
+    i.record.roles = i.roles.after_update(*i.model);
+    if (i.options.level == ProbeLevel::full) i.full.after_update(*i.model, i.record);
+  });
   i.sink(i.record);
   i.record = {};
 }

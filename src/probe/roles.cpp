@@ -13,15 +13,6 @@ struct Sums {
   double gradient = 0, change = 0, weight = 0;  // of squares
 };
 
-/// see(role, first element, elements) for every part of a parameter.
-template <class See>
-void for_each_part(const Parameter& parameter, See&& see) {
-  const Shape& shape = parameter.value.shape();
-  const std::size_t rows = shape.rank() == 0 ? 1 : shape[0];
-  const std::size_t row = rows ? parameter.value.value().elements() / rows : 0;
-  for (const Part& part : parameter.parts) see(part.role, part.first * row, part.rows * row);
-}
-
 double squares(const Tensor& x, std::size_t first, std::size_t count) {
   double sum = 0;
   dispatch(x.dtype(), [&](auto zero) {
@@ -49,7 +40,7 @@ void RoleProbe::before_update(Model& model) {
   std::map<Role, double> gradients;
   for_each_parameter(model, [&](Parameter& p) {
     before_.push_back(p.value.value().clone());
-    for_each_part(p, [&](Role role, std::size_t first, std::size_t count) {
+    for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
       double& sum = gradients[role];
       if (p.value.grad().defined()) sum += squares(p.value.grad(), first, count);
     });
@@ -63,7 +54,7 @@ std::vector<RoleRecord> RoleProbe::after_update(Model& model) {
   std::size_t at = 0;
   for_each_parameter(model, [&](Parameter& p) {
     const Tensor& before = before_[at++];
-    for_each_part(p, [&](Role role, std::size_t first, std::size_t count) {
+    for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
       sums[role].change += squared_distance(p.value.value(), before, first, count);
       sums[role].weight += squares(before, first, count);
     });

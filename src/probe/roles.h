@@ -8,6 +8,15 @@
 
 namespace addnorm {
 
+/// see(role, first element, elements) for every part of a parameter.
+template <class See>
+void for_each_role(const Parameter& parameter, See&& see) {
+  const Shape& shape = parameter.value.shape();
+  const std::size_t rows = shape.rank() == 0 ? 1 : shape[0];
+  const std::size_t row = rows ? parameter.value.value().elements() / rows : 0;
+  for (const Part& part : parameter.parts) see(part.role, part.first * row, part.rows * row);
+}
+
 class RoleProbe {
  public:
   /// Gradients as they are, and a copy of all weights.

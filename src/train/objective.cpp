@@ -51,13 +51,15 @@ Var logits_of(const EncoderDecoder& m, const Batch& b, const Pass& pass, StreamO
   return m(source_of(b), target_of(b), pass, o.stream, o.decoder);
 }
 
-struct Residuals {
-  Residual* stream = nullptr;
-  Residual* decoder = nullptr;
-};
-Residuals residuals_of(EncoderDecoder& m) { return {&m.encoder().residual(), &m.decoder().residual()}; }
+Var head_of(const Classifier& m, const Batch& b, const Var& y) { return m.head(y, b.lengths); }
+template <class Other>
+Var head_of(const Other& m, const Batch&, const Var& y) {
+  return m.head(y);
+}
+
+Residuals stacks_of(EncoderDecoder& m) { return {&m.encoder().residual(), &m.decoder().residual()}; }
 template <class OneStack>
-Residuals residuals_of(OneStack& m) {
+Residuals stacks_of(OneStack& m) {
   return {&m.stack().residual()};
 }
 
@@ -85,6 +87,19 @@ Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObserv
   return logits;
 }
 
+Var head_logits(const Model& model, const Batch& batch, const Var& y) {
+  Var logits;
+  const bool known = with_kind(model, [&](const auto& kind) { logits = head_of(kind, batch, y); });
+  require(known, "head_logits: a model of a class of one's own");
+  return logits;
+}
+
+Residuals residuals_of(Model& model) {
+  Residuals all;
+  with_kind(model, [&](auto& kind) { all = stacks_of(kind); });
+  return all;
+}
+
 Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double label_smoothing) {
   return cross_entropy(batch_logits(model, batch, pass), batch.labels,
                        {.ignore_index = kIgnoredLabel, .label_smoothing = label_smoothing});
@@ -102,8 +117,7 @@ void calibrate(Model& model, const Batch& batch, const Pass& pass) {
       batch_logits(model, batch, training, observers);
     });
   };
-  Residuals all;
-  with_kind(model, [&](auto& kind) { all = residuals_of(kind); });
+  const Residuals all = residuals_of(model);
   measure(all.stream, &StreamObservers::stream);
   measure(all.decoder, &StreamObservers::decoder);
 }

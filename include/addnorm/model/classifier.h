@@ -14,6 +14,8 @@ class Classifier : public Model {
   explicit Classifier(const ModelConfig& config);
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  /// Logits of what comes out of the stack, [batch, tokens, d_model].
+  Var head(const Var& y, const std::vector<std::size_t>& lengths) const { return out_(pooled(y, config().pooling, lengths)); }
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
   Stack& stack() { return stack_; }

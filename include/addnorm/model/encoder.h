@@ -12,6 +12,7 @@ class Encoder : public Model {
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   Var logits(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  Var head(const Var& y) const { return head_(y, tokens_.table()); }  ///< logits of what comes out of the stack
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
   Stack& stack() { return stack_; }

@@ -16,6 +16,7 @@ class EncoderDecoder : public Model {
   /// Logits [batch, target tokens, target_vocab] of each next target token.
   Var operator()(const Tokens& source, const Tokens& target, const Pass& pass = {}, StreamObserver* of_encoder = nullptr,
                  StreamObserver* of_decoder = nullptr) const;
+  Var head(const Var& y) const { return head_(y, target_table()); }  ///< logits of what comes out of the decoder
   /// Empty targets of these sources. The model outlives it and stays where it is.
   std::unique_ptr<Decoding> decoding(const Tokens& source, bool cached = true) const;
   void visit(Visitor& visitor) override;

@@ -15,6 +15,7 @@ class LanguageModel : public Model {
   /// Empty sequences to be continued. With a cache a step costs one token; without, the whole prefix again. The model outlives it
   /// and stays where it is.
   std::unique_ptr<Decoding> decoding(std::size_t rows, bool cached = true) const;
+  Var head(const Var& y) const { return head_(y, tokens_.table()); }  ///< logits of what comes out of the stack
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
   Stack& stack() { return stack_; }

@@ -11,6 +11,7 @@ class Mlp : public Model {
   explicit Mlp(const ModelConfig& config);
 
   Var operator()(const Var& x, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
+  Var head(const Var& y) const { return out_(y); }  ///< logits of what comes out of the stack
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
   Stack& stack() { return stack_; }

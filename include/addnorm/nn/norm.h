@@ -30,6 +30,12 @@ class Norm : public Module {
   Var sum(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout) const;
   bool is_identity() const { return options_.formula == NormFormula::none; }
   const NormKindOptions& options() const { return options_; }
+  // Its parameters and running statistics as they are, for looking into a model; undefined where this kind has none.
+  const Var& gamma() const { return gamma_; }
+  const Var& beta() const { return beta_; }
+  const Var& alpha() const { return alpha_; }
+  const Tensor& running_mean() const { return running_mean_; }
+  const Tensor& running_var() const { return running_var_; }
   void visit(Visitor& visitor) override;
 
  private:

@@ -34,6 +34,8 @@ class StreamObserver {
   /// through the branch; one float addition of them is the gradient of `whole`, bit for bit
   /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not told where there is no skip.
   virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
+  /// What the sub-layer of `unit` reads: N_in(x) and the like. Told by a Stack, as on_attention is.
+  virtual void on_read(const Unit& /*unit*/, const Var& /*u*/) {}
   /// What the scores of the unit's attention are made of.
   virtual void on_attention(const Unit& /*unit*/, const AttentionScores& /*scores*/) {}
 };

@@ -18,6 +18,16 @@ struct StreamObservers {
 /// fields do not fit the kind of model is a UsageError. Cost: one forward pass; what backward needs is kept unless NoGrad.
 Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObservers observers = {});
 
+/// The end of batch_logits: from what comes out of the model's last stack to logits. Linear but for its bias.
+Var head_logits(const Model& model, const Batch& batch, const Var& y);
+
+/// The residual connections of a model's stacks; `decoder` is that of the second one of an encoder-decoder.
+struct Residuals {
+  Residual* stream = nullptr;
+  Residual* decoder = nullptr;
+};
+Residuals residuals_of(Model& model);
+
 /// Mean cross-entropy over the labels that count, in nats; 0 where none does. One forward pass; the loss is float32, its sum
 /// double.
 Var batch_loss(const Model& model, const Batch& batch, const Pass& pass, double label_smoothing = 0);

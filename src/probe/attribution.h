@@ -1,0 +1,23 @@
+// Direct logit attribution: how much of the logits each component of the stream brings by itself.
+#pragma once
+
+#include <functional>
+
+#include "addnorm/train/objective.h"
+#include "probe/components.h"
+
+namespace addnorm {
+
+/// see(component, logits) for every component behind the exit norm (components.take_exit() has been called), and at last for
+/// number parts().size(): the head's bias, the same row everywhere. They add up to the logits. One head product each.
+void for_each_contribution(const Model& model, const Batch& batch, const Components& components,
+                           const std::function<void(std::size_t component, const Tensor& logits)>& see);
+
+/// By component, the head's bias counted to the biases of norms: mean over labels of z_label - mean of z, z the logits that the
+/// component brings. What does not move the label against the average class brings nothing. Adds up to that of the whole logits.
+std::vector<double> logit_attribution(const Model& model, const Batch& batch, const Components& components);
+
+/// Mean over the labels that count of z_label - mean of z.
+double label_margin(const Tensor& logits, const Batch& batch);
+
+}  // namespace addnorm
