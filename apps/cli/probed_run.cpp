@@ -1,6 +1,7 @@
 #include "probed_run.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "figures.h"
 
@@ -36,9 +37,11 @@ void ProbedRun::on_gradients(std::int64_t step, Model& model) {
 
 void ProbedRun::on_step(const StepRecord& record) {
   if (probe_) {
+    const auto begin = std::chrono::steady_clock::now();  // what is measured behind the update belongs to no step
     probe_->on_step(record);
+    const std::chrono::duration<double> behind = std::chrono::steady_clock::now() - begin;
     const bool probed = is_probed(record.step, options_.every);
-    (probed ? probed_seconds_ : other_seconds_) += record.seconds;
+    (probed ? probed_seconds_ : other_seconds_) += record.seconds + behind.count();
     ++(probed ? probed_steps_ : other_steps_);
   }
   if (log_ && record.outcome == StepOutcome::rolled_back) log_->go_back(record.step - 1);
