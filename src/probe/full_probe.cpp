@@ -16,9 +16,12 @@ namespace {
 constexpr std::size_t kMostComponentElements = std::size_t{1} << 25;  // of all components together, 256 MiB
 
 /// The first sequences of a batch, few enough for a pass per unit and for a copy of the stream per unit.
-Batch first_sequences(const Batch& batch, const ModelConfig& config) {
-  std::size_t count = std::min(batch.sequences, kMostCutSequences);
-  const std::size_t components = 3 * std::max(config.layers, config.decoder_layers) + 2;
+Batch first_sequences(const Batch& batch, Model& model) {
+  const ModelConfig& config = model.config();
+  const Residuals residuals = residuals_of(model);
+  const std::size_t units = residuals.stream->shape().units() + (residuals.decoder ? residuals.decoder->shape().units() : 0);
+  std::size_t count = cut_sequences(batch.sequences, units);
+  const std::size_t components = units + 4;
   const std::size_t tokens = std::max({batch.ids.size(), batch.target_ids.size(), batch.sequences}) / batch.sequences;
   while (count > 1 && count * tokens * config.d_model * components > kMostComponentElements) count /= 2;
   return sequences_of(batch, 0, count);
@@ -33,17 +36,22 @@ double distance_over_length(const Tensor& a, const Tensor& b) { return norm(sub(
 
 }  // namespace
 
+std::size_t cut_sequences(std::size_t sequences, std::size_t units) {
+  return std::min(sequences, std::clamp(kMostCuts / std::max<std::size_t>(1, units), kLeastCutSequences, kMostCutSequences));
+}
+
 void FullProbe::begin(std::int64_t step, const Batch& part) {
   step_ = step;
   batch_ = part;
+  snr_.clear();
 }
 
 void FullProbe::before_update(Model& model, ProbeRecord& record) {
   if (record.stacks.empty()) return;
   {
     const NoGrad no_grad;
-    if (fixed_.sequences == 0) fixed_ = first_sequences(batch_, model.config());
-    const Batch some = first_sequences(batch_, model.config());
+    if (fixed_.sequences == 0) fixed_ = first_sequences(batch_, model);
+    const Batch some = first_sequences(batch_, model);
     measure_places(model, record);
     measure_drift(model, record);
     measure_components(model, some, record);

@@ -10,8 +10,10 @@
 
 namespace addnorm {
 
-/// At most so many sequences go through the passes of which there is one per unit, and into the components of the stream.
-inline constexpr std::size_t kMostCutSequences = 8;
+/// The passes of which there is one per unit, and the components of the stream, are of the first sequences of a batch: 8, or
+/// fewer in deep models, so that units times sequences are at most 192; at least 2.
+inline constexpr std::size_t kMostCutSequences = 8, kLeastCutSequences = 2, kMostCuts = 192;
+std::size_t cut_sequences(std::size_t sequences, std::size_t units);
 
 /// Changes neither parameters nor gradients, running statistics, optimizer or random state.
 class FullProbe {

@@ -36,6 +36,25 @@ std::vector<std::vector<std::string>> rows_of(const std::string& told) {
   return rows;
 }
 
+TEST_F(TrainingSeen, ProbesLeaveTheModelAloneAndTheirRecordsInTheFolder) {
+  for (const char* level : {"off", "on", "full"}) {
+    const Ended ended = run(tiny({"--steps", "5", "--probes", level, "--probe-every", "3", "--out", level}));
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    const bool off = std::string(level) == "off";
+    EXPECT_EQ(ended.err.find("probes: every 3 steps") == std::string::npos, off) << ended.err;
+    EXPECT_EQ(fs::exists(at(level) / "probes.jsonl"), !off);
+  }
+  EXPECT_EQ(test::text_of(at("off/model.safetensors")), test::text_of(at("full/model.safetensors")));
+  EXPECT_EQ(test::text_of(at("off/model.safetensors")), test::text_of(at("on/model.safetensors")));
+  std::istringstream lines(test::text_of(at("full/probes.jsonl")));
+  std::vector<std::int64_t> steps;
+  for (std::string line; std::getline(lines, line);) {
+    steps.push_back(number_behind(line, "\"step\":"));
+    EXPECT_NE(line.find("\"lens_loss\""), std::string::npos) << line;
+  }
+  EXPECT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3}));
+}
+
 TEST_F(TrainingSeen, APipeSeesPlainLinesOfTheFirstTheLastAndEveryIntervalsStep) {
   std::string text;
   for (int i = 0; i < 300; ++i) text += "abcdefg hijk\n";

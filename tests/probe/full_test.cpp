@@ -10,6 +10,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "core/json.h"
 #include "probe/cut_passes.h"
+#include "probe/full_probe.h"
 #include "probe/gradient_noise.h"
 #include "support/modules.h"
 #include "support/small_models.h"
@@ -50,11 +51,12 @@ struct Trained {
   std::vector<ProbeRecord> records;
   std::vector<std::vector<float>> values;  // parameters and running statistics
 };
-Trained trained(const ModelConfig& config, ProbeLevel level, std::size_t batch_size = 4) {
+Trained trained(const ModelConfig& config, ProbeLevel level, TrainerOptions options = {.batch_size = 4}) {
   const auto model = make_model(config);
   test::scramble(*model);
   const AnyData data(config);
-  Trainer trainer(*model, data, {.batch_size = batch_size, .schedule = {.rate = 1e-2, .steps = 10}});
+  options.schedule = {.rate = 1e-2, .steps = 10};
+  Trainer trainer(*model, data, options);
   Trained all;
   Probe probe({.level = level, .every = 1}, [&](const ProbeRecord& record) { all.records.push_back(record); });
   trainer.observe(&probe);
@@ -176,6 +178,14 @@ TEST(ByPass, OfPreLnIsAnOutputMapOfZeros) {
   EXPECT_EQ(record.lens_loss.back(), loss);
 }
 
+TEST(CutPasses, AreOfFewerSequencesInDeepModels) {
+  EXPECT_EQ(cut_sequences(32, 4), 8);
+  EXPECT_EQ(cut_sequences(5, 4), 5);
+  EXPECT_EQ(cut_sequences(32, 24), 8);
+  EXPECT_EQ(cut_sequences(32, 48), 4);
+  EXPECT_EQ(cut_sequences(32, 1000), 2);
+}
+
 TEST(Divergence, IsThatOfTwoCoins) {
   const Batch batch{.sequences = 2, .labels = {0, kIgnoredLabel}};
   const Tensor p = Tensor::of({2, 2}, {std::log(3.0f), 0, 5, 0}), q = Tensor::of({2, 2}, {0, 0, 0, 5});
@@ -225,8 +235,38 @@ TEST(FullSet, IsOneLineOfJson) {
                less["roles"]["q"].contains("gradient_snr"));
 }
 
+TEST(FullSet, IsTheSameWithRecomputeAndOfTheFirstPart) {
+  const ModelConfig config = test::small(ModelKind::lm, "pre-ln");
+  const TrainerOptions usual{.batch_size = 4, .accumulate = 2}, less{.batch_size = 4, .accumulate = 2, .recompute = true};
+  const Trained off = trained(config, ProbeLevel::off, less), full = trained(config, ProbeLevel::full, less),
+                same = trained(config, ProbeLevel::full, usual);
+  for (std::size_t i = 0; i < off.values.size(); ++i) EXPECT_SAME_BITS(full.values[i], off.values[i]);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(full.records.at(i).stacks[0].lens_loss, same.records.at(i).stacks[0].lens_loss);
+    EXPECT_EQ(full.records[i].stacks[0].effective_rank, same.records[i].stacks[0].effective_rank);
+    EXPECT_EQ(full.records[i].model_change, same.records[i].model_change);
+  }
+  // Without dropout the loss of the first part is that of the full set's own passes.
+  EXPECT_DOUBLE_EQ(same.records[0].probe_loss.value(), same.records[0].loss);
+}
+
+TEST(FullSet, SurvivesAModelThatIsNoNumberAnyMore) {
+  const ModelConfig config = test::small(ModelKind::lm, "post-ln");
+  const auto model = make_model(config);
+  for_each_parameter(*model, [](Parameter& p) {
+    if (p.path == "layers.0.ffn.in.weight") p.value.value().values<float>()[3] = std::nanf("");
+  });
+  const AnyData data(config);
+  Trainer trainer(*model, data, {.batch_size = 4, .on_nan = OnNan::skip, .schedule = {.steps = 10}});
+  std::size_t records = 0;
+  Probe probe({.level = ProbeLevel::full, .every = 1}, [&](const ProbeRecord&) { ++records; });
+  trainer.observe(&probe);
+  EXPECT_EQ(trainer.step().outcome, StepOutcome::skipped);
+  EXPECT_EQ(records, 0) << "there was no update";
+}
+
 TEST(FullSet, MeasuresABatchOfOneSequenceAsFarAsItGoes) {
-  const Trained full = trained(test::small(ModelKind::lm), ProbeLevel::full, 1);
+  const Trained full = trained(test::small(ModelKind::lm), ProbeLevel::full, {.batch_size = 1});
   const ProbeRecord& record = full.records.at(1);
   EXPECT_TRUE(record.stacks[0].position_accuracy.empty());
   EXPECT_FALSE(record.roles[0].gradient_snr.has_value());
