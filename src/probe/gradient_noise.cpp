@@ -1,6 +1,7 @@
 #include "probe/gradient_noise.h"
 
 #include <algorithm>
+#include <span>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
@@ -38,6 +39,54 @@ class GradientsAside {
   std::vector<Tensor> kept_;
 };
 
+double squares_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double v : values) sum += v * v;
+  return sum;
+}
+
+/// Gradients of several parts of a batch, as far as their mean and their distance from it need them.
+class PartGradients {
+ public:
+  /// Those that the model has now; it has none afterwards.
+  void take(Model& model) {
+    std::size_t at = 0;
+    for_each_parameter(model, [&](Parameter& p) {
+      if (sums_.size() <= at) sums_.emplace_back(p.value.value().elements(), 0.0);
+      std::vector<double>& sum = sums_[at++];
+      if (!p.value.grad().defined()) return;
+      const Tensor gradient = p.value.grad().to(DType::f64);
+      const std::span<const double> g = gradient.values<double>();
+      for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += g[i];
+      for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
+        of_parts_[name_of(role)] += squares_of(g.subspan(first, count));
+      });
+      p.value.clear_grad();
+    });
+  }
+
+  /// sum over k of ||g_k - G||^2 = sum of ||g_k||^2 - n ||G||^2.
+  std::map<std::string, double> ratios(Model& model, double n) {
+    std::map<std::string, double> means, ratio;  // means: ||G||^2
+    std::size_t at = 0;
+    for_each_parameter(model, [&](Parameter& p) {
+      const std::span<const double> sum = sums_[at++];
+      for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
+        means[name_of(role)] += squares_of(sum.subspan(first, count)) / (n * n);
+      });
+    });
+    for (const auto& [role, mean] : means) {
+      const double noise = std::max(0.0, of_parts_[role] - n * mean) / (n * (n - 1));
+      ratio[role] = noise > 0 ? std::max(0.0, mean - noise) / noise : kNotMeasured;
+    }
+    return ratio;
+  }
+
+ private:
+  std::vector<std::vector<double>> sums_;   // of g_k, by parameter
+  std::map<std::string, double> of_parts_;  // sum over k of ||g_k||^2, by role
+};
+
 }  // namespace
 
 Batch sequences_of(const Batch& batch, std::size_t first, std::size_t count) {
@@ -53,50 +102,16 @@ Batch sequences_of(const Batch& batch, std::size_t first, std::size_t count) {
 }
 
 std::map<std::string, double> gradient_snr(Model& model, const Batch& batch) {
-  const std::size_t parts = std::min(kMostNoiseParts, batch.sequences);
+  const std::size_t parts = std::min(kMostNoiseParts, batch.sequences), each = batch.sequences / std::max<std::size_t>(1, parts);
   if (parts < 2) return {};
   const GradientsAside aside(model);
-  std::vector<std::vector<double>> sums;   // of the parts' gradients, by parameter
-  std::map<std::string, double> of_parts;  // sum over parts of ||g_k||^2
-  std::map<std::string, double> of_sum;    // ||sum of g_k||^2
+  PartGradients gradients;
   for (std::size_t k = 0; k < parts; ++k) {
     const ArenaScope scope;
-    const std::size_t each = batch.sequences / parts;
     backward(batch_loss(model, sequences_of(batch, k * each, each), {}));
-    std::size_t at = 0;
-    for_each_parameter(model, [&](Parameter& p) {
-      if (sums.size() <= at) sums.emplace_back(p.value.value().elements(), 0.0);
-      std::vector<double>& sum = sums[at++];
-      if (!p.value.grad().defined()) return;
-      const Tensor gradient = p.value.grad().to(DType::f64);
-      const auto g = gradient.values<double>();
-      for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
-        double squares = 0;
-        for (std::size_t i = first; i < first + count; ++i) {
-          sum[i] += g[i];
-          squares += g[i] * g[i];
-        }
-        of_parts[name_of(role)] += squares;
-      });
-      p.value.clear_grad();
-    });
+    gradients.take(model);
   }
-  std::size_t at = 0;
-  for_each_parameter(model, [&](Parameter& p) {
-    const std::vector<double>& sum = sums[at++];
-    for_each_role(p, [&](Role role, std::size_t first, std::size_t count) {
-      double squares = 0;
-      for (std::size_t i = first; i < first + count; ++i) squares += sum[i] * sum[i];
-      of_sum[name_of(role)] += squares;
-    });
-  });
-  std::map<std::string, double> ratio;
-  const auto n = static_cast<double>(parts);
-  for (const auto& [role, squares] : of_sum) {
-    const double mean = squares / (n * n), noise = std::max(0.0, of_parts[role] - n * mean) / (n * (n - 1));
-    ratio[role] = noise > 0 ? std::max(0.0, mean - noise) / noise : kNotMeasured;
-  }
-  return ratio;
+  return gradients.ratios(model, static_cast<double>(parts));
 }
 
 }  // namespace addnorm
