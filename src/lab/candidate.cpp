@@ -8,30 +8,20 @@
 namespace addnorm {
 namespace {
 
-constexpr double kNearTheLine = 0.5;  // powers of ten
-
 /// Runs one seed; false: somebody asked to stop.
 bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Tried& tried) {
   RunOptions own = options;
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
   TrialRun run(own, own.seed, data.train);
-  const auto advance = [&](std::size_t to) {
-    std::size_t at = run.trial().losses.size();
-    return run.advance(to, [&] {
-      if (ground.observer) ground.observer->on_trial(what, at++, to);
-      return ground.go_on();
-    });
-  };
-  bool whole = advance(kTrialSteps);
-  Reading reading = read_trial(run.trial());
-  if (whole && ground.request.look_longer && reading.broke_off.empty() && std::abs(reading.margin) < kNearTheLine) {
-    whole = advance(kLongTrialSteps);
-    reading = read_trial(run.trial());
-  }
+  std::size_t at = 0;
+  const bool whole = run.advance(kTrialSteps, [&] {
+    if (ground.observer) ground.observer->on_trial(what, at++, kTrialSteps);
+    return ground.go_on();
+  });
   if (!whole) return false;
   tried.trials.push_back(run.trial());
-  tried.readings.push_back(reading);
+  tried.readings.push_back(read_trial(run.trial()));
   return true;
 }
 
@@ -51,12 +41,9 @@ const Reading& Tried::typical() const {
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, std::size_t seeds, const std::string& what, bool settled) {
   Tried tried;
-  RunOptions here = options;
-  if (ground.step_flops > 0) {
-    Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
-    here = twin.options;
-    tried.twin = twin.told;
-  }
+  const Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
+  const RunOptions& here = twin.options;
+  tried.twin = twin.told;
   while (tried.readings.size() < seeds) {
     if (!run_seed(ground, here, what, tried)) {
       tried.stopped = true;

@@ -15,7 +15,7 @@ struct TrialGround {
   const RunSource& source;
   const PreflightRequest& request;
   PreflightObserver* observer = nullptr;
-  double step_flops = 0;  ///< most operations of a step; 0: any number
+  double step_flops = 0;  ///< most operations of a step
   bool may_shorten = false;
 
   bool go_on() const { return !observer || observer->go_on(); }
