@@ -7,6 +7,7 @@
 
 #include "addnorm/model/model.h"
 #include "addnorm/residual/catalogue.h"
+#include "core/json.h"
 #include "support/small_models.h"
 
 namespace addnorm {
@@ -485,6 +486,41 @@ TEST(HuggingFace, NamesTheFieldThatIsWrong) {
       refused(R"({"model_type": "roberta", "max_position_embeddings": 2})", {"max_position_embeddings is 2", "more than 2"}));
   EXPECT_TRUE(refused(R"({"model_type": "bart", "decoder_ffn_dim": 8})", {"decoder_ffn_dim is 8", "4096 as encoder_ffn_dim"}));
   EXPECT_TRUE(refused(R"({"model_type": "bert", "architectures": "BertModel"})", {"architectures is \"BertModel\"", "an array"}));
+}
+
+TEST(HuggingFace, AnyValueInAnyFieldIsReadOrRefusedByName) {
+  const std::vector<Json> values{nullptr,
+                                 -1,
+                                 0,
+                                 3,
+                                 std::uint64_t{1000000000},
+                                 ~std::uint64_t{0},
+                                 2.5,
+                                 1e300,
+                                 "x",
+                                 "",
+                                 true,
+                                 Json::array(),
+                                 Json::array({1, "y"}),
+                                 Json::object(),
+                                 Json{{"rope_type", 1}}};
+  std::size_t refused = 0, read = 0;
+  for (const char* text : {kGpt2, kBert, kLlama, kOpt350m, kNeoX20b, kGptJ, kT5Small, kOlmo2, kGemma2, kQwen3, kBartBase})
+    for (const JsonField& field : parsed(text, "test").items())
+      for (const Json& value : values) {
+        Json changed = parsed(text, "test");
+        changed[field.key] = value;
+        SCOPED_TRACE(changed.dump());
+        try {
+          completed(of(changed.dump()).config);
+          ++read;
+        } catch (const DataError& error) {
+          EXPECT_EQ(std::string_view(error.what()).find("config.json: "), 0u) << error.what();
+          ++refused;
+        }
+      }
+  EXPECT_GT(refused, 500u);
+  EXPECT_GT(read, 500u);
 }
 
 }  // namespace
