@@ -30,8 +30,7 @@ void read_bloom(Fields& f, HuggingFaceConfig& out) {
 const char* falcon_arrangement(Fields& f, bool newer) {
   const bool parallel = f.flag({"parallel_attn"}, true);
   if (!newer && f.flag({"apply_residual_connection_post_layernorm"}, false))
-    f.refuse({"apply_residual_connection_post_layernorm"},
-             "false: releases of transformers disagree on what it means for falcon");
+    f.refuse({"apply_residual_connection_post_layernorm"}, "false or left out: FalconConfig has no such field");
   if (!newer) return parallel ? "parallel" : "pre-ln";
   return f.size_if_given({"num_ln_in_parallel_attn"}, 2).value_or(2) == 1 ? "parallel" : "parallel-2ln";
 }
