@@ -42,11 +42,8 @@ Moments moments(const Tensor& x, const RowMask& rows) {
   std::vector<double> sums(width, 0.0);
   double squares = 0, count = 0;
   for_each_row(x, rows, [&](const auto* row) {
-    for (std::size_t i = 0; i < width; ++i) {
-      const auto v = static_cast<double>(row[i]);
-      sums[i] += v;
-      squares += v * v;
-    }
+    for (std::size_t i = 0; i < width; ++i) sums[i] += static_cast<double>(row[i]);
+    squares += sum_of_squares(row, width);
     ++count;
   });
   double sum = 0, held = 0;
@@ -62,9 +59,7 @@ Moments moments(const Tensor& x, const RowMask& rows) {
 
 double norm(const Tensor& x) {
   double squares = 0;
-  dispatch(x.dtype(), [&](auto zero) {
-    for (const auto v : x.values<decltype(zero)>()) squares += static_cast<double>(v) * static_cast<double>(v);
-  });
+  dispatch(x.dtype(), [&](auto zero) { squares = sum_of_squares(x.data<decltype(zero)>(), x.elements()); });
   return std::sqrt(squares);
 }
 
@@ -72,7 +67,7 @@ double rms(const Tensor& x, const RowMask& rows) {
   const std::size_t width = width_of(x);
   double squares = 0, count = 0;
   for_each_row(x, rows, [&](const auto* row) {
-    for (std::size_t i = 0; i < width; ++i) squares += static_cast<double>(row[i]) * static_cast<double>(row[i]);
+    squares += sum_of_squares(row, width);
     ++count;
   });
   return std::sqrt(over(squares, count * static_cast<double>(width)));

@@ -24,6 +24,22 @@ struct Moments {
 };
 Moments moments(const Tensor& x, const RowMask& rows);
 
+/// Sum of squares in double, in four sums that are added at the end: one addition need not wait for the one before.
+template <class T>
+double sum_of_squares(const T* x, std::size_t n) {
+  double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+  const auto square = [&](std::size_t i) { return static_cast<double>(x[i]) * static_cast<double>(x[i]); };
+  std::size_t i = 0;
+  for (; i + 4 <= n; i += 4) {
+    s0 += square(i);
+    s1 += square(i + 1);
+    s2 += square(i + 2);
+    s3 += square(i + 3);
+  }
+  for (; i < n; ++i) s0 += square(i);
+  return (s0 + s1) + (s2 + s3);
+}
+
 double norm(const Tensor& x);  ///< sqrt of the sum of squares, all rows
 double rms(const Tensor& x, const RowMask& rows);
 /// Mean over tokens of cos(a, b); tokens where one of them is 0 are left out. NaN without any.

@@ -15,9 +15,7 @@ struct Sums {
 
 double squares(const Tensor& x, std::size_t first, std::size_t count) {
   double sum = 0;
-  dispatch(x.dtype(), [&](auto zero) {
-    for (const auto v : x.values<decltype(zero)>().subspan(first, count)) sum += static_cast<double>(v) * static_cast<double>(v);
-  });
+  dispatch(x.dtype(), [&](auto zero) { sum = sum_of_squares(x.data<decltype(zero)>() + first, count); });
   return sum;
 }
 
@@ -25,10 +23,18 @@ double squared_distance(const Tensor& a, const Tensor& b, std::size_t first, std
   double sum = 0;
   dispatch(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    for (std::size_t i = first; i < first + count; ++i) {
-      const double d = static_cast<double>(a.data<T>()[i]) - static_cast<double>(b.data<T>()[i]);
-      sum += d * d;
+    const T *x = a.data<T>() + first, *y = b.data<T>() + first;
+    double even = 0, odd = 0;
+    const auto square = [&](std::size_t i) {
+      const double d = static_cast<double>(x[i]) - static_cast<double>(y[i]);
+      return d * d;
+    };
+    std::size_t i = 0;
+    for (; i + 2 <= count; i += 2) {
+      even += square(i);
+      odd += square(i + 1);
     }
+    sum = even + odd + (i < count ? square(i) : 0);
   });
   return sum;
 }
