@@ -8,6 +8,7 @@
 #include "bench/machine.h"
 #include "commands.h"
 #include "figures.h"
+#include "probed_run.h"
 #include "run_model.h"
 #include "run_result.h"
 #include "signals.h"
@@ -92,13 +93,16 @@ class QuietView : public RunObserver {
 RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
   if (quiet) {
     QuietView view;
-    return train_run(request, view);
+    ProbedRun run(view, request.folder);
+    return train_run(request, run);
   }
   const std::vector<std::string>& data = request.given.options.data;
   if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
   TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, bench::fma_peak_now(threads), request.folder);
-  RunResult result = train_run(request, view);
+  ProbedRun run(view, request.folder);
+  RunResult result = train_run(request, run);
   view.wipe();
+  if (const std::string told = run.told(); !told.empty()) std::cerr << told << '\n';
   return result;
 }
 
