@@ -28,7 +28,7 @@ std::optional<Change> only_change(const RowResult& row, const RowResult& other) 
   const Json mine = parsed(row.row.options, row.row.place), theirs = parsed(other.row.options, other.row.place);
   std::vector<std::string> fields;
   for (const FieldDifference& one : differences(mine.dump(), theirs.dump()))
-    if (one.field != "save_every") fields.push_back(one.field);
+    if (!may_change(one.field) || one.field == "steps") fields.push_back(one.field);
   bool no_warmup = false;
   if (fields.size() == 2 && std::ranges::find(fields, "arrangement") != fields.end() &&
       std::ranges::find(fields, "warmup_steps") != fields.end() && warmup_of(other) < warmup_of(row)) {

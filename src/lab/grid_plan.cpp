@@ -169,7 +169,7 @@ void GridPlanner::label(GridResult& result) {
         return (here == nullptr) != (there == nullptr) || (here && !(*here == *there));
       };
       const bool new_name = std::ranges::find(names, name) == names.end();
-      if (new_name && name != "arrangement" && name != "save_every" && std::ranges::any_of(options, differs))
+      if (new_name && name != "arrangement" && (!may_change(name) || name == "steps") && std::ranges::any_of(options, differs))
         names.push_back(name);
     }
   for (std::size_t i = 0; i < options.size(); ++i) {

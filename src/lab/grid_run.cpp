@@ -42,11 +42,11 @@ class GridRunner {
     const RunLock lock(request_.folder);
     find_done();
     observer_.on_plan(result_);
-    result_.finished = (!request_.predict || predict_rows()) && run_waiting() && look_closer();
+    result_.finished = (!request_.predict || predict_rows()) && (!request_.run || (run_waiting() && look_closer()));
     summarise(result_);
     note_confirmations(result_);
     result_.seconds = seconds_since(begun);
-    replace_text(request_.folder / "lab.json", to_json(result_) + "\n");
+    if (!request_.result_file.empty()) replace_text(request_.folder / request_.result_file, to_json(result_) + "\n");
     return std::move(result_);
   }
 

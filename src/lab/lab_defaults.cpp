@@ -28,8 +28,8 @@ bool is_adam(const Json& options) {
 Json what_the_lab_says(const Json& options) {
   const Json* model = options.find("model");
   const bool text = model == nullptr || *model == "lm" || *model == "encoder";
-  Json defaults{{"steps", kLabSteps},  {"layers", 12},           {"batch_size", 8},
-                {"optimizer", "adam"}, {"schedule", "constant"}, {"warmup_steps", 0}};
+  Json defaults{{"steps", kLabSteps},     {"layers", 12},      {"batch_size", 8}, {"optimizer", "adam"},
+                {"schedule", "constant"}, {"warmup_steps", 0}, {"probes", "on"}};
   if (is_adam(options)) defaults["lr"] = 1e-3;
   if (!options.contains("d_model")) defaults["d_model"] = 64;
   if (!options.contains("d_model") && !options.contains("heads")) defaults["heads"] = 2;

@@ -33,13 +33,15 @@ struct GridRequest {
   int threads = 0;                  ///< 0: what is granted
   int at_once = 0;                  ///< runs at a time; 0: one per thread while there are so many, as far as memory goes
   bool predict = true;
-  bool confirm = true;           ///< run what would confirm a cause, where the grid has no such row
-  double confirm_seconds = 120;  ///< most time for that, roughly
+  bool run = true;                       ///< false: predictions only
+  std::string result_file = "lab.json";  ///< in the folder; "": none
+  bool confirm = true;                   ///< run what would confirm a cause, where the grid has no such row
+  double confirm_seconds = 120;          ///< most time for that, roughly
 };
 
 /// Nothing starts before everything is checked: a UsageError or DataError names the row. Another process that has the folder: an
 /// Error. A run that fails is told in its row and ends nothing else. Runs that are in the folder already (same options, data and
-/// version) are not run again; one that was stopped goes on. Ends with lab.json in the folder, also when go_on() said no.
+/// version) are not run again; one that was stopped goes on. Ends with the result in the folder, also when go_on() said no.
 ///
 /// Cost: of the runs. This process only waits: it computes nothing but what its checks need (texts are tokenised once).
 /// Children are in process groups of their own, get SIGTERM when this process or the calling thread ends, and have SIGINT,
