@@ -159,7 +159,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
 
 void GridPlanner::label(GridResult& result) {
   std::vector<Json> options;
-  Names names;  // of those that differ, in the order of the first row
+  Names names{"layers"};  // and those that differ, in the order of the rows
   for (const RowResult& row : result.rows) options.push_back(parsed(row.row.options, row.row.place));
   for (const Json& one : options)
     for (const auto& [name, value] : one.items()) {
