@@ -35,7 +35,8 @@ std::string predicted_cell(const RowResult& row) {
 std::string cause_line(const RowResult& row) {
   if (!row.cause) return "";
   const Cause& cause = *row.cause;
-  if (cause.kind == CauseKind::slow || cause.kind == CauseKind::unknown) return cause.text;
+  if (cause.kind == CauseKind::slow) return cause.text;
+  if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, cause.by.empty() ? "" : ". But ", cause.by);
   if (cause.confirmed) return concat("cause: ", cause.text, ". Confirmed: ", cause.by);
   return concat("suspected: ", cause.text, cause.by.empty() ? "" : concat(". Not confirmed: ", cause.by));
 }

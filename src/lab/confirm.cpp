@@ -151,7 +151,7 @@ void note_confirmations(GridResult& result) {
     if (!row.cause || !has_failed(row) || row.cause->kind == CauseKind::slow) continue;
     if (const auto found = best_change(result, row, true)) {
       const RowResult& other = result.rows[found->row];
-      row.cause->confirmed = true;
+      row.cause->confirmed = row.cause->kind != CauseKind::unknown;
       row.cause->by = concat(found->change.words, ": trains, ", other.trained, " of ", other.done);
     } else if (const auto tried = best_change(result, row, false)) {
       row.cause->by = concat(tried->change.words, ": does not train either");

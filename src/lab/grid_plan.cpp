@@ -154,6 +154,8 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     rethrow(error);
   } catch (const DataError& error) {
     rethrow(error);
+  } catch (const Error& error) {  // it does not fit into memory
+    rethrow(error);
   }
 }
 

@@ -134,6 +134,7 @@ class SpecReader {
     put_over(options, in_any_words ? options_in_our_words(own, at) : own);
     GridRow row{.seeds = part.seeds, .act = spec_.acts.size() - 1};
     row.place = at.path.empty() ? std::string(where_) : concat(where_, ": ", at.path);
+    if (!in_any_words && own.size() > 0) row.place += concat(" ", own.dump());  // which of the combinations
     if (const Json* seed = options.find("seed")) read(*seed, row.first_seed, at.inside("seed"));
     options.erase("seed");
     row.options = with_lab_defaults(options.dump(), row.place);

@@ -4,8 +4,8 @@
 #include <cmath>
 
 #include "addnorm/autograd/tape.h"
-#include "addnorm/core/rng.h"
 #include "addnorm/core/error.h"
+#include "addnorm/core/rng.h"
 #include "addnorm/probe/probe.h"
 #include "addnorm/tensor/arena.h"
 
@@ -109,7 +109,8 @@ bool TrialRun::advance(std::size_t steps, const std::function<bool()>& go_on) {
   const auto begin = std::chrono::steady_clock::now();
   bool all = true;
   try {
-    while (i.trial.broke_off.empty() && static_cast<std::size_t>(i.trainer->steps()) < steps && (all = !go_on || go_on())) i.step();
+    while (i.trial.broke_off.empty() && static_cast<std::size_t>(i.trainer->steps()) < steps && (all = !go_on || go_on()))
+      i.step();
   } catch (const NumericsError& error) {
     i.trial.broke_off = error.what();
   }
