@@ -39,8 +39,7 @@ void tell(const GridResult& result) {
   std::cout << std::flush;
 }
 
-int lab(const LabChoices& o) {
-  const SignalWatch signals;
+int run_lab(const LabChoices& o) {
   GridRequest request = o.place.request(o.grid.spec(o.file, o.seeds, o.with_warmup));
   request.confirm = !o.no_confirm;
   request.predict = !o.no_predict;
@@ -61,6 +60,16 @@ int lab(const LabChoices& o) {
     return 1;
   }
   return 0;
+}
+
+int lab(const LabChoices& o) {
+  const SignalWatch signals;  // before any other thread
+  try {
+    return run_lab(o);
+  } catch (const Error&) {
+    if (SignalWatch::caught()) return SignalWatch::exit_code();  // while the data was read
+    throw;
+  }
 }
 
 /// One prediction, in a process of its own: what `lab` starts for each row.

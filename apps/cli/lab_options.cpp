@@ -23,6 +23,14 @@ std::string list_text(Kind kind) {
   return kind == Kind::whole ? " N,..." : kind == Kind::number ? " X,..." : kind == Kind::texts ? " PATH,..." : " NAME,...";
 }
 
+/// The explanation of `train`, with the value that a row of the lab has where nothing is said.
+std::string lab_help(const OptionText& option, const Json& defaults) {
+  const Json* value = defaults.find(option.name);
+  if (value == nullptr) return option.help;
+  const std::string plain = option.help.substr(0, option.help.rfind(" (default"));
+  return concat(plain, " (default here: ", value->is_string() ? value->text() : value->dump(), ")");
+}
+
 /// Complaints about values name the option.
 void check_values(const std::string& name, const Json& values) {
   for (const Json& value : values.array_items()) run_options_from_json(Json{{name, value}}.dump(), option_name(name));
@@ -64,7 +72,10 @@ void GridCollector::declare(Command& command) {
     const Json::Array& there = impl->lists[key].array_items();
     if (std::ranges::find(there, value) == there.end()) impl->lists[key].push_back(std::move(value));
   };
-  for (const OptionText& option : option_texts()) {
+  Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
+  defaults.erase("save_every");
+  std::vector<OptionText> texts = option_texts();
+  for (OptionText& option : texts) {
     const std::string name = option_name(option.name);
     const auto flag = [&, key = option.name](const std::string& spelled, const std::string& help, bool value) {
       command.flag(
@@ -75,6 +86,8 @@ void GridCollector::declare(Command& command) {
       if (option.value == Kind::yes_no) flag(option_name("no_" + option.name), "the opposite", false);
       continue;
     }
+    if (option.name == "arrangement")
+      option.help = "where add and norm stand; 'addnorm arrangements' lists them (default: those of act 1)";
     const auto take = [add, impl, key = option.name, kind = option.value](const std::string& text) {
       if (kind != Kind::texts) {
         for (const std::string& item : list_items(text)) add(key, item_value(kind, item));
@@ -85,7 +98,7 @@ void GridCollector::declare(Command& command) {
       for (const std::string& item : path_items(text)) files.push_back(item);
       impl->lists[key] = Json::array({files});
     };
-    command.given(name + list_text(option.value), option.help, take, option.group, true);
+    command.given(name + list_text(option.value), lab_help(option, defaults), take, option.group, true);
   }
 }
 
@@ -146,12 +159,10 @@ void GridPlace::declare(Command& command) {
 GridRequest GridPlace::request(GridSpec spec) const {
   require(threads >= 0, "--threads is ", threads, "; it must be 0 or more");
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
+  // In a forked child this is still the program that runs here, also where its file was replaced meanwhile.
   GridRequest request{.spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache};
   request.threads = threads;
   request.at_once = at_once;
-  std::error_code unknown;
-  const auto self = std::filesystem::read_symlink("/proc/self/exe", unknown);
-  if (!unknown) request.program = self;
   return request;
 }
 

@@ -73,12 +73,12 @@ bool take_result(GridRun& run, const Baselines& baselines) {
   return true;
 }
 
-std::string last_words(const GridRun& run) {
-  std::string text = file_text(log_file(run));
+std::string last_words(const std::filesystem::path& log) {
+  std::string text = file_text(log);
   if (text.size() > kLogEnd) text.erase(0, text.size() - kLogEnd);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  const std::size_t begin = text.rfind("addnorm train: ");  // a complaint may have several lines
-  if (begin != std::string::npos) return text.substr(begin + 15);
+  for (const std::string_view program : {"addnorm train: ", "addnorm lab predict: "})  // a complaint may have several lines
+    if (const std::size_t begin = text.rfind(program); begin != std::string::npos) return text.substr(begin + program.size());
   return text.substr(text.rfind('\n') + 1);
 }
 

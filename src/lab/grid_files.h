@@ -10,8 +10,8 @@ bool found_done(GridRun& run, const Baselines& baselines);
 /// Of a process that has ended well, or by numbers that were not finite: reads the losses, judges them, finds the cause and
 /// writes done.json. False: steps are missing.
 bool take_result(GridRun& run, const Baselines& baselines);
-/// The last line that a process wrote into its log; "": none.
-std::string last_words(const GridRun& run);
+/// What a process complained of in its log, or its last line; "": nothing.
+std::string last_words(const std::filesystem::path& log);
 
 /// Where the prediction for a row is kept: by its options, seeds, the data and the version.
 std::filesystem::path prediction_file(const GridResult& result, const RowResult& row);

@@ -115,8 +115,10 @@ class GridRunner {
     };
     job.started = [] {};
     job.look = [] {};
-    job.done = [this, row, out, failed](const ChildEnd& end, bool) {
-      if (!end.good() || !take_prediction(row, out)) failed(end.good() ? "it gave no answer" : end.text());
+    job.done = [this, row, out, log, failed](const ChildEnd& end, bool) {
+      if (end.good() && take_prediction(row, out)) return;
+      const std::string words = end.signal == 0 ? last_words(log) : "";
+      failed(words.empty() ? end.text() : words);
     };
     job.not_started = failed;
     return job;
@@ -198,7 +200,7 @@ class GridRunner {
     }
     run.state = asked ? RunState::stopped : RunState::failed;
     if (asked || !run.problem.empty()) return;
-    const std::string words = end.signal == 0 ? last_words(run) : "";
+    const std::string words = end.signal == 0 ? last_words(log_file(run)) : "";
     run.problem = words.empty() ? end.text() : words;
   }
 
