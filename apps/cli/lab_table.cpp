@@ -59,7 +59,7 @@ Cells cells_of(const RowResult& row, const Terminal& terminal) {
           loss_cell(row, terminal),
           floor ? figure(row.distance, 3) : "-",
           predicted_cell(row),
-          concat(name_of(row.happened), row.done > 0 ? concat(" (", row.outcome_text(), ")") : ""),
+          concat(row.slow() ? "slow" : name_of(row.happened), row.done > 0 ? concat(" (", row.outcome_text(), ")") : ""),
           agreed_cell(row)};
 }
 
@@ -88,7 +88,8 @@ std::string painted(const std::string& text, const char* colour, const Terminal&
 }
 
 const char* colour_of(const RowResult& row) {
-  return row.happened == Happened::trains ? "32" : row.happened == Happened::unknown ? "2" : "31";
+  if (row.happened == Happened::unknown) return "2";
+  return row.happened == Happened::trains ? "32" : row.slow() ? "33" : "31";
 }
 
 /// As options of a command line: what tells this configuration from the usual one of the lab.
@@ -195,11 +196,12 @@ std::string confusion_table(const GridResult& result) {
 }
 
 std::vector<std::string> next_commands(const GridResult& result) {
-  const RowResult *best = nullptr, *failed = nullptr;
+  const RowResult *best = nullptr, *failed = nullptr, *slow = nullptr;
   bool noise = false;
   for (const RowResult& row : result.rows) {
     if (row.happened == Happened::trains && (!best || row.loss.mean < best->loss.mean)) best = &row;
-    if (row.happened != Happened::trains && row.done > 0 && row.arrangement != "plain" && !failed) failed = &row;
+    if (row.happened != Happened::trains && row.done > 0 && row.arrangement != "plain" && !row.slow() && !failed) failed = &row;
+    if (row.slow()) slow = &row;
   }
   for (const std::string& line : comparisons(result)) noise = noise || line.find("no difference") != std::string::npos;
   std::vector<std::string> next;
@@ -210,6 +212,9 @@ std::vector<std::string> next_commands(const GridResult& result) {
   if (best && !best->runs.empty())
     next.push_back(concat("addnorm train --config ", for_shell((result.runs[best->runs[0]].folder / "run.json").string()),
                           " --steps 3000 --out runs/", best->arrangement));
+  if (slow && !slow->runs.empty())
+    next.push_back(concat("addnorm lab", as_options(*slow, {"arrangement", "layers", "d_model", "lr", "warmup_steps", "data"}),
+                          " --steps ", 3 * result.runs[slow->runs[0]].steps));
   if (noise) next.push_back(concat("addnorm lab --out ", for_shell(result.folder.string()), " --seeds 5"));
   if (best) next.push_back(concat("addnorm depth", as_options(*best, {"arrangement", "lr", "warmup_steps", "d_model"})));
   next.push_back("addnorm arrangements");

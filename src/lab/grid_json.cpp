@@ -108,6 +108,7 @@ Json json_of(const RowResult& row) {
                           {"count", row.loss.count}}},
             {"distance", row.distance},
             {"happened", name_of(row.happened)},
+            {"slow", row.slow()},
             {"agreed", or_null(row.agreed())},
             {"cause", row.cause ? json_of(*row.cause) : Json()}};
   if (!row.no_prediction.empty()) json["no_prediction"] = row.no_prediction;

@@ -37,6 +37,7 @@ class GridRunner {
   GridResult run() {
     const auto begun = GridClock::now();
     for (const GridRow& row : request_.spec.rows) planner_.add(row, result_);
+    check_with_warmup();
     GridPlanner::label(result_);
     RunLock::check_free(request_.folder);
     const RunLock lock(request_.folder);
@@ -51,6 +52,14 @@ class GridRunner {
   }
 
  private:
+  void check_with_warmup() const {
+    for (const RowResult& row : result_.rows) {
+      const std::size_t steps = result_.runs[row.runs.front()].steps, warmup = request_.spec.with_warmup;
+      require(warmup <= steps, row.row.place, ": with_warmup is ", warmup, " and the row has ", steps,
+              " steps; it must be 0 ... ", steps, ", or the learning rate never gets as high as --lr");
+    }
+  }
+
   const Baselines& baselines_of(std::size_t run) const {
     const auto asks = [&](const RowResult& row) { return std::ranges::find(row.runs, run) != row.runs.end(); };
     return std::ranges::find_if(result_.rows, asks)->baselines;

@@ -107,6 +107,11 @@ std::optional<bool> RowResult::agreed() const {
   return class_of(prediction->forecast) == class_of(happened);
 }
 
+bool RowResult::slow() const {
+  const auto slow_ones = static_cast<std::size_t>(std::ranges::count(outcomes, name_of(Outcome::slow)));
+  return has_failed(*this) && slow_ones > 0 && 2 * (trained + slow_ones) > done;
+}
+
 std::string RowResult::outcome_text() const {
   if (done == 0) return "no run is done";
   std::string text;

@@ -171,6 +171,9 @@ TEST_F(GridRuns, AreRefusedBeforeTheFirstStarts) {
   expect_in(refused(usage, R"({"data": "-"})"), {"g: rows[1]", "standard input"});
   expect_in(refused(data, R"({"data": "nowhere.txt"})"), {"g: rows[1]", "nowhere.txt"});
   expect_in(refused(any, R"({"layers": 1000000, "d_model": 4096})"), {"g: rows[1]", "memory"});
+  GridRequest too_long = request(rows(R"("pre-ln")"));
+  too_long.spec.with_warmup = 31;
+  expect_in(refusal<UsageError>([&] { run_grid(too_long, watching); }), {"with_warmup is 31", "30 steps"});
   EXPECT_EQ(watching.started, 0u);
   EXPECT_FALSE(fs::exists(folder.path / "lab"));
 }

@@ -95,6 +95,7 @@ struct RowResult {
 
   /// Nothing: there is no prediction, or no run. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
+  bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
   std::string outcome_text() const;     ///< "trained 3 of 3", "stuck 2, diverged 1 of 3"
   std::vector<std::string> outcomes{};  ///< of each run that is done, in order: "trained", ...
 };
