@@ -9,6 +9,7 @@ int main(int argc, char** argv) {
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
   addnorm::cli::add_lab(program);
   addnorm::cli::add_depth(program);
+  addnorm::cli::add_preflight(program);
   addnorm::cli::add_train(program);
   addnorm::cli::add_eval(program);
   addnorm::cli::add_generate(program);

@@ -28,21 +28,6 @@ struct TrainChoices {
   bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false;
 };
 
-/// Where tokenised text is kept for all runs: the user's cache folder.
-fs::path default_cache() {
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value && *value == '/' ? fs::path(value) : fs::path();
-  };
-  fs::path base = set("XDG_CACHE_HOME");
-  if (base.empty() && !set("HOME").empty()) base = set("HOME") / ".cache";
-  if (base.empty()) return {};
-  const fs::path cache = base / "addnorm";
-  std::error_code failed;
-  fs::create_directories(cache, failed);
-  return failed || access(cache.c_str(), W_OK) != 0 ? fs::path() : cache;
-}
-
 std::string base_name(const RunOptions& o) {
   if (o.data.empty()) return o.task.empty() ? name_of(o.model.model) : o.task;
   if (o.data[0] == "-") return "text";

@@ -9,6 +9,7 @@
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
 #include "addnorm/residual/explain.h"
+#include "addnorm/residual/residual.h"
 #include "addnorm/train/memory.h"
 #include "core/checksum.h"
 #include "core/file.h"
@@ -143,7 +144,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     Opened& opened = opened_for(given.options);
     const RunOptions options = planned_for(given, opened);
     RowResult planned_row{.row = row, .options = to_json(options), .arrangement = options.model.arrangement};
-    const Arrangement& arrangement = arrangement_of(options.model);
+    const Arrangement arrangement = with_options(arrangement_of(options.model), residual_options(options.model));
     const StackShape shape = last_stack(options.model);
     planned_row.formula = units_text(formula_of(arrangement, shape, norm_of(options.model)));
     if (const auto gain = skip_gain(arrangement, shape)) planned_row.skip_gain_predicted = gain->gain;
