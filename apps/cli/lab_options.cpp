@@ -161,7 +161,8 @@ GridRequest GridPlace::request(GridSpec spec) const {
   require(threads >= 0, "--threads is ", threads, "; it must be 0 or more");
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
   // In a forked child this is still the program that runs here, also where its file was replaced meanwhile.
-  GridRequest request{.spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache.empty() ? default_cache() : cache};
+  GridRequest request{
+      .spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache.empty() ? default_cache() : cache};
   request.threads = threads;
   request.at_once = at_once;
   return request;

@@ -64,7 +64,8 @@ std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOp
     return passes(ground, with_warmup(options, steps), concat("--warmup-steps ", steps));
   };
   if (all.empty() || !trains(all.back())) return std::nullopt;
-  std::size_t low = 0, high = all.size() - 1;  // all[high] passes
+  if (!ground.request.advice) return all.back();  // only whether there is one
+  std::size_t low = 0, high = all.size() - 1;     // all[high] passes
   while (low < high && ground.go_on()) {
     const std::size_t middle = (low + high) / 2;
     if (trains(all[middle]))
