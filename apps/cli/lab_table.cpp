@@ -55,7 +55,7 @@ const Cells kTitles{"row", "loss", "above floor", "predicted", "happened", "agre
 
 Cells cells_of(const RowResult& row, const Terminal& terminal) {
   const bool floor = std::isfinite(row.distance);
-  return {row.label,
+  return {row.label_in_act,
           loss_cell(row, terminal),
           floor ? figure(row.distance, 3) : "-",
           predicted_cell(row),
@@ -112,7 +112,7 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
   std::string text;
   std::size_t label = 0, formula = 0;
   for (const RowResult& row : result.rows) {
-    label = std::max(label, columns_of(row.label));
+    label = std::max(label, columns_of(row.label_in_act));
     formula = std::max(formula, columns_of(row.formula));
   }
   const bool wide = terminal.columns == 0 || label + formula + 50 < terminal.columns;
@@ -128,10 +128,10 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
     const std::string reason = row.prediction ? row.prediction->reason : "";
     if (wide) {
       text +=
-          concat("  ", padded(row.label, label), "  ", padded(row.formula, formula), "  ", padded(gain, 18), "  ", verdict, "\n");
+          concat("  ", padded(row.label_in_act, label), "  ", padded(row.formula, formula), "  ", padded(gain, 18), "  ", verdict, "\n");
       if (!reason.empty() && row.prediction->forecast != Forecast::trains) text += indented(reason, label + 4, terminal.columns);
     } else {
-      text += concat("  ", row.label, ": ", verdict, "\n") + indented(concat(row.formula, "; ", gain), 4, terminal.columns);
+      text += concat("  ", row.label_in_act, ": ", verdict, "\n") + indented(concat(row.formula, "; ", gain), 4, terminal.columns);
       if (!reason.empty()) text += indented(reason, 4, terminal.columns);
     }
   }

@@ -25,6 +25,7 @@ std::string shown(const Json* value) {
 /// What tells `other` from `row`, where that is one thing. A change of arrangement that does with fewer warm-up steps counts too.
 std::optional<Change> only_change(const RowResult& row, const RowResult& other) {
   static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "layers"};
+  static constexpr std::array kCloser{"deepnorm", "admin", "residual", "pre-ln"};  // they change least: a weight, or one part
   const Json mine = parsed(row.row.options, row.row.place), theirs = parsed(other.row.options, other.row.place);
   std::vector<std::string> fields;
   for (const FieldDifference& one : differences(mine.dump(), theirs.dump()))
@@ -37,13 +38,14 @@ std::optional<Change> only_change(const RowResult& row, const RowResult& other) 
   }
   if (fields.size() != 1) return std::nullopt;
   const std::string& field = fields[0];
-  const std::size_t rank = static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin()) + (no_warmup ? 1 : 0);
   const std::string value = shown(theirs.find(field.substr(0, field.find('.'))));
+  std::size_t rank = 100 * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
+  if (field == "arrangement") rank += static_cast<std::size_t>(std::ranges::find(kCloser, value) - kCloser.begin());
   if (field == "warmup_steps") {
     if (warmup_of(other) <= warmup_of(row)) return std::nullopt;
     return Change{rank, field, concat("with ", value, " warm-up steps")};
   }
-  if (field == "arrangement") return Change{rank, field, concat("as ", value, no_warmup ? ", with less warm-up even" : "")};
+  if (field == "arrangement") return Change{rank, field, concat("as ", value, !no_warmup ? "" : warmup_of(other) == 0 ? ", without any warm-up" : ", with less warm-up")};
   if (field == "layers") return Change{rank, field, concat("with ", value, " layers")};
   return Change{rank, field, concat("with ", option_name(field), " ", value)};
 }

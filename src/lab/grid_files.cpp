@@ -16,6 +16,7 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLogEnd = 4096;
+constexpr int kRule = 1;  // of preflight: another number where the same trial would get another forecast
 
 std::string file_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -83,7 +84,7 @@ std::string last_words(const std::filesystem::path& log) {
 }
 
 std::filesystem::path prediction_file(const GridResult& result, const RowResult& row) {
-  std::string keys;
+  std::string keys = std::to_string(kRule);
   for (const std::size_t run : row.runs) keys += result.runs[run].key;
   return result.folder / "predictions" / concat(as_hex(checksum(keys.data(), keys.size())), ".json");
 }

@@ -86,6 +86,7 @@ Json json_of(const GridRun& run, const std::filesystem::path& folder) {
 
 Json json_of(const RowResult& row) {
   Json json{{"label", row.label},
+            {"label_in_act", row.label_in_act},
             {"act", row.row.act},
             {"place", row.row.place},
             {"arrangement", row.arrangement},

@@ -54,6 +54,31 @@ std::string option_in_words(const std::string& name, const Json* value) {
   return words + " " + text;
 }
 
+/// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
+Names differing_options(const std::vector<RowResult*>& rows) {
+  std::vector<Json> options;
+  for (const RowResult* row : rows) options.push_back(parsed(row->row.options, row->row.place));
+  Names names;
+  for (const Json& one : options)
+    for (const auto& [name, value] : one.items()) {
+      if (name == "arrangement" || (may_change(name) && name != "steps")) continue;
+      if (std::ranges::find(names, name) != names.end()) continue;
+      const auto differs = [&, key = name, here = &value](const Json& other) {
+        const Json* there = other.find(key);
+        return there == nullptr || !(*here == *there);
+      };
+      if (std::ranges::any_of(options, differs)) names.push_back(name);
+    }
+  return names;
+}
+
+std::string label_of(const RowResult& row, const Names& names) {
+  const Json options = parsed(row.row.options, row.row.place);
+  std::string label = row.arrangement;
+  for (const std::string& name : names) label += ", " + option_in_words(name, options.find(name));
+  return label;
+}
+
 /// Of the only stack, or of the decoder.
 StackShape last_stack(const ModelConfig& config) {
   const bool pairs = config.model == ModelKind::seq2seq;
@@ -161,24 +186,20 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
 }
 
 void GridPlanner::label(GridResult& result) {
-  std::vector<Json> options;
-  Names names{"layers"};  // and those that differ, in the order of the rows
-  for (const RowResult& row : result.rows) options.push_back(parsed(row.row.options, row.row.place));
-  for (const Json& one : options)
-    for (const auto& [name, value] : one.items()) {
-      const auto differs = [&, key = name](const Json& other) {
-        const Json* here = one.find(key);
-        const Json* there = other.find(key);
-        return (here == nullptr) != (there == nullptr) || (here && !(*here == *there));
-      };
-      const bool new_name = std::ranges::find(names, name) == names.end();
-      if (new_name && name != "arrangement" && (!may_change(name) || name == "steps") && std::ranges::any_of(options, differs))
-        names.push_back(name);
-    }
-  for (std::size_t i = 0; i < options.size(); ++i) {
-    result.rows[i].label = result.rows[i].arrangement;
-    for (const std::string& name : names) result.rows[i].label += ", " + option_in_words(name, options[i].find(name));
+  std::vector<RowResult*> all;
+  for (RowResult& row : result.rows) all.push_back(&row);
+  Names names = differing_options(all);
+  if (std::ranges::find(names, "layers") == names.end()) names.insert(names.begin(), "layers");
+  for (RowResult* row : all) row->label = label_of(*row, names);
+  for (std::size_t act = 0; act < result.spec.acts.size(); ++act) {
+    std::vector<RowResult*> part;
+    for (RowResult* row : all)
+      if (row->row.act == act && !row->instead_of) part.push_back(row);
+    const Names inside = differing_options(part);
+    for (RowResult* row : part) row->label_in_act = label_of(*row, inside);
   }
+  for (RowResult* row : all)
+    if (row->instead_of || result.spec.acts[row->row.act].name.empty()) row->label_in_act = row->label;
 }
 
 int GridPlanner::fit_at_once() const {
