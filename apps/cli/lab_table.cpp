@@ -127,11 +127,12 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
     const std::string verdict = row.prediction ? name_of(row.prediction->forecast) : concat("no prediction: ", row.no_prediction);
     const std::string reason = row.prediction ? row.prediction->reason : "";
     if (wide) {
-      text +=
-          concat("  ", padded(row.label_in_act, label), "  ", padded(row.formula, formula), "  ", padded(gain, 18), "  ", verdict, "\n");
+      text += concat("  ", padded(row.label_in_act, label), "  ", padded(row.formula, formula), "  ", padded(gain, 18), "  ",
+                     verdict, "\n");
       if (!reason.empty() && row.prediction->forecast != Forecast::trains) text += indented(reason, label + 4, terminal.columns);
     } else {
-      text += concat("  ", row.label_in_act, ": ", verdict, "\n") + indented(concat(row.formula, "; ", gain), 4, terminal.columns);
+      text +=
+          concat("  ", row.label_in_act, ": ", verdict, "\n") + indented(concat(row.formula, "; ", gain), 4, terminal.columns);
       if (!reason.empty()) text += indented(reason, 4, terminal.columns);
     }
   }

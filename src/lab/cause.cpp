@@ -144,7 +144,8 @@ std::optional<Cause> by_rule(const CauseRule& rule, std::span<const ProbeRecord>
   const bool about_unit = rule.kind == CauseKind::tokens_alike || rule.kind == CauseKind::gradient_vanishes;
   const ProbeRecord* const last = &records.back();
   for (const ProbeRecord* at = since; about_unit && Seen(*since).gone_below() == 0 && at <= last; ++at)
-    if (const Seen seen(*at); seen.stack != nullptr && seen.gone_below() > 0) since = at;  // it takes some steps until all is gone
+    if (const Seen seen(*at); seen.stack != nullptr && seen.gone_below() > 0)
+      since = at;  // it takes some steps until all is gone
   return read_off(rule.kind, Seen(*since), *since);
 }
 

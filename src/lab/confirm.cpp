@@ -45,7 +45,12 @@ std::optional<Change> only_change(const RowResult& row, const RowResult& other) 
     if (warmup_of(other) <= warmup_of(row)) return std::nullopt;
     return Change{rank, field, concat("with ", value, " warm-up steps")};
   }
-  if (field == "arrangement") return Change{rank, field, concat("as ", value, !no_warmup ? "" : warmup_of(other) == 0 ? ", without any warm-up" : ", with less warm-up")};
+  if (field == "arrangement")
+    return Change{rank, field,
+                  concat("as ", value,
+                         !no_warmup              ? ""
+                         : warmup_of(other) == 0 ? ", without any warm-up"
+                                                 : ", with less warm-up")};
   if (field == "layers") return Change{rank, field, concat("with ", value, " layers")};
   return Change{rank, field, concat("with ", option_name(field), " ", value)};
 }

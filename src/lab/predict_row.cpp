@@ -8,7 +8,7 @@ Prediction predict(std::string_view options, std::uint64_t first_seed, std::size
   request.given.options.seed = first_seed;
   request.given.given.insert("seed");
   request.seeds = seeds;
-  request.advice = request.look_longer = false;
+  request.advice = false;
   request.cache = cache;
   const PreflightResult found = preflight(request);
   return {.forecast = found.forecast,

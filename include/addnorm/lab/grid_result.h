@@ -75,11 +75,11 @@ const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will n
 
 struct RowResult {
   GridRow row{};
-  std::string label{};        ///< by what tells it from others: "post-ln, 24 layers, 200 warm-up steps"
-  std::string label_in_act{}; ///< below the heading of its act, by what tells it from others there: "post-ln"
-  std::string options{};      ///< JSON of the planned options of the first seed, all of them
-  std::string arrangement{};  ///< canonical name
-  std::string formula{};      ///< of its units
+  std::string label{};         ///< by what tells it from others: "post-ln, 24 layers, 200 warm-up steps"
+  std::string label_in_act{};  ///< below the heading of its act, by what tells it from others there: "post-ln"
+  std::string options{};       ///< JSON of the planned options of the first seed, all of them
+  std::string arrangement{};   ///< canonical name
+  std::string formula{};       ///< of its units
   std::optional<double> skip_gain_predicted{};
   std::optional<Prediction> prediction{};
   std::string no_prediction{};              ///< why there is none
