@@ -39,7 +39,7 @@ int depth(const DepthChoices& o) {
                 << padded(std::isfinite(one.loss) ? "  " + fixed(one.loss, 3) : "  none", 10)
                 << padded(one.forecast.empty() ? "-" : one.forecast, 16) << (one.trains ? "trains" : "does not train") << " ("
                 << one.outcome << ")\n";
-    std::cout << result.text() << '\n' << std::flush;
+    std::cout << result.configuration << ": " << result.text() << '\n' << std::flush;
   }
   if (SignalWatch::caught()) return SignalWatch::exit_code();
   return result.finished ? 0 : 1;

@@ -206,9 +206,8 @@ std::vector<std::string> next_commands(const GridResult& result) {
   }
   for (const std::string& line : comparisons(result)) noise = noise || line.find("no difference") != std::string::npos;
   std::vector<std::string> next;
-  if (failed)
-    next.push_back(
-        concat("addnorm preflight", as_options(*failed, {"arrangement", "layers", "d_model", "lr", "warmup_steps", "data"})));
+  if (failed && !failed->runs.empty())
+    next.push_back(concat("addnorm preflight ", for_shell((result.runs[failed->runs[0]].folder / "options.json").string())));
   if (failed) next.push_back(concat("addnorm depth", as_options(*failed, {"arrangement", "lr", "warmup_steps", "d_model"})));
   if (best && !best->runs.empty())
     next.push_back(concat("addnorm train --config ", for_shell((result.runs[best->runs[0]].folder / "run.json").string()),

@@ -25,7 +25,8 @@ std::string shown(const Json* value) {
 /// What tells `other` from `row`, where that is one thing. A change of arrangement that does with fewer warm-up steps counts too.
 std::optional<Change> only_change(const RowResult& row, const RowResult& other) {
   static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "layers"};
-  static constexpr std::array kCloser{"deepnorm", "admin", "residual", "pre-ln"};  // they change least: a weight, or one part
+  // What changes least: one part more where there is no skip at all, else a weight of the skip.
+  static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kWeights{"deepnorm", "admin", "pre-ln"};
   const Json mine = parsed(row.row.options, row.row.place), theirs = parsed(other.row.options, other.row.place);
   std::vector<std::string> fields;
   for (const FieldDifference& one : differences(mine.dump(), theirs.dump()))
@@ -40,7 +41,8 @@ std::optional<Change> only_change(const RowResult& row, const RowResult& other) 
   const std::string& field = fields[0];
   const std::string value = shown(theirs.find(field.substr(0, field.find('.'))));
   std::size_t rank = 100 * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
-  if (field == "arrangement") rank += static_cast<std::size_t>(std::ranges::find(kCloser, value) - kCloser.begin());
+  const auto& closer = row.skip_gain_predicted ? kWeights : kSkips;
+  if (field == "arrangement") rank += static_cast<std::size_t>(std::ranges::find(closer, value) - closer.begin());
   if (field == "warmup_steps") {
     if (warmup_of(other) <= warmup_of(row)) return std::nullopt;
     return Change{rank, field, concat("with ", value, " warm-up steps")};

@@ -12,6 +12,12 @@ namespace {
 
 std::string layers_in_words(std::size_t layers) { return concat(layers, layers == 1 ? " layer" : " layers"); }
 
+std::string in_words(const RunOptions& o) {
+  const std::size_t warmup = o.warmup_steps.value_or(0);
+  return concat(o.model.arrangement, ", width ", o.model.d_model, ", ", name_of(o.optimizer.kind), " at ", o.lr, ", ",
+                warmup == 0 ? "no warm-up" : concat(warmup, " warm-up steps"), ", ", o.steps, " steps");
+}
+
 class DepthSearch {
  public:
   DepthSearch(const DepthRequest& request, GridObserver& observer) : request_(request), observer_(observer) {
@@ -27,7 +33,8 @@ class DepthSearch {
       try_depths(next_depths(guess));
       guess = 0;
     }
-    DepthResult result{.deepest = deepest_, .fails = fails_, .problem = problem_, .finished = good_};
+    DepthResult result{
+        .configuration = configuration_, .deepest = deepest_, .fails = fails_, .problem = problem_, .finished = good_};
     for (const auto& [layers, tried] : tried_) result.tried.push_back(tried);
     return result;
   }
@@ -53,6 +60,7 @@ class DepthSearch {
     one.result_file.clear();
     GridResult result = run_grid(one, observer_);
     good_ = result.finished;
+    configuration_ = in_words(run_options_from_json(result.rows.front().options, "options").options);
     return result;
   }
 
@@ -121,7 +129,7 @@ class DepthSearch {
   std::size_t together_ = 1, deepest_ = 0, fails_ = 0;
   std::map<std::size_t, DepthTried> tried_;
   std::map<std::size_t, std::string> forecasts_;
-  std::string problem_;
+  std::string problem_, configuration_;
   bool good_ = true;
 };
 
@@ -146,7 +154,8 @@ std::string to_json(const DepthResult& result) {
                          {"loss", one.loss},
                          {"outcome", one.outcome},
                          {"forecast", one.forecast.empty() ? Json() : Json(one.forecast)}});
-  return Json{{"deepest", result.deepest},
+  return Json{{"configuration", result.configuration},
+              {"deepest", result.deepest},
               {"fails", result.fails > 0 ? Json(result.fails) : Json()},
               {"text", result.text()},
               {"finished", result.finished},

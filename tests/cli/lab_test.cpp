@@ -77,6 +77,27 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   EXPECT_EQ(second.out, first.out);
 }
 
+TEST_F(LabTool, PredictsBeforeItRunsAndKeepsThePredictions) {
+  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "25", "--seeds", "1"});
+  std::erase(asked, "--no-predict");
+  const Ended first = run(asked);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::size_t predicted = first.err.find("Predicted, in"), ran = first.err.find("[1/1]");
+  EXPECT_LT(predicted, ran) << first.err;
+  EXPECT_NE(first.err.find("skip gain"), std::string::npos) << first.err;
+  const Json row = result().at("rows").array_items().at(0);
+  EXPECT_TRUE(row["prediction"].is_object()) << row.dump();
+  EXPECT_TRUE(row["agreed"].is_boolean()) << row.dump();
+
+  fs::path kept;
+  for (const auto& entry : fs::directory_iterator(folder.path / "runs/lab/predictions"))
+    if (entry.path().string().ends_with("asked.json")) kept = entry.path();
+  ASSERT_FALSE(kept.empty());
+  fs::remove(kept);  // nobody asks again
+  EXPECT_EQ(run(asked).code, 0);
+  EXPECT_FALSE(fs::exists(kept));
+}
+
 TEST_F(LabTool, GivesJsonAloneOnItsOutput) {
   folder.write("grid.json", R"({"base": {"layers": 2, "d_model": 16, "steps": 5, "seq_len": 8}, "seeds": 1,
                                "acts": [{"name": "One", "rows": [{"arrangement": "rezero"}]}]})");

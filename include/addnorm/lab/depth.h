@@ -27,6 +27,7 @@ struct DepthTried {
 };
 
 struct DepthResult {
+  std::string configuration{};      ///< "post-ln, width 64, adam at 0.001, no warm-up, 300 steps"
   std::size_t deepest = 0;          ///< that trains; 0: not even one layer
   std::size_t fails = 0;            ///< the least depth that was tried and does not train; 0: all did
   std::vector<DepthTried> tried{};  ///< by depth
