@@ -43,7 +43,7 @@ struct GridPlace {
 };
 
 /// Losses as a line of blocks, one per interval: high is bad. `columns` of them at most; "" where there is no loss yet.
-std::string sparkline(const std::vector<double>& losses, const Baselines& baselines, std::size_t columns, bool unicode);
+std::string loss_line(const std::vector<double>& losses, const Baselines& baselines, std::size_t columns, bool unicode);
 
 /// Everything about the rows, for people: on the standard output.
 std::string lab_table(const GridResult& result, const Terminal& terminal);

@@ -36,7 +36,7 @@ std::string cause_line(const RowResult& row) {
   if (!row.cause) return "";
   const Cause& cause = *row.cause;
   if (cause.kind == CauseKind::slow) return cause.text;
-  if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, cause.by.empty() ? "" : ". But ", cause.by);
+  if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, cause.by.empty() ? "" : "; ", cause.by);
   if (cause.confirmed) return concat("cause: ", cause.text, ". Confirmed: ", cause.by);
   return concat("suspected: ", cause.text, cause.by.empty() ? "" : concat(". Not confirmed: ", cause.by));
 }
@@ -136,7 +136,7 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
       if (!reason.empty()) text += indented(reason, 4, terminal.columns);
     }
   }
-  return text;
+  return terminal.unicode ? text : in_ascii(text);
 }
 
 std::string lab_table(const GridResult& result, const Terminal& terminal) {
@@ -170,7 +170,7 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
   const std::vector<std::string> compared = comparisons(result);
   if (!compared.empty()) text += "\nLosses compared (95 % intervals over seeds):\n";
   for (const std::string& line : compared) text += indented(line, 2, terminal.columns);
-  return text;
+  return terminal.unicode ? text : in_ascii(text);
 }
 
 std::string confusion_table(const GridResult& result) {

@@ -57,7 +57,7 @@ double recent_loss(const std::vector<double>& losses) {
 
 }  // namespace
 
-std::string sparkline(const std::vector<double>& losses, const Baselines& baselines, std::size_t columns, bool unicode) {
+std::string loss_line(const std::vector<double>& losses, const Baselines& baselines, std::size_t columns, bool unicode) {
   static constexpr std::array kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
   static constexpr std::array kLetters{"_", ".", ",", "-", "=", "+", "*", "#"};
   if (losses.empty()) return "";
@@ -132,7 +132,7 @@ void LabView::on_run_done(const GridResult& so_far, std::size_t index) {
   const auto over = std::ranges::count_if(so_far.runs, is_over);
   std::string text = concat("[", over, "/", so_far.runs.size(), "] ", row.label, ", seed ", run.seed, ": ");
   if (run.state == RunState::done)
-    text += concat(run.judged.text(), "  ", sparkline(run.losses, row.baselines, kSpark, terminal_.unicode), "  ",
+    text += concat(run.judged.text(), "  ", loss_line(run.losses, row.baselines, kSpark, terminal_.unicode), "  ",
                    fixed(run.seconds, 1), " s");
   else if (run.state == RunState::stopped)
     text += concat("stopped after step ", run.losses.size(), "; the next call goes on");
@@ -156,7 +156,7 @@ double LabView::seconds_left(const GridResult& so_far) const {
 std::string LabView::running_line(const GridResult& so_far, std::size_t index) const {
   const GridRun& run = so_far.runs[index];
   const RowResult& row = row_of(so_far, index);
-  const std::string spark = sparkline(run.losses, row.baselines, kSpark, terminal_.unicode);
+  const std::string spark = loss_line(run.losses, row.baselines, kSpark, terminal_.unicode);
   std::string text = concat("  ", padded(spark, kSpark), " ", run.losses.size(), "/", run.steps);
   if (!run.losses.empty()) text += concat("  loss ", figure(recent_loss(run.losses), 2));
   return concat(text, "  ", row.label, ", seed ", run.seed);
