@@ -13,6 +13,10 @@ namespace {
 
 using Cells = std::vector<std::string>;
 
+std::string formula_in(const RowResult& row, const Terminal& terminal) {
+  return terminal.unicode ? row.formula : in_ascii(row.formula);
+}
+
 std::string plus_minus(const Terminal& terminal) { return terminal.unicode ? " ± " : " +- "; }
 
 std::string loss_cell(const RowResult& row, const Terminal& terminal) {
@@ -113,7 +117,7 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
   std::size_t label = 0, formula = 0;
   for (const RowResult& row : result.rows) {
     label = std::max(label, columns_of(row.label_in_act));
-    formula = std::max(formula, columns_of(row.formula));
+    formula = std::max(formula, columns_of(formula_in(row, terminal)));
   }
   const bool wide = terminal.columns == 0 || label + formula + 50 < terminal.columns;
   std::optional<std::size_t> act;
@@ -127,12 +131,12 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
     const std::string verdict = row.prediction ? name_of(row.prediction->forecast) : concat("no prediction: ", row.no_prediction);
     const std::string reason = row.prediction ? row.prediction->reason : "";
     if (wide) {
-      text += concat("  ", padded(row.label_in_act, label), "  ", padded(row.formula, formula), "  ", padded(gain, 18), "  ",
-                     verdict, "\n");
+      text += concat("  ", padded(row.label_in_act, label), "  ", padded(formula_in(row, terminal), formula), "  ",
+                     padded(gain, 18), "  ", verdict, "\n");
       if (!reason.empty() && row.prediction->forecast != Forecast::trains) text += indented(reason, label + 4, terminal.columns);
     } else {
-      text +=
-          concat("  ", row.label_in_act, ": ", verdict, "\n") + indented(concat(row.formula, "; ", gain), 4, terminal.columns);
+      text += concat("  ", row.label_in_act, ": ", verdict, "\n") +
+              indented(concat(formula_in(row, terminal), "; ", gain), 4, terminal.columns);
       if (!reason.empty()) text += indented(reason, 4, terminal.columns);
     }
   }

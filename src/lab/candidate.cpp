@@ -63,7 +63,7 @@ Tried try_until(const TrialGround& ground, const RunOptions& options, const std:
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  return try_until(ground, options, what, [&](const Tried& t) { return !ground.request.advice && is_settled(t, seeds); });
+  return try_until(ground, options, what, [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
 }
 
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {

@@ -9,6 +9,7 @@ Prediction predict(std::string_view options, std::uint64_t first_seed, std::size
   request.given.given.insert("seed");
   request.seeds = seeds;
   request.advice = false;
+  request.brief = true;
   request.cache = cache;
   const PreflightResult found = preflight(request);
   return {.forecast = found.forecast,
