@@ -11,7 +11,8 @@
 namespace addnorm {
 namespace {
 
-constexpr double kAlike = 0.01;          // spread at the top
+constexpr double kAlike = 0.01;  // spread at the top
+constexpr double kNearlyAlike = 0.05;
 constexpr double kLittleGradient = 0.1;  // g_0 / g_K
 constexpr double kGone = 0.01;
 constexpr double kExplodes = 200;
@@ -85,8 +86,8 @@ Cause read_off(CauseKind kind, const Seen& seen, const ProbeRecord& record) {
   switch (kind) {
     case CauseKind::tokens_alike:
       cause.unit = seen.gone_below();
-      cause.text =
-          concat(when, "tokens are alike at the top (spread ", in_short(seen.spread), ") and ", about_gradient(seen, cause.unit));
+      cause.text = concat(when, "tokens are ", seen.spread < kAlike ? "" : "nearly ", "alike at the top (spread ",
+                          in_short(seen.spread), ") and ", about_gradient(seen, cause.unit));
       break;
     case CauseKind::gradient_vanishes:
       cause.unit = seen.gone_below();
@@ -125,22 +126,25 @@ constexpr std::array kBeforeOutcome{
     CauseRule{CauseKind::stream_grows, [](const Seen& s) { return s.grows(); }},
 };
 constexpr std::array kAfterOutcome{
+    CauseRule{CauseKind::tokens_alike, [](const Seen& s) { return s.spread < kNearlyAlike && s.gradient < kLittleGradient; }},
     CauseRule{CauseKind::attention_collapse, [](const Seen& s) { return s.attention_collapsed(); }},
     CauseRule{CauseKind::branches_die, [](const Seen& s) { return s.branches_dead(); }},
     CauseRule{CauseKind::rank_collapse, [](const Seen& s) { return s.spread < kAlike; }},
 };
 
-/// A rule must hold in the last record; what is told is the first record from which on it held. A run that broke off may not have
-/// been looked at when it did: there the record that shows most counts.
+/// A rule must hold in most records of the second half; what is told is the first record in which it holds. A run that broke off
+/// may not have been looked at when it did: there any record counts.
 std::optional<Cause> by_rule(const CauseRule& rule, std::span<const ProbeRecord> records, bool broke_off) {
   const ProbeRecord* since = nullptr;
-  for (const ProbeRecord& record : records) {
-    const Seen seen(record);
-    const bool holds = seen.stack != nullptr && rule.holds(seen);
-    if (holds && since == nullptr) since = &record;
-    if (!holds && !broke_off) since = nullptr;
+  std::size_t held = 0;
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    const Seen seen(records[i]);
+    if (seen.stack == nullptr || !rule.holds(seen)) continue;
+    if (since == nullptr) since = &records[i];
+    held += i >= records.size() / 2;
   }
-  if (since == nullptr) return std::nullopt;
+  const bool mostly = 2 * held > records.size() - records.size() / 2;
+  if (since == nullptr || (!mostly && !broke_off)) return std::nullopt;
   const bool about_unit = rule.kind == CauseKind::tokens_alike || rule.kind == CauseKind::gradient_vanishes;
   const ProbeRecord* const last = &records.back();
   for (const ProbeRecord* at = since; about_unit && Seen(*since).gone_below() == 0 && at <= last; ++at)

@@ -54,7 +54,19 @@ TEST(Cause, NamesTheStepAndTheUnitWhereTokensBecameAlikeAndTheGradientWasGone) {
   EXPECT_FALSE(cause->confirmed);
 }
 
-TEST(Cause, IsNotWhatWentAwayAgain) { EXPECT_EQ(cause_of({collapsed(1), healthy(11)})->kind, CauseKind::unknown); }
+TEST(Cause, IsNotWhatWentAwayAgain) {
+  EXPECT_EQ(cause_of({collapsed(1), collapsed(11), healthy(21), healthy(31)})->kind, CauseKind::unknown);
+  const auto mostly = cause_of({healthy(1), collapsed(11), collapsed(21), collapsed(31), collapsed(41), healthy(51)});
+  EXPECT_EQ(mostly->kind, CauseKind::tokens_alike);
+  EXPECT_EQ(mostly->step, 11);
+}
+
+TEST(Cause, SaysNearlyWhereTokensStillDifferALittle) {
+  ProbeRecord record = collapsed(11);
+  record.stacks[0].spread.back() = 0.02;
+  for (std::size_t i = 0; i < 5; ++i) record.stacks[0].gradient_norm[i] = 0.005;
+  EXPECT_NE(cause_of({record})->text.find("nearly alike"), std::string::npos) << cause_of({record})->text;
+}
 
 TEST(Cause, SaysSoWhereLittleGradientIsLeftThoughNoneOfItIsGone) {
   ProbeRecord record = collapsed(11);

@@ -45,10 +45,12 @@ struct Cause {
 ///   stream grows        rms(x_K) / rms(x_0) > 1000, or not finite
 ///   late divergence     the outcome says so
 ///   slow                the outcome says so
+///   tokens alike        (nearly) spread(x_K) < 0.05 and g_0 / g_K < 0.1
 ///   attention collapse  mean entropy of the attention units < 0.02
 ///   branches die        ||f|| / ||x|| < 1e-3 in every unit of the upper half
 ///   rank collapse       spread(x_K) < 0.01
 ///
+/// in most records of the second half of the run; where it broke off, in any.
 /// "Below unit k": the highest k with g_(k-1) < 0.01 g_K. Of several stacks, the last. Nothing where the run trained.
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged);
 
