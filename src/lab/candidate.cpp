@@ -43,6 +43,11 @@ const Reading& Tried::typical() const {
 
 namespace {
 
+/// The rest of the seeds could not change the verdict.
+bool is_settled(const Tried& t, std::size_t seeds) {
+  return 2 * t.passed() > seeds || 2 * (t.readings.size() - t.passed()) > seeds;
+}
+
 /// Until `enough` says so, or all seeds are done.
 Tried try_until(const TrialGround& ground, const RunOptions& options, const std::string& what,
                 const std::function<bool(const Tried&)>& enough) {
@@ -57,14 +62,15 @@ Tried try_until(const TrialGround& ground, const RunOptions& options, const std:
 }  // namespace
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
-  return try_until(ground, options, what, [](const Tried&) { return false; });
+  const std::size_t seeds = ground.request.seeds;
+  return try_until(ground, options, what, [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
 }
 
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
   const Tried tried = try_until(ground, options, what, [seeds](const Tried& t) {
     const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
-    return hopeless || 2 * t.passed() > seeds || 2 * (t.readings.size() - t.passed()) > seeds;
+    return hopeless || is_settled(t, seeds);
   });
   return !tried.stopped && 2 * tried.passed() > seeds;
 }

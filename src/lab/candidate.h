@@ -34,7 +34,7 @@ struct Tried {
   const Reading& typical() const;
 };
 
-/// As many trials as the request says.
+/// As many trials as the request says, or as settle the verdict, if it is to be brief.
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
 /// Whether most of them pass. Ends as soon as that is settled, and where the first one is far outside.
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what);

@@ -47,7 +47,7 @@ Reading read_stack(const Trial& trial, std::size_t which) {
   Reading r{.units = last.units.size(), .stack = last.name};
   r.gradient = r.least_gradient = ratio_of(last);
   for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
-  r.spread = last.spread.back();
+  r.spread = std::max(last.spread.back(), last.output_spread);
   const double apart = powers_between(r.spread, kLeastSpread), reaches = powers_between(r.least_gradient, kLeastGradient),
                bounded = powers_between(kMostGradient, r.gradient);
   r.margin = std::min({apart, reaches, bounded});

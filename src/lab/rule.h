@@ -16,8 +16,9 @@ namespace addnorm {
 ///   g > kLeastGradient       at every step that was looked at
 ///   g < kMostGradient        at the last step
 ///
-/// g = ||dL/dx|| before the first unit over that after the last, spread as in StackRecord at the top; of the stack that is worse.
-/// A number that is not finite ends the trial, and it does not train.
+/// g = ||dL/dx|| before the first unit over that after the last, spread as in StackRecord, of the top or the output (resi-dual
+/// has another stream that goes into it), whichever is larger; of the stack that is worse. A number that is not finite ends the
+/// trial, and it does not train.
 inline constexpr double kLeastSpread = 0.01;
 inline constexpr double kLeastGradient = 1e-3;
 inline constexpr double kMostGradient = 1e5;

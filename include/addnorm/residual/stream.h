@@ -36,6 +36,8 @@ class StreamObserver {
   virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
   /// What the sub-layer of `unit` reads: N_in(x) and the like. Told by a Stack, as on_attention is.
   virtual void on_read(const Unit& /*unit*/, const Var& /*u*/) {}
+  /// What comes out at the close: the stream behind its exit norm, or what several streams make together.
+  virtual void on_output(const Var& /*y*/) {}
   /// What the scores of the unit's attention are made of.
   virtual void on_attention(const Unit& /*unit*/, const AttentionScores& /*scores*/) {}
 };
@@ -61,7 +63,7 @@ class Stream {
   void write(const Unit& unit, const Var& f) { do_write(unit, f); }
   void enter(std::size_t layer) { do_enter(layer); }
   void leave(std::size_t layer) { do_leave(layer); }
-  Var close() { return do_close(); }
+  Var close();
 
   virtual State state() const = 0;
   virtual void restore(const State& state) = 0;
