@@ -23,7 +23,7 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   });
   if (!whole) return false;
   tried.trials.push_back(run.trial());
-  tried.readings.push_back(read_trial(run.trial()));
+  tried.readings.push_back(read_trial(run.trial(), own.optimizer.kind));
   return true;
 }
 

@@ -172,7 +172,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     const Arrangement arrangement = with_options(arrangement_of(options.model), residual_options(options.model));
     const StackShape shape = last_stack(options.model);
     planned_row.formula = units_text(formula_of(arrangement, shape, norm_of(options.model)));
-    if (const auto gain = skip_gain(arrangement, shape)) planned_row.skip_gain_predicted = gain->gain;
+    if (const auto gain = skip_gain(arrangement, shape, NormalInit::with_its_gains)) planned_row.skip_gain_predicted = gain->gain;
     planned_row.baselines = *opened.baselines;
     add_runs(row, given, opened, result, planned_row);
     result.rows.push_back(std::move(planned_row));

@@ -8,6 +8,7 @@
 #include "addnorm/core/parallel.h"
 #include "addnorm/residual/explain.h"
 #include "lab/advice.h"
+#include "lab/measured_gain.h"
 #include "lab/prepared.h"
 
 namespace addnorm {
@@ -32,7 +33,7 @@ void describe_arrangement(PreflightResult& result) {
   const StackShape shape = shape_of(config);
   const Arrangement row = with_options(arrangement_of(config), residual_options(config));
   result.formula = units_text(formula_of(row, shape, norm_of(config)));
-  if (const auto gain = skip_gain(row, shape)) result.skip_gain_predicted = gain->gain;
+  if (const auto gain = skip_gain(row, shape, NormalInit::with_its_gains)) result.skip_gain_predicted = gain->gain;
 }
 
 void judge_by(const Tried& tried, PreflightResult& result) {
@@ -43,6 +44,7 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   if (tried.readings.empty()) return;
   result.forecast = tried.trains() ? Forecast::trains : Forecast::will_not_train;
   result.reason = tried.typical().text();
+  if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 
 }  // namespace

@@ -42,14 +42,15 @@ double ratio_of(const StackRecord& stack) {
 /// Powers of ten by which `above` is larger than `below`.
 double powers_between(double above, double below) { return std::log10(std::max(above, 1e-30) / std::max(below, 1e-30)); }
 
-Reading read_stack(const Trial& trial, std::size_t which) {
+Reading read_stack(const Trial& trial, std::size_t which, double least_gradient) {
   const StackRecord& last = trial.after().stacks[which];
   Reading r{.units = last.units.size(), .stack = last.name};
   r.gradient = r.least_gradient = ratio_of(last);
   for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
   r.spread = std::max(last.spread.back(), last.output_spread);
-  const double apart = powers_between(r.spread, kLeastSpread), reaches = powers_between(r.least_gradient, kLeastGradient),
-               bounded = powers_between(kMostGradient, r.gradient);
+  const double apart = std::max(powers_between(r.spread, kLeastSpread), powers_between(r.gradient, kPlentyOfGradient));
+  const double reaches = powers_between(r.least_gradient, least_gradient);
+  const double bounded = powers_between(kMostGradient, r.gradient);
   r.margin = std::min({apart, reaches, bounded});
   if (!(bounded > 0))
     r.sign = Sign::exploded;
@@ -63,11 +64,12 @@ Reading read_stack(const Trial& trial, std::size_t which) {
 
 }  // namespace
 
-Reading read_trial(const Trial& trial) {
+Reading read_trial(const Trial& trial, OptimizerKind optimizer) {
+  const double least_gradient = optimizer == OptimizerKind::sgd ? kLeastOfSgd : kLeastGradient;
   Reading worst{.margin = 100};
   if (!trial.records.empty())
     for (std::size_t i = 0; i < trial.after().stacks.size(); ++i)
-      if (const Reading r = read_stack(trial, i); r.margin < worst.margin) worst = r;
+      if (const Reading r = read_stack(trial, i, least_gradient); r.margin < worst.margin) worst = r;
   if (trial.records.empty() || trial.after().stacks.size() < 2) worst.stack.clear();
   worst.steps = trial.losses.size();
   worst.first_loss = trial.losses.empty() ? 0 : trial.losses.front();

@@ -9,19 +9,21 @@
 
 namespace addnorm {
 
-/// A trial trains where tokens still differ at the top, the gradient reached the first unit all the time, and it has not grown
-/// beyond all bounds on its way there:
+/// With g = ||dL/dx|| before the first unit over that after the last, and the spread of StackRecord at the top or of the output,
+/// whichever is larger (resi-dual has another stream that goes into the output), a trial trains where
 ///
-///   spread > kLeastSpread    at the last step
-///   g > kLeastGradient       at every step that was looked at
-///   g < kMostGradient        at the last step
+///   spread > kLeastSpread  or  g > kPlentyOfGradient    at the last step: tokens that are alike come apart again only where
+///   plenty
+///                                                       of gradient reaches the lower units (norms inside the branch)
+///   g > kLeastGradient     at every step that was looked at; with SGD, whose steps are as small as the gradient, kLeastOfSgd
+///   g < kMostGradient      at the last step
 ///
-/// g = ||dL/dx|| before the first unit over that after the last, spread as in StackRecord, of the top or the output (resi-dual
-/// has another stream that goes into it), whichever is larger; of the stack that is worse. A number that is not finite ends the
-/// trial, and it does not train.
+/// in the stack that is worse, and no number was anything but finite.
 inline constexpr double kLeastSpread = 0.01;
-inline constexpr double kLeastGradient = 1e-3;
-inline constexpr double kMostGradient = 1e5;
+inline constexpr double kPlentyOfGradient = 3;
+inline constexpr double kLeastGradient = 3e-3;
+inline constexpr double kLeastOfSgd = 0.2;
+inline constexpr double kMostGradient = 2e4;
 /// A place has no gradient, for those who are told about it, where less than this share of the top's is left.
 inline constexpr double kGoneShare = 0.1;
 
@@ -48,6 +50,6 @@ struct Reading {
   bool trains() const { return sign == Sign::healthy; }
   std::string text() const;  ///< one sentence that names the unit
 };
-Reading read_trial(const Trial& trial);
+Reading read_trial(const Trial& trial, OptimizerKind optimizer = OptimizerKind::adam);
 
 }  // namespace addnorm

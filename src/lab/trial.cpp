@@ -8,6 +8,7 @@
 #include "addnorm/core/rng.h"
 #include "addnorm/probe/probe.h"
 #include "addnorm/tensor/arena.h"
+#include "lab/measured_gain.h"
 
 namespace addnorm {
 namespace {
@@ -80,6 +81,7 @@ struct TrialRun::Impl {
     batch = data->batch(0, o.batch_size);
     const ArenaScope scope;
     trial.output_sensitivity = sensitivity(*model, batch, seed);
+    trial.skip_gain = measured_skip_gain(*model, seed);
   }
 
   void step() {

@@ -44,6 +44,17 @@ TEST(Rule, TellsTokensThatAreAlikeFromAGradientThatIsGone) {
   EXPECT_NE(r.text().find("tokens have become alike"), std::string::npos);
 }
 
+TEST(Rule, LetsAlikeTokensPassWherePlentyOfGradientReachesTheBottom) {
+  EXPECT_TRUE(read_trial(trial({record({5, 4, 3, 2, 1}, 0.004)})).trains());
+  EXPECT_FALSE(read_trial(trial({record({2, 2, 1, 1, 1}, 0.004)})).trains());
+}
+
+TEST(Rule, AsksMoreGradientOfSgd) {
+  const Trial t = trial({record({0.05, 0.1, 0.5, 1, 1}, 0.5)});
+  EXPECT_TRUE(read_trial(t).trains());
+  EXPECT_FALSE(read_trial(t, OptimizerKind::sgd).trains());
+}
+
 TEST(Rule, RemembersAGradientThatWasGoneBefore) {
   const Reading r = read_trial(trial({record({1e-5, 1e-3, 0.1, 0.5, 1}, 0.9), record(kEven, 0.5)}));
   EXPECT_EQ(r.sign, Sign::vanished);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,6 +26,7 @@ struct Trial {
   std::vector<double> losses{};        ///< of each step
   std::vector<double> norms{};         ///< of the whole gradient, before clipping, of each step
   std::string broke_off{};             ///< why it ended early: a loss or gradient that was not finite; "": it did not
+  std::optional<double> skip_gain{};   ///< measured at the start; nothing: no row, or no skip
   double output_sensitivity = 0;       ///< relative change of the logits per relative change of all parameters, at the start
   double one_step_change = 0;          ///< relative change of the logits of the first batch by the first update
   double seconds = 0;
