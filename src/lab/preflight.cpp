@@ -43,7 +43,10 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   result.stopped = tried.stopped;
   if (tried.readings.empty()) return;
   result.forecast = tried.trains() ? Forecast::trains : Forecast::will_not_train;
-  result.reason = tried.typical().text();
+  const Reading& typical = tried.typical();
+  result.reason = typical.text();
+  const bool agree = tried.passed() == 0 || tried.passed() == tried.readings.size();
+  result.confidence = measured_confidence(tried.trains(), agree && std::abs(typical.margin) > kClearMargin);
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 

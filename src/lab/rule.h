@@ -50,6 +50,11 @@ struct Reading {
   bool trains() const { return sign == Sign::healthy; }
   std::string text() const;  ///< one sentence that names the unit
 };
+/// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said and by whether the
+/// trials were clear: all of them agree and lie a factor of two or more from every line.
+double measured_confidence(bool trains, bool clear);
+inline constexpr double kClearMargin = 0.3;  ///< powers of ten
+
 Reading read_trial(const Trial& trial, OptimizerKind optimizer = OptimizerKind::adam);
 
 }  // namespace addnorm
