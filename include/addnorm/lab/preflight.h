@@ -24,12 +24,12 @@ struct Advice {
 };
 
 struct PreflightRequest {
-  GivenOptions given{};        ///< the run to be judged; what is not said is planned as `addnorm train` plans it
-  std::size_t seeds = 3;       ///< trials, with seeds from given.options.seed on
-  bool advice = true;          ///< look for changes that pass, where it does not train
-  bool look_longer = true;     ///< lengthen trials that end near the line
-  bool may_shrink = true;      ///< try a narrower twin of a model too large for seconds
-  double seconds = 10;         ///< most time for the trials of the verdict, roughly: a larger model is made narrower until it fits
+  GivenOptions given{};     ///< the run to be judged; what is not said is planned as `addnorm train` plans it
+  std::size_t seeds = 3;    ///< trials, with seeds from given.options.seed on
+  bool advice = true;       ///< look for changes that pass, where it does not train
+  bool look_longer = true;  ///< lengthen trials that end near the line
+  bool may_shrink = true;   ///< try a narrower twin of a model too large for seconds
+  double seconds = 10;      ///< most time for the trials of the verdict, roughly: a larger model is made narrower until it fits
   std::filesystem::path cache{};  ///< of tokenised text
 };
 
@@ -38,13 +38,13 @@ struct PreflightResult {
   double confidence = 0;  ///< how often this kind of answer was right where it was measured (docs/preflight.md)
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};
-  std::vector<Trial> trials{};           ///< one per seed
+  std::vector<Trial> trials{};                  ///< one per seed
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
   std::optional<double> skip_gain_measured{};
-  std::string formula{};                 ///< of the units
-  std::string twin{};                    ///< what was tried in place of the model that was asked for; "": that model itself
-  std::size_t horizon = 0;               ///< steps that the verdict is for
-  RunOptions options{};                  ///< as tried, planned
+  std::string formula{};    ///< of the units
+  std::string twin{};       ///< what was tried in place of the model that was asked for; "": that model itself
+  std::size_t horizon = 0;  ///< steps that the verdict is for
+  RunOptions options{};     ///< as tried, planned
   double seconds = 0;
 };
 
@@ -52,8 +52,8 @@ struct PreflightResult {
 PreflightResult preflight(const PreflightRequest& request, const std::function<bool()>& go_on = {});
 std::string to_json(const PreflightResult& result);
 
-/// The largest rate (between a hundredth and hundred times the asked one, within a factor 1.25), and the shortest warm-up (within a
-/// fifth of itself), that pass; nothing: none does.
+/// The largest rate (between a hundredth and hundred times the asked one, within a factor 1.25), and the shortest warm-up (within
+/// a fifth of itself), that pass; nothing: none does.
 std::optional<double> largest_rate(const PreflightRequest& request, const std::function<bool()>& go_on = {});
 std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, const std::function<bool()>& go_on = {});
 

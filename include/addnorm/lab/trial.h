@@ -21,12 +21,12 @@ struct TrialOptions {
 /// One seed of it.
 struct Trial {
   std::uint64_t seed = 0;
-  ProbeRecord start{};             ///< of the first step
-  ProbeRecord after{};             ///< of the last step of the trial
-  std::vector<double> losses{};    ///< of each step
-  std::string broke_off{};         ///< why it ended early: a loss or gradient that was not finite; "": it did not
-  double output_sensitivity = 0;   ///< relative change of the logits under a relative change of 1e-3 of all parameters, over 1e-3
-  double one_step_change = 0;      ///< relative change of the logits of a batch by the first update
+  ProbeRecord start{};            ///< of the first step
+  ProbeRecord after{};            ///< of the last step of the trial
+  std::vector<double> losses{};   ///< of each step
+  std::string broke_off{};        ///< why it ended early: a loss or gradient that was not finite; "": it did not
+  double output_sensitivity = 0;  ///< relative change of the logits under a relative change of 1e-3 of all parameters, over 1e-3
+  double one_step_change = 0;     ///< relative change of the logits of a batch by the first update
   double seconds = 0;
 };
 
