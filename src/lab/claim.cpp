@@ -10,10 +10,8 @@
 #include "lab/statistics.h"
 
 namespace addnorm {
-namespace {
 
-/// Three digits, without zeros that say nothing.
-std::string number(double value) {
+std::string figure_text(double value) {
   if (std::isnan(value)) return "nan";
   std::ostringstream out;
   out.precision(3);
@@ -25,6 +23,8 @@ std::string number(double value) {
   out << value;
   return std::move(out).str();
 }
+
+namespace {
 
 double extreme(const std::vector<double>& values, bool most) {
   for (const double v : values)
@@ -57,7 +57,7 @@ double Samples::most(std::string_view name) const { return extreme(of(name), tru
 
 std::string Samples::text(std::string_view name) const {
   const double off = spread(name);
-  return off == 0 ? number(mean(name)) : concat(number(mean(name)), " ± ", number(off));
+  return off <= 1e-9 * std::abs(mean(name)) ? figure_text(mean(name)) : concat(figure_text(mean(name)), " ± ", figure_text(off));
 }
 
 std::int64_t ClaimContext::steps(std::int64_t at_scale_one) const {

@@ -16,6 +16,8 @@
 
 namespace addnorm {
 
+std::string figure_text(double value);  ///< three digits: "0.0123", "2.5e-07", "4078"
+
 /// Numbers of an experiment by name, one per seed.
 class Samples {
  public:
@@ -33,7 +35,7 @@ class Samples {
   double spread(std::string_view name) const;  ///< standard deviation over seeds, divided by n - 1; 0 of one value
   double least(std::string_view name) const;   ///< NaN where one of them is
   double most(std::string_view name) const;
-  /// "0.0123 ± 0.0005", three digits; without spread where all seeds agree.
+  /// "0.0123 ± 0.0005", three digits; without spread where all seeds agree but for rounding.
   std::string text(std::string_view name) const;
 
  private:

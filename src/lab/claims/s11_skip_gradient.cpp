@@ -1,8 +1,8 @@
-// S12: the "1 +" in the gradient, printed right behind the unit LN(x + F(x)).
+// S11: the "1 +" in the gradient, printed right behind the unit LN(x + F(x)).
 #include "lab/claims/list.h"
 #include "lab/experiment.h"
 
-namespace addnorm::lab::s12 {
+namespace addnorm::lab::s11 {
 namespace {
 
 constexpr std::size_t kWidth = 12;
@@ -40,7 +40,7 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {.id = "S12",
+  return {.id = "S11",
           .statement =
               "The gradient at a residual unit's input is the gradient at its output times (1 + derivative of the sub-layer).",
           .source = "text 001, Why Residuals Help, 1",
@@ -49,4 +49,4 @@ Claim claim() {
           .judge = judge};
 }
 
-}  // namespace addnorm::lab::s12
+}  // namespace addnorm::lab::s11
