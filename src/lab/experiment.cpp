@@ -131,8 +131,9 @@ LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, doub
   }
 }
 
-Arrangement xavier_row(std::string_view name) {
+std::optional<Arrangement> xavier_row(std::string_view name) {
   Arrangement row = arrangement_named(name);
+  if (!row.is_row()) return std::nullopt;
   row.init = {};
   return row;
 }

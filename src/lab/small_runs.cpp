@@ -67,35 +67,16 @@ void look_at_end(const SmallRun& run, Model& model, RunSummary& summary) {
   summary.gain_moved = moved(Role::norm_gain, 1);
   summary.bias_moved = moved(Role::norm_bias, 0);
   const auto fresh = data_of(run, kHeldOut + run.seed);
-  summary.held_out = evaluate(model, *fresh, 64, 16).loss;
+  summary.held_out = evaluate(model, *fresh, 256, 32).loss;
   const Profile profile = profile_of(model, fresh->batch(0, run.batch));
   summary.spread = profile.spread.back();
   summary.gradient_ratio = profile.gradient_ratio();
 }
 
 RunSummary run_one(const SmallRun& run, const ClaimContext& context) {
-  const std::unique_ptr<Model> model = started(run.model, run.seed);
-  const auto data = data_of(run, run.seed);
-  OptimizerOptions optimizer = usual_options(run.optimizer);
-  optimizer.weight_decay = 0;
-  Trainer trainer(*model, *data,
-                  {.batch_size = run.batch,
-                   .clip_grad_norm = run.clip,
-                   .seed = run.seed,
-                   .optimizer = optimizer,
-                   .schedule = {.kind = ScheduleKind::constant, .rate = run.rate, .warmup = run.warmup, .steps = run.steps}});
-  RunSummary summary;
-  try {
-    trainer.calibrate();
-    for (std::int64_t i = 0; i < run.steps; ++i) {
-      context.check();
-      summary.losses.push_back(trainer.step().loss);
-    }
-    look_at_end(run, *model, summary);
-  } catch (const NumericsError&) {
-    summary.broke_off = true;
-    summary.held_out = std::nan("");
-  }
+  TrainedModel trained = train_small(run, context);
+  RunSummary summary{.losses = std::move(trained.losses), .broke_off = trained.broke_off};
+  if (!trained.broke_off) look_at_end(run, *trained.model, summary);
   return summary;
 }
 
@@ -176,6 +157,54 @@ SmallRun mixture_run(std::string_view arrangement, std::size_t units) {
                     .arrangement = std::string(arrangement),
                     .own_arrangement = xavier_row(arrangement)},
           .batch = 64};
+}
+
+SmallRun short_run(std::string_view arrangement, std::int64_t warmup) {
+  SmallRun run = language_run(arrangement, 6);
+  run.model.seq_len = 32;
+  run.rate = 5e-3;
+  run.warmup = warmup;
+  run.steps = 250;
+  return run;
+}
+
+SmallRun deep_run(std::string_view arrangement) {
+  SmallRun run = short_run(arrangement, 100);
+  run.model.layers = 16;
+  run.rate = 1e-3;
+  return run;
+}
+
+TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
+                         const std::function<void(const Model&, std::int64_t step)>& each_step) {
+  TrainedModel trained{.model = started(run.model, run.seed)};
+  const auto data = data_of(run, run.seed);
+  OptimizerOptions optimizer = usual_options(run.optimizer);
+  optimizer.weight_decay = 0;
+  Trainer trainer(*trained.model, *data,
+                  {.batch_size = run.batch,
+                   .clip_grad_norm = run.clip,
+                   .seed = run.seed,
+                   .optimizer = optimizer,
+                   .schedule = {.kind = ScheduleKind::constant, .rate = run.rate, .warmup = run.warmup, .steps = run.steps}});
+  try {
+    trainer.calibrate();
+    for (std::int64_t i = 0; i < run.steps; ++i) {
+      context.check();
+      trained.losses.push_back(trainer.step().loss);
+      if (each_step) each_step(*trained.model, i + 1);
+    }
+  } catch (const NumericsError&) {
+    trained.broke_off = true;
+  }
+  return trained;
+}
+
+void add_losses(Samples& samples, const std::string& name, const SmallRun& run, const std::vector<RunSummary>& summaries) {
+  for (const RunSummary& summary : summaries) {
+    samples.add(name, summary.last());
+    samples.add(name + ", trained", trained(run, summary) ? 1 : 0);
+  }
 }
 
 std::unique_ptr<Dataset> data_of(const SmallRun& run, std::uint64_t seed) {

@@ -13,7 +13,7 @@ const std::vector<LeftOut>& left_out_statements() {
        "history; question 7 of the same text is answered from the catalogue (S30)"},
       {"RAdam's paper is of 2021.", "text 002, reference", "a date: arXiv 1908.03265 is of 2019, the conference of 2020"},
       {"Warm-up is costly.", "text 002", "costly compared with what? How many steps it takes is chosen by whoever trains"},
-      {"A bypass conveyor belt on an assembly line.", "text 003, analogy", "a picture; what it says of robustness is S58"},
+      {"A bypass conveyor belt on an assembly line.", "text 003, analogy", "a picture; what it says of robustness is S59"},
       {"Learning objectives, prerequisites, and what the lecture covers.", "text 003", "about the lecture"},
   };
   return all;
