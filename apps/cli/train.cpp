@@ -8,6 +8,7 @@
 #include "bench/machine.h"
 #include "commands.h"
 #include "figures.h"
+#include "probed_run.h"
 #include "run_model.h"
 #include "run_result.h"
 #include "signals.h"
@@ -26,21 +27,6 @@ struct TrainChoices {
   fs::path config;
   bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false;
 };
-
-/// Where tokenised text is kept for all runs: the user's cache folder.
-fs::path default_cache() {
-  const auto set = [](const char* name) {
-    const char* value = std::getenv(name);
-    return value && *value == '/' ? fs::path(value) : fs::path();
-  };
-  fs::path base = set("XDG_CACHE_HOME");
-  if (base.empty() && !set("HOME").empty()) base = set("HOME") / ".cache";
-  if (base.empty()) return {};
-  const fs::path cache = base / "addnorm";
-  std::error_code failed;
-  fs::create_directories(cache, failed);
-  return failed || access(cache.c_str(), W_OK) != 0 ? fs::path() : cache;
-}
 
 std::string base_name(const RunOptions& o) {
   if (o.data.empty()) return o.task.empty() ? name_of(o.model.model) : o.task;
@@ -92,13 +78,16 @@ class QuietView : public RunObserver {
 RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
   if (quiet) {
     QuietView view;
-    return train_run(request, view);
+    ProbedRun run(view, request.folder);
+    return train_run(request, run);
   }
   const std::vector<std::string>& data = request.given.options.data;
   if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
   TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, bench::fma_peak_now(threads), request.folder);
-  RunResult result = train_run(request, view);
+  ProbedRun run(view, request.folder);
+  RunResult result = train_run(request, run);
   view.wipe();
+  if (const std::string told = run.told(); !told.empty()) std::cerr << told << '\n';
   return result;
 }
 

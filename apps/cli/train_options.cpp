@@ -1,6 +1,9 @@
 #include "train_options.h"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 #include <type_traits>
 
 #include "addnorm/train/run_folder.h"
@@ -85,6 +88,20 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
 }
 
 }  // namespace
+
+std::filesystem::path default_cache() {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value == '/' ? std::filesystem::path(value) : std::filesystem::path();
+  };
+  std::filesystem::path base = set("XDG_CACHE_HOME");
+  if (base.empty() && !set("HOME").empty()) base = set("HOME") / ".cache";
+  if (base.empty()) return {};
+  const std::filesystem::path cache = base / "addnorm";
+  std::error_code failed;
+  std::filesystem::create_directories(cache, failed);
+  return failed || access(cache.c_str(), W_OK) != 0 ? std::filesystem::path() : cache;
+}
 
 struct OptionCollector::Impl {
   Json given = Json::object();

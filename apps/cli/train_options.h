@@ -17,6 +17,9 @@ struct RunPlace {
   std::optional<int> threads{};
 };
 
+/// Where tokenised text is kept for all runs: the user's cache folder; empty where there is none to write to.
+std::filesystem::path default_cache();
+
 /// What was given, as the JSON object that files hold too. Shared with the parser's callbacks.
 class OptionCollector {
  public:

@@ -16,7 +16,7 @@ std::string figure_text(double value) {
   std::ostringstream out;
   out.precision(3);
   const double size = std::abs(value);
-  if (size >= 999.5 && size < 1e5) {
+  if (size >= 999.5 && size < 1e6) {
     out << std::fixed;
     out.precision(0);
   }
@@ -50,8 +50,8 @@ const std::vector<double>& Samples::of(std::string_view name) const {
   refuse("samples: nothing was measured under the name '", name, "'");
 }
 
-double Samples::mean(std::string_view name) const { return mean_of(of(name)); }
-double Samples::spread(std::string_view name) const { return deviation_of(of(name)); }
+double Samples::mean(std::string_view name) const { return lab::mean_of(of(name)); }
+double Samples::spread(std::string_view name) const { return lab::deviation_of(of(name)); }
 double Samples::least(std::string_view name) const { return extreme(of(name), false); }
 double Samples::most(std::string_view name) const { return extreme(of(name), true); }
 
@@ -100,8 +100,8 @@ std::string to_json(const Claim& claim, const ClaimResult& result) {
   Json values = Json::array();
   for (const Samples::Series& series : result.values.all())
     values.push_back({{"name", series.name},
-                      {"mean", mean_of(series.values)},
-                      {"spread", deviation_of(series.values)},
+                      {"mean", lab::mean_of(series.values)},
+                      {"spread", lab::deviation_of(series.values)},
                       {"seeds", series.values.size()}});
   const Json all{{"id", claim.id},
                  {"claim", claim.statement},

@@ -12,6 +12,7 @@
 #include "addnorm/core/version.h"
 #include "addnorm/data/language.h"
 #include "addnorm/data/mixture.h"
+#include "addnorm/lab/outcome.h"
 #include "addnorm/train/trainer.h"
 #include "core/file.h"
 #include "core/json.h"
@@ -21,7 +22,6 @@
 namespace addnorm::lab {
 namespace {
 
-constexpr std::size_t kWindow = 20;
 constexpr std::uint64_t kHeldOut = 1u << 20;  // seeds of data that nobody trains on
 
 Mixture mixture() { return Mixture({.classes = 10, .dimension = 16, .spread = 0.8}); }
@@ -126,7 +126,7 @@ std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& 
 
 double RunSummary::last() const {
   if (broke_off || losses.empty()) return std::nan("");
-  const std::size_t count = std::min(kWindow, losses.size());
+  const std::size_t count = std::min(kOutcomeWindow, losses.size());
   return mean_of(std::span(losses).last(count));
 }
 
@@ -220,9 +220,7 @@ Baselines baselines_of(const SmallRun& run) {
 }
 
 bool trained(const SmallRun& run, const RunSummary& summary) {
-  const Baselines b = baselines_of(run);
-  const double line = std::isnan(b.bigram) ? (b.unigram + b.floor) / 2 : b.unigram - 0.75 * (b.unigram - b.bigram);
-  return summary.last() < line;  // false of NaN
+  return judge(summary.losses, baselines_of(run), summary.broke_off).outcome == Outcome::trained;
 }
 
 std::vector<RunSummary> run_all(const std::vector<SmallRun>& runs, const ClaimContext& context) {

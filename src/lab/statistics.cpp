@@ -8,7 +8,7 @@
 
 #include "addnorm/core/error.h"
 
-namespace addnorm {
+namespace addnorm::lab {
 namespace {
 
 std::vector<double> logarithms(std::span<const double> values) {
@@ -72,4 +72,4 @@ double spearman(std::span<const double> x, std::span<const double> y) {
   return std::copysign(std::sqrt(std::max(line.r2, 0.0)), line.slope);
 }
 
-}  // namespace addnorm
+}  // namespace addnorm::lab

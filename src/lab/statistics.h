@@ -3,7 +3,7 @@
 
 #include <span>
 
-namespace addnorm {
+namespace addnorm::lab {
 
 double mean_of(std::span<const double> values);
 double deviation_of(std::span<const double> values);  ///< divided by n - 1; 0 of one value
@@ -20,4 +20,4 @@ double fitted_power(std::span<const double> x, std::span<const double> y);
 /// Of the ranks, equals sharing theirs: -1 ... 1.
 double spearman(std::span<const double> x, std::span<const double> y);
 
-}  // namespace addnorm
+}  // namespace addnorm::lab

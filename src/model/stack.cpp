@@ -95,11 +95,17 @@ Var Stack::operator()(const Var& x, const StackInput& input, const Pass& pass) c
 }
 
 void Stack::run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const {
+  const Cut* cut = pass.cut && pass.cut->stack == residual_->shape().name ? &*pass.cut : nullptr;
+  const auto runs = [&](const Unit& unit) { return !cut || !cut->last_unit || unit.index <= *cut->last_unit; };
+  if (!runs(residual_->shape().unit(layer, 0))) return;
   stream.enter(layer);
   for (std::size_t i = 0; i < residual_->shape().sub_layers.size(); ++i) {
     const Unit unit = residual_->shape().unit(layer, i);
+    if (!runs(unit)) break;
     const NameScope scope(name_of(unit.sub_layer));
-    stream.write(unit, branch(unit, stream.read(unit), input, pass));
+    const Var u = stream.read(unit);
+    const bool bypassed = cut && cut->bypassed == unit.index;
+    stream.write(unit, bypassed ? Var(Tensor::zeros(u.shape(), u.dtype())) : branch(unit, u, input, pass));
   }
   stream.leave(layer);
 }
@@ -108,11 +114,18 @@ Var Stack::branch(const Unit& unit, const Var& x, const StackInput& input, const
   const Layer& layer = layers_[unit.layer];
   StackCache* cache = input.cache;
   if (unit.sub_layer == SubLayer::ffn) return layer.ffn(x, pass);
-  if (unit.sub_layer == SubLayer::cross)
-    return layer.cross(
-        x, {.memory = input.memory, .key_lengths = input.memory_lengths, .cache = cache ? &cache->cross[unit.layer] : nullptr},
-        pass);
-  return layer.self(x, {.key_lengths = input.lengths, .cache = cache ? &cache->self[unit.layer] : nullptr}, pass);
+  AttentionInput sees;
+  if (input.observer && !replaying())
+    sees.watch = [&](const AttentionScores& scores) { input.observer->on_attention(unit, scores); };
+  if (unit.sub_layer == SubLayer::cross) {
+    sees.memory = input.memory;
+    sees.key_lengths = input.memory_lengths;
+    sees.cache = cache ? &cache->cross[unit.layer] : nullptr;
+    return layer.cross(x, sees, pass);
+  }
+  sees.key_lengths = input.lengths;
+  sees.cache = cache ? &cache->self[unit.layer] : nullptr;
+  return layer.self(x, sees, pass);
 }
 
 /// The layer as one op that keeps only the stream's Vars (and the memory, which all layers share).

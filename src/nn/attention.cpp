@@ -1,5 +1,6 @@
 #include "addnorm/nn/attention.h"
 
+#include <cmath>
 #include <cstring>
 
 #include "addnorm/autograd/tape.h"
@@ -183,7 +184,16 @@ Var Attention::operator()(const Var& x, const AttentionInput& input, const Pass&
                            .mask = input.mask};
   require(!input.cache || (input.first_position == 0 && (o.cross || input.key_lengths.empty())),
           "Attention: first_position and key_lengths are given together with a cache, which knows both; leave them out");
-  if (!o.cross && !o.rotary && q_norm_.is_identity() && !input.cache) return finish(attention_packed(qkv_(x), options), pass);
+  const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(o.d_head)));
+  if (!o.cross && !o.rotary && q_norm_.is_identity() && !input.cache) {
+    const Var qkv = qkv_(x);
+    if (input.watch) {
+      const std::size_t q_rows = o.heads * o.d_head, kv_rows = o.kv_heads * o.d_head;
+      const std::vector<Var> parts = split(qkv.detach(), {q_rows, kv_rows, kv_rows}, -1);
+      input.watch({parts[0].value(), parts[1].value(), options, scale});
+    }
+    return finish(attention_packed(qkv, options), pass);
+  }
 
   Heads h = project(x, input, pass);
   if (input.cache) {
@@ -193,6 +203,7 @@ Var Attention::operator()(const Var& x, const AttentionInput& input, const Pass&
       options.causal_offset = static_cast<std::ptrdiff_t>(input.cache->length) - static_cast<std::ptrdiff_t>(x.shape()[1]);
     }
   }
+  if (input.watch) input.watch({h.q.value(), h.k.value(), options, scale});
   return finish(attention(h.q, h.k, h.v, options), pass);
 }
 

@@ -30,7 +30,10 @@ class B2tStream final : public Stream {
   void do_enter(std::size_t) override { bottom_ = x_; }
   Var do_read(const Unit& unit) override {
     check(residual_.shape(), unit);
-    return x_;
+    const Parted part = parted(unit, x_);
+    x_ = part.skip;
+    if (unit.first_in_layer) bottom_ = x_;  // it too passes the branch by
+    return part.branch;
   }
   void do_write(const Unit& unit, const Var& f) override {
     check(residual_.shape(), unit);

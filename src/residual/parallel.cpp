@@ -41,12 +41,11 @@ class ParallelStream final : public Stream {
     announce_stream(nullptr, sum_);
   }
   Var do_read(const Unit& unit) override {
-    if (unit.first_in_layer) {
-      x_ = sum_;
-      normed_ = Var();
-    }
-    if (!residual_.shared) return residual_.norm(unit)(x_, pass_);
-    if (!normed_.defined()) normed_ = residual_.norm(unit)(x_, pass_);
+    check(residual_.shape(), unit);
+    if (!unit.first_in_layer) return residual_.shared ? normed_ : residual_.norm(unit)(x_, pass_);
+    const Parted part = parted(unit, sum_);  // later units of the layer belong to what passes this one by
+    x_ = sum_ = part.skip;
+    normed_ = residual_.norm(unit)(part.branch, pass_);
     return normed_;
   }
   void do_write(const Unit& unit, const Var& f) override {
@@ -62,7 +61,7 @@ class ParallelStream final : public Stream {
   Pass pass_;
   Var x_;       // what the layer began with
   Var sum_;     // that and what its units have written
-  Var normed_;  // shared by the units of a layer
+  Var normed_;  // of the layer's first unit; shared by all of them
 };
 
 }  // namespace

@@ -37,7 +37,9 @@ class ResiDualStream final : public Stream {
   }
   Var do_read(const Unit& unit) override {
     check(residual_.shape(), unit);
-    return x_;
+    const Parted part = parted(unit, x_);
+    x_ = part.skip;
+    return part.branch;
   }
   void do_write(const Unit& unit, const Var& f) override {
     check(residual_.shape(), unit);

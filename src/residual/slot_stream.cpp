@@ -12,9 +12,28 @@ void SlotStream::do_begin(const Var& x0) {
 
 Var SlotStream::do_read(const Unit& unit) {
   const SlotResidual::Slots& slots = residual_.slots(unit);
-  if (!slots.row.in) return settled();
-  normed_ = settled(slots.in);
-  return slots.in_scale == 1 ? normed_ : scale(normed_, slots.in_scale);
+  const Var u = slots.row.in ? read_normed(unit, slots) : read_stream(unit, slots);
+  return !slots.row.in || slots.in_scale == 1 ? u : scale(u, slots.in_scale);
+}
+
+Var SlotStream::read_stream(const Unit& unit, const SlotResidual::Slots& slots) {
+  const Var x = settled();
+  if (slots.row.skip == Skip::none) return x;
+  const Parted part = parted(unit, x);
+  x_ = part.skip;
+  return part.branch;
+}
+
+/// N_in(x). Skip and branch part before it, or, where the skip is N_in(x), behind it.
+Var SlotStream::read_normed(const Unit& unit, const SlotResidual::Slots& slots) {
+  if (slots.row.skip == Skip::normed) {
+    const Parted part = parted(unit, settled(slots.in));
+    normed_ = part.skip;
+    return part.branch;
+  }
+  if (!watched()) return settled(slots.in);
+  settle_for(slots.in);
+  return slots.in(read_stream(unit, slots), pass_);
 }
 
 void SlotStream::do_write(const Unit& unit, const Var& f) {
@@ -55,20 +74,26 @@ Var SlotStream::settled() {
 }
 
 Var SlotStream::settled(const Norm& norm) {
-  if (!pending_) return norm(x_, pass_);
+  if (pending_ && !watched()) {
+    const Unit unit = *pending_;
+    const SumAndNormed both = norm.add(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_), pass_);
+    x_ = both.sum;
+    branch_ = Var();
+    pending_.reset();
+    return both.y;
+  }
+  settle_for(norm);
+  return norm(x_, pass_);
+}
+
+/// The sum that `norm` follows, with the bits that it has inside the one pass; by itself, so that its gradient can be read.
+void SlotStream::settle_for(const Norm& norm) {
+  if (!pending_) return;
   const Unit unit = *pending_;
-  const Factor skip = residual_.a(unit), branch = residual_.b(unit);
-  const DropoutSpec dropout = residual_.dropout(unit, pass_);
-  SumAndNormed both;
-  if (watched())  // the norm by itself, so that the gradient of the sum is there to be read
-    both.sum = norm.sum(x_, branch_, skip, branch, dropout);
-  else
-    both = norm.add(x_, branch_, skip, branch, dropout, pass_);
-  x_ = both.sum;
+  x_ = norm.sum(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_));
   branch_ = Var();
   pending_.reset();
   announce_stream(&unit, x_);
-  return watched() ? norm(x_, pass_) : both.y;
 }
 
 /// b * dropout(g), by itself: what is added.

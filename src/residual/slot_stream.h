@@ -23,6 +23,9 @@ class SlotStream final : public Stream {
   void do_write(const Unit& unit, const Var& f) override;
   Var do_close() override;
 
+  Var read_stream(const Unit& unit, const SlotResidual::Slots& slots);
+  Var read_normed(const Unit& unit, const SlotResidual::Slots& slots);
+  void settle_for(const Norm& norm);
   Var settled(const Norm& norm);  // the norm of that, in one pass
   Var added(const Unit& unit, const Var& g) const;
 

@@ -101,6 +101,7 @@ std::string option_name(std::string name) {
 void check(const RunOptions& o) {
   for (const auto& [name, value] : counts(o)) require(*value > 0, option_name(name), " is 0; it must be at least 1");
   require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
+  require(o.probe_every >= 1, "--probe-every is 0; it must be at least 1 step. --probes off records nothing");
   require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
   require(std::isfinite(o.lr) && o.lr >= 0, "--lr is ", o.lr, "; it must be a number from 0 on");
   const double least = o.min_lr.value_or(0);

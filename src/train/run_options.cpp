@@ -49,6 +49,8 @@ static void fields(Io& io, RunOptions& o) {
   io("save_every", o.save_every,
      "steps between checkpoints; the last step is always saved (default: a tenth of --steps, but 50 ... 1000)");
   io("keep", o.keep, "checkpoints that are kept, at least 2");
+  io("probes", o.probes, "what is recorded of the residual stream in probes.jsonl: off, on, or full (slow)");
+  io("probe_every", o.probe_every, "steps between these records");
 }
 
 static const Names& names(ScheduleKind) {
@@ -57,6 +59,10 @@ static const Names& names(ScheduleKind) {
 }
 static const Names& names(OptimizerKind) {
   static const Names all(optimizer_names().begin(), optimizer_names().end());
+  return all;
+}
+static const Names& names(ProbeLevel) {
+  static const Names all{"off", "on", "full"};
   return all;
 }
 static const Names& names(OnNan) {
@@ -144,6 +150,8 @@ constexpr std::array kFree{
     free_option<&RunOptions::eval_samples>("eval_samples"),
     free_option<&RunOptions::save_every>("save_every"),
     free_option<&RunOptions::keep>("keep"),
+    free_option<&RunOptions::probes>("probes"),
+    free_option<&RunOptions::probe_every>("probe_every"),
 };
 
 /// All under our names.

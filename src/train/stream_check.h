@@ -20,6 +20,12 @@ class StreamCheck final : public StreamObserver {
     if (told_) told_->on_stream(unit, x);
     look(x, "the stream after ", unit);
   }
+  void on_parting(const Unit& unit, const Var& whole, const Var& skip, const Var& branch) override {
+    if (told_) told_->on_parting(unit, whole, skip, branch);
+  }
+  void on_attention(const Unit& unit, const AttentionScores& scores) override {
+    if (told_) told_->on_attention(unit, scores);
+  }
 
  private:
   void look(const Var& x, const char* what, const Unit* unit) const {

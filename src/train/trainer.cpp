@@ -113,6 +113,7 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched 
   for (const Batch& part : parts) {
     const ArenaScope scope;
     StreamObservers streams;
+    if (watched != Watched::by_nobody) observer->on_part(state.step + 1, part);
     if (watched != Watched::by_nobody) streams = observer->streams(state.step + 1);
     StreamCheck first(streams.stream, model.config().model == ModelKind::seq2seq ? "encoder/" : "");
     StreamCheck second(streams.decoder, "decoder/");
@@ -125,6 +126,7 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched 
     const double weight = labels ? static_cast<double>(part.counted()) / static_cast<double>(labels) : 0;
     loss += weight * mean.value().item();
     backward(mean, Tensor::full(mean.shape(), weight));
+    if (watched != Watched::by_nobody) observer->on_backward(state.step + 1);
   }
   return loss;
 }

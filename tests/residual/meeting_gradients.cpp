@@ -48,7 +48,7 @@ struct Meeting {
     };
     const Var y = test::run_units(residual, x, branch, {}, &listener);
     backward(y, normal_tensor(y.shape(), 9));
-    const Var& parting = normed_skip ? read_here : listener.streams[at];
+    const Var& parting = normed_skip ? listener.partings[at].whole : listener.streams[at];
     return {parting.grad().clone(), detached ? Tensor() : branch_here.grad().clone()};
   }
   /// Back from the branch's input to the parting, and nothing else.
@@ -90,6 +90,29 @@ TEST_P(EveryMeeting, OfSkipAndBranchIsOneAddition) {
     const Tensor met = add(Var(skip.at_parting), Var(meeting.of_branch(all.at_branch))).value();
     EXPECT_SAME_BITS(all.at_parting.values<float>(), met.values<float>());
     EXPECT_FALSE(test::same_bits(all.at_parting.values<float>(), skip.at_parting.values<float>()));
+  }
+}
+
+// Whoever watches gets the two parts themselves.
+TEST_P(EveryMeeting, IsToldInPartsWhoseSumIsTheWhole) {
+  const auto residual = make_residual(GetParam(), {.width = kWidth, .layers = 3});
+  test::scramble(*residual);
+  test::Listener listener;
+  listener.retain = true;
+  const Var x(normal_tensor({2, 3, kWidth}, 1), true);
+  const Var y = test::run_stack(*residual, x, row_branches(residual->shape()), {}, &listener);
+  backward(y, normal_tensor(y.shape(), 9));
+  const bool no_skip = GetParam() == "plain" || GetParam() == "plain-ln";
+  const bool by_layer = GetParam().starts_with("parallel");  // one parting for all units of a layer
+  ASSERT_EQ(listener.partings.size(), no_skip ? 0 : by_layer ? 3 : 6);
+  for (const auto& [unit, whole, skip, branch] : listener.partings) {
+    SCOPED_TRACE(unit.index);
+    const bool third_way = GetParam() == "resi-dual" || GetParam() == "denseformer";  // of the stack's input, past all units
+    if (third_way && unit.index == 0) continue;
+    const Tensor sum = add(Var(skip.grad()), Var(branch.grad())).value();
+    EXPECT_SAME_BITS(whole.grad().values<float>(), sum.values<float>());
+    EXPECT_FALSE(test::same_bits(sum.values<float>(), skip.grad().values<float>()));
+    EXPECT_SAME_BITS(whole.value().values<float>(), branch.value().values<float>());
   }
 }
 

@@ -46,6 +46,16 @@ struct Listener : StreamObserver {
     streams.push_back(x);
     if (retain) streams.back().retain_grad();
   }
+  void on_parting(const Unit& unit, const Var& whole, const Var& skip, const Var& branch) override {
+    partings.push_back({unit, whole, skip, branch});
+    if (!retain) return;
+    for (Var* part : {&partings.back().whole, &partings.back().skip, &partings.back().branch}) part->retain_grad();
+  }
+  struct Parting {
+    Unit unit;
+    Var whole, skip, branch;
+  };
+  std::vector<Parting> partings;
   bool retain = false;
 };
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,9 +28,17 @@ struct PreflightRequest {
   std::size_t seeds = 3;    ///< trials, with seeds from given.options.seed on
   bool advice = true;       ///< look for changes that pass, where it does not train
   bool look_longer = true;  ///< lengthen trials that end near the line
-  bool may_shrink = true;   ///< try a narrower twin of a model too large for seconds
-  double seconds = 10;      ///< most time for the trials of the verdict, roughly: a larger model is made narrower until it fits
+  double seconds = 10;      ///< for the trials of the verdict, roughly: a model too large for that is tried as a narrower twin
   std::filesystem::path cache{};  ///< of tokenised text
+};
+
+/// Told while it goes on; must not throw.
+class PreflightObserver {
+ public:
+  virtual ~PreflightObserver() = default;
+  virtual void on_trial(const std::string& /*what*/, std::size_t /*step*/, std::size_t /*of*/) {}  ///< a step of some trial
+  virtual void on_advice(const Advice& /*advice*/) {}
+  virtual bool go_on() { return true; }  ///< between steps; false: what is known so far is returned
 };
 
 struct PreflightResult {
@@ -39,22 +47,25 @@ struct PreflightResult {
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};
   std::vector<Trial> trials{};                  ///< one per seed
+  std::size_t passed = 0;                       ///< trials that did
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
-  std::optional<double> skip_gain_measured{};
-  std::string formula{};    ///< of the units
+  std::optional<double> skip_gain_measured{};   ///< of the first trial's model
+  std::string formula{};                        ///< of the units
   std::string twin{};       ///< what was tried in place of the model that was asked for; "": that model itself
   std::size_t horizon = 0;  ///< steps that the verdict is for
-  RunOptions options{};     ///< as tried, planned
+  RunOptions options{};     ///< as asked for, planned
+  std::optional<Baselines> baselines{};
+  bool stopped = false;  ///< go_on() said no
   double seconds = 0;
 };
 
-/// UsageError and DataError as train_run. `go_on` is asked between steps; when it says no, what is known so far is returned.
-PreflightResult preflight(const PreflightRequest& request, const std::function<bool()>& go_on = {});
+/// UsageError and DataError as train_run: before anything is tried.
+PreflightResult preflight(const PreflightRequest& request, PreflightObserver* observer = nullptr);
 std::string to_json(const PreflightResult& result);
 
-/// The largest rate (between a hundredth and hundred times the asked one, within a factor 1.25), and the shortest warm-up (within
-/// a fifth of itself), that pass; nothing: none does.
-std::optional<double> largest_rate(const PreflightRequest& request, const std::function<bool()>& go_on = {});
-std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, const std::function<bool()>& go_on = {});
+/// The largest rate between a hundredth and a hundred times the asked one, within a quarter of itself, and the shortest warm-up,
+/// within a quarter of itself, that pass; nothing: none does. By bisection: passing is taken to be monotonous.
+std::optional<double> largest_rate(const PreflightRequest& request, PreflightObserver* observer = nullptr);
+std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, PreflightObserver* observer = nullptr);
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-// A trial: what a model looks like at initialisation, and after some twenty real optimizer steps with its warm-up squeezed.
+// A trial: what a model looks like at its first step, and after some twenty real optimizer steps with its warm-up squeezed.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,44 @@
 
 namespace addnorm {
 
-struct TrialOptions {
-  std::size_t steps = 20;
-  std::size_t squeeze = 5;  ///< a warm-up of W steps becomes one of W / squeeze
-};
+/// A warm-up of W steps is tried as one of W / kSqueeze: the trial is short, and what decides is how the full rate meets a model
+/// that has been warmed up, not how long that took.
+inline constexpr std::size_t kSqueeze = 5;
+inline constexpr std::size_t kTrialSteps = 20;
+inline constexpr std::size_t kLongTrialSteps = 60;
 
-/// One seed of it.
+/// What a trial of one seed has shown so far.
 struct Trial {
   std::uint64_t seed = 0;
-  ProbeRecord start{};            ///< of the first step
-  ProbeRecord after{};            ///< of the last step of the trial
-  std::vector<double> losses{};   ///< of each step
-  std::string broke_off{};        ///< why it ended early: a loss or gradient that was not finite; "": it did not
-  double output_sensitivity = 0;  ///< relative change of the logits under a relative change of 1e-3 of all parameters, over 1e-3
-  double one_step_change = 0;     ///< relative change of the logits of a batch by the first update
+  std::vector<ProbeRecord> records{};  ///< of steps 1, 2, 4, 5, 10, 15, ...
+  std::vector<double> losses{};        ///< of each step
+  std::vector<double> norms{};         ///< of the whole gradient, before clipping, of each step
+  std::string broke_off{};             ///< why it ended early: a loss or gradient that was not finite; "": it did not
+  double output_sensitivity = 0;       ///< relative change of the logits per relative change of all parameters, at the start
+  double one_step_change = 0;          ///< relative change of the logits of the first batch by the first update
   double seconds = 0;
+
+  const ProbeRecord& start() const { return records.front(); }
+  const ProbeRecord& after() const { return records.back(); }
 };
+
+/// Steps of one model with one seed. Refers to the data, which outlives it.
+class TrialRun {
+ public:
+  /// `options` are planned and completed for that data.
+  TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data);
+  ~TrialRun();
+
+  /// On until so many steps are done. `go_on` is asked between steps; false: it said no.
+  bool advance(std::size_t steps, const std::function<bool()>& go_on = {});
+  const Trial& trial() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The trainer's options for a trial: the same optimizer, batch and clipping, the warm-up squeezed and no decay behind it.
+TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed);
 
 }  // namespace addnorm

@@ -1,6 +1,7 @@
 // Attention: the multi-head branch, self or cross, with positions, QK-norm and a key/value cache.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -44,6 +45,14 @@ struct AttentionCache {
   void select(std::span<const std::size_t> from);
 };
 
+/// What scores are made of: score(t, s) of head h is q_h(t) . k_h(s) times `scale`, then capped. Queries see keys as options say.
+struct AttentionScores {
+  Tensor q;  ///< [B, T, heads * d_head], normed and turned as they meet the keys
+  Tensor k;  ///< [B, Tk, kv_heads * d_head]
+  AttentionOptions options;
+  double scale;
+};
+
 /// What one call sees besides x.
 struct AttentionInput {
   Var memory{};                                 ///< cross: [B, Tm, d_memory]
@@ -51,6 +60,7 @@ struct AttentionInput {
   std::shared_ptr<const AttentionMask> mask{};  ///< as AttentionOptions::mask
   std::size_t first_position = 0;   ///< of x's first token, for rotary positions; with a cache it is the cache's length
   AttentionCache* cache = nullptr;  ///< decoding: keys and values are appended to it. Not while gradients are recorded
+  std::function<void(const AttentionScores&)> watch{};  ///< hears what the scores are made of; changes no bit
 };
 
 ///   out = W_o N( g_h * concat_h( softmax(q_h k_h^T * scale + mask) v_h ) ) + b_o,   q = W_q x, k = W_k m, v = W_v m,   m = x or

@@ -2,12 +2,21 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "addnorm/core/rng.h"
 
 namespace addnorm {
+
+/// A part of a stack that does not run: for looking into a model, not for training it.
+struct Cut {
+  std::string stack{};                     ///< by name: "stack", "encoder", "decoder"
+  std::optional<std::size_t> bypassed{};   ///< the branch of this unit gives 0
+  std::optional<std::size_t> last_unit{};  ///< the stack ends behind this unit, with its usual exit
+};
 
 /// Made by whoever runs the model, and the same for all of it. Whether a function runs for the second time is not said here:
 /// replaying() knows (autograd/tape.h).
@@ -18,6 +27,7 @@ struct Pass {
   std::uint64_t first_sequence = 0;  ///< global index of the batch's first sequence: masks do not depend on how a batch is split
   std::uint64_t first_row = 0;       ///< the same in rows of the stream; models set it from first_sequence and their tokens
   bool recompute = false;            ///< layers keep only the stream they begin with; backward computes them again
+  std::optional<Cut> cut{};
   std::vector<unsigned char> padding{};  ///< one byte per row of the stream, 1 = padding; empty: none
 
   /// The key of a mask: (seed, step, site). Rows and columns are counted from it.

@@ -16,6 +16,8 @@
 
 namespace addnorm {
 
+struct AttentionScores;  // nn/attention.h
+
 /// Hears what happens to a stream; not while recompute runs a layer for the second time. Streams are Vars of the graph, and
 /// retain_grad() on them gives the whole gradient, skip and branch: listening costs some fusion, and changes no bit.
 class StreamObserver {
@@ -27,6 +29,13 @@ class StreamObserver {
   virtual void on_branch(const Unit& unit, const Var& added) = 0;
   /// The stream after `unit` wrote, when it is settled; the input itself with no unit.
   virtual void on_stream(const Unit* unit, const Var& x) = 0;
+  /// Where the skip and the branch of `unit` part: `whole` is the stream, or N_in(x) where the skip takes that, and `skip` and
+  /// `branch` are the same value as the two go on with it. Their gradients are the parts that come back along the skip and
+  /// through the branch; one float addition of them is the gradient of `whole`, bit for bit
+  /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not told where there is no skip.
+  virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
+  /// What the scores of the unit's attention are made of.
+  virtual void on_attention(const Unit& /*unit*/, const AttentionScores& /*scores*/) {}
 };
 
 /// Holds only Vars, and lives for one pass. Where it stands it learns from the units that are handed to it, so that a model need
@@ -61,6 +70,11 @@ class Stream {
   bool watched() const { return observer_ != nullptr; }
   void announce_branch(const Unit& unit, const Var& added) const;
   void announce_stream(const Unit* unit, const Var& x) const;
+  /// x as the skip and as the branch go on with it: x itself twice, unless somebody watches their gradients.
+  struct Parted {
+    Var skip, branch;
+  };
+  Parted parted(const Unit& unit, const Var& x) const;
 
  private:
   virtual void do_begin(const Var& x0) = 0;

@@ -17,6 +17,7 @@ struct RunFolder {
 
   std::filesystem::path record() const { return path / "run.json"; }
   std::filesystem::path metrics() const { return path / "metrics.jsonl"; }
+  std::filesystem::path probes() const { return path / "probes.jsonl"; }
   std::filesystem::path checkpoints() const { return path / "checkpoints"; }
   std::filesystem::path best() const {
     return path / "best";

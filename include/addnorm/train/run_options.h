@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "addnorm/model/config.h"
+#include "addnorm/train/probe_options.h"
 #include "addnorm/train/trainer.h"
 
 namespace addnorm {
@@ -50,6 +51,8 @@ struct RunOptions {
   std::size_t eval_samples = 0;  ///< of the validation data
   std::size_t save_every = 0;
   std::size_t keep = 2;
+  ProbeLevel probes = ProbeLevel::off;
+  std::size_t probe_every = 10;
 };
 
 /// "a classifier", "an encoder", "an mlp".

@@ -60,8 +60,12 @@ class TrainObserver {
   virtual ~TrainObserver() = default;
   /// Who watches the residual streams of this step's forward passes.
   virtual StreamObservers streams(std::int64_t /*step*/) { return {}; }
+  /// A part of the step's samples, before its forward pass: told before streams().
+  virtual void on_part(std::int64_t /*step*/, const Batch& /*part*/) {}
   /// The mean loss of one part of the step, before backward.
   virtual void on_loss(std::int64_t /*step*/, const Var& /*loss*/) {}
+  /// Behind the backward pass of one part, while what it computed can still be read: gradients of watched streams.
+  virtual void on_backward(std::int64_t /*step*/) {}
   /// All gradients are there, not yet clipped or looked at.
   virtual void on_gradients(std::int64_t /*step*/, Model& /*model*/) {}
   virtual void on_step(const StepRecord& /*record*/) {}

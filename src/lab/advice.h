@@ -1,0 +1,21 @@
+// Changes to a run that does not train, each tried: the smallest first.
+#pragma once
+
+#include <vector>
+
+#include "lab/candidate.h"
+
+namespace addnorm {
+
+/// Warm-ups longer than the one asked for, shortest first, that make sense for a run of so many steps.
+std::vector<std::size_t> longer_warmups(const RunOptions& options);
+/// The shortest of them that passes with all seeds; nothing: none does.
+std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options);
+/// A smaller rate, and other arrangements, that pass with all seeds; `found` hears of each at once.
+void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
+
+RunOptions with_warmup(RunOptions options, std::size_t steps);
+RunOptions with_rate(RunOptions options, double rate);
+std::string rate_figure(double rate);  ///< "4e-4"
+
+}  // namespace addnorm

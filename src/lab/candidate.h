@@ -1,0 +1,41 @@
+// One configuration on trial, over several seeds.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "addnorm/lab/preflight.h"
+#include "lab/rule.h"
+
+namespace addnorm {
+
+/// What all trials of one preflight share: the data, and how they are run.
+struct TrialGround {
+  const RunSource& source;
+  const PreflightRequest& request;
+  PreflightObserver* observer = nullptr;
+  double step_flops = 0;  ///< most operations of a step; 0: any number
+  bool may_shorten = false;
+
+  bool go_on() const { return !observer || observer->go_on(); }
+};
+
+/// How a configuration fared. A trial that ends near the line is lengthened, if the request says so.
+struct Tried {
+  std::vector<Trial> trials{};
+  std::vector<Reading> readings{};
+  std::string twin{};
+  bool stopped = false;
+
+  std::size_t passed() const;
+  bool trains() const { return !readings.empty() && 2 * passed() > readings.size(); }
+  /// The reading that speaks for the verdict: of those that agree with it the one with the median margin.
+  const Reading& typical() const;
+};
+
+/// `seeds` trials, or fewer where `settled` and the rest could not change the verdict any more.
+Tried try_out(const TrialGround& ground, const RunOptions& options, std::size_t seeds, const std::string& what,
+              bool settled = false);
+
+}  // namespace addnorm

@@ -1,0 +1,104 @@
+#include "addnorm/lab/preflight.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "addnorm/core/parallel.h"
+#include "addnorm/residual/explain.h"
+#include "lab/advice.h"
+#include "lab/prepared.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::size_t kHorizon = 300;       // what the rule was held against
+constexpr double kFlopsPerSecond = 3.5e10;  // of one thread, in products of this size; a guess only decides what is made narrower
+
+using Clock = std::chrono::steady_clock;
+
+StackShape shape_of(const ModelConfig& config) {
+  StackShape shape{.width = config.d_model, .layers = config.layers};
+  if (config.model == ModelKind::encoder || config.model == ModelKind::classifier || config.model == ModelKind::mlp)
+    shape.kind = StackKind::encoder_only;
+  if (config.layer == LayerKind::attention) shape.sub_layers = {SubLayer::self};
+  if (config.layer == LayerKind::ffn || config.model == ModelKind::mlp) shape.sub_layers = {SubLayer::ffn};
+  return shape;
+}
+
+void describe_arrangement(PreflightResult& result) {
+  const ModelConfig& config = result.options.model;
+  const StackShape shape = shape_of(config);
+  const Arrangement row = with_options(arrangement_of(config), residual_options(config));
+  result.formula = units_text(formula_of(row, shape, norm_of(config)));
+  if (const auto gain = skip_gain(row, shape)) result.skip_gain_predicted = gain->gain;
+}
+
+void judge_by(const Tried& tried, PreflightResult& result) {
+  result.trials = tried.trials;
+  result.twin = tried.twin;
+  result.passed = tried.passed();
+  result.stopped = tried.stopped;
+  if (tried.readings.empty()) return;
+  result.forecast = tried.trains() ? Forecast::trains : Forecast::will_not_train;
+  result.reason = tried.typical().text();
+}
+
+}  // namespace
+
+Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) {
+  require(request.seeds >= 1, "preflight: seeds is 0; it must be at least 1");
+  require_used(request.given);
+  Prepared p;
+  p.source = open_source(request.given.options, request.cache, [&](double) { return !observer || observer->go_on(); });
+  if (!p.source) return p;
+  p.options = planned(request.given, p.source->facts());
+  p.source->fill(p.options.model);
+  p.options.model = completed(p.options.model);
+  p.data = p.source->datasets(p.options);
+  return p;
+}
+
+TrialGround ground_of(const Prepared& p, const PreflightRequest& request, PreflightObserver* observer) {
+  const double steps = static_cast<double>(kTrialSteps * request.seeds);
+  const bool text = p.options.model.model == ModelKind::lm || p.options.model.model == ModelKind::encoder;
+  return {.source = *p.source,
+          .request = request,
+          .observer = observer,
+          .step_flops = request.seconds / steps * kFlopsPerSecond * threads(),
+          .may_shorten = text && !p.data.pairs};
+}
+
+const char* name_of(Forecast forecast) {
+  constexpr const char* kNames[] = {"trains", "needs warm-up", "will not train"};
+  return kNames[static_cast<std::size_t>(forecast)];
+}
+
+PreflightResult preflight(const PreflightRequest& request, PreflightObserver* observer) {
+  const auto begin = Clock::now();
+  PreflightResult result;
+  const Prepared p = prepared(request, observer);
+  result.stopped = !p.source;
+  if (!p.source) return result;
+  result.options = p.options;
+  result.baselines = p.data.baselines;
+  result.horizon = std::min(kHorizon, p.options.steps);
+  describe_arrangement(result);
+  const TrialGround ground = ground_of(p, request, observer);
+  const Tried tried = try_out(ground, p.options, request.seeds, "as asked");
+  judge_by(tried, result);
+  if (result.forecast != Forecast::trains && !result.stopped) {
+    if (const auto warmup = passing_warmup(ground, p.options)) {
+      result.forecast = Forecast::needs_warmup;
+      result.advice.push_back({concat("--warmup-steps ", *warmup), "trains", with_warmup(p.options, *warmup)});
+      if (observer) observer->on_advice(result.advice.back());
+    }
+    if (request.advice) other_advice(ground, p.options, result.advice);
+    result.stopped = observer && !observer->go_on();
+  }
+  result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+  return result;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,57 @@
+#include "addnorm/lab/preflight.h"
+#include "core/json.h"
+
+namespace addnorm {
+namespace {
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json json_of(const Trial& trial) {
+  Json records = Json::array();
+  for (const ProbeRecord& record : trial.records) records.push_back(parsed(to_json(record), "a record"));
+  return Json{{"seed", trial.seed},
+              {"losses", trial.losses},
+              {"gradient_norms", trial.norms},
+              {"broke_off", trial.broke_off},
+              {"output_sensitivity", trial.output_sensitivity},
+              {"one_step_change", trial.one_step_change},
+              {"seconds", trial.seconds},
+              {"records", records}};
+}
+
+}  // namespace
+
+std::string to_json(const PreflightResult& r) {
+  Json advice = Json::array(), trials = Json::array();
+  for (const Advice& a : r.advice) advice.push_back(Json{{"option", a.option}, {"verdict", a.says}});
+  for (const Trial& trial : r.trials) trials.push_back(json_of(trial));
+  Json all{{"verdict", name_of(r.forecast)},
+           {"confidence", r.confidence},
+           {"reason", r.reason},
+           {"advice", advice},
+           {"passed", r.passed},
+           {"seeds", r.trials.size()},
+           {"horizon", r.horizon},
+           {"twin", r.twin},
+           {"formula", r.formula},
+           {"skip_gain_predicted", or_null(r.skip_gain_predicted)},
+           {"skip_gain_measured", or_null(r.skip_gain_measured)}};
+  if (!r.trials.empty() && !r.trials[0].records.empty()) {
+    const StackRecord &start = r.trials[0].start().stacks.back(), &after = r.trials[0].after().stacks.back();
+    all["units"] = start.units;
+    all["stream_rms"] = start.stream_rms;
+    all["gradient_norm"] = start.gradient_norm;
+    all["spread_at_start"] = start.spread;
+    all["stream_rms_after"] = after.stream_rms;
+    all["gradient_norm_after"] = after.gradient_norm;
+    all["spread"] = after.spread;
+    all["output_sensitivity"] = r.trials[0].output_sensitivity;
+    all["one_step_change"] = r.trials[0].one_step_change;
+  }
+  all["options"] = parsed(to_json(r.options), "options");
+  all["trials"] = trials;
+  all["seconds"] = r.seconds;
+  return all.dump();
+}
+
+}  // namespace addnorm

@@ -1,0 +1,96 @@
+#include "lab/rule.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "addnorm/core/error.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::size_t kLossesCompared = 5;
+
+/// Two figures that matter: "0.003", "14", "4.1e+05".
+std::string short_figure(double x) {
+  std::ostringstream out;
+  out << std::setprecision(2) << x;
+  return out.str();
+}
+
+double mean_of_last(const std::vector<double>& values, std::size_t end) {
+  const std::size_t count = std::min(end, kLossesCompared);
+  double sum = 0;
+  for (std::size_t i = end - count; i < end; ++i) sum += values[i];
+  return count ? sum / static_cast<double>(count) : 0;
+}
+
+/// The unit, from 1, below which less than the least share of the top's gradient is left.
+std::size_t gone_below(const std::vector<double>& norms) {
+  const double top = norms.back();
+  for (std::size_t place = norms.size() - 1; place-- > 0;)
+    if (!(norms[place] > kLeastGradient * top)) return place + 1;
+  return 0;
+}
+
+Reading read_stack(const StackRecord& stack) {
+  Reading r{.units = stack.units.size(), .stack = stack.name};
+  const double top = stack.gradient_norm.back();
+  r.gradient = top > 0 ? stack.gradient_norm.front() / top : 0;
+  r.spread = stack.spread.back();
+  const double low = std::log10(std::max(r.gradient, 1e-30) / kLeastGradient);
+  const double high = std::log10(kMostGradient / std::max(r.gradient, 1e-30));
+  const double apart = std::log10(std::max(r.spread, 1e-30) / kLeastSpread);
+  r.margin = std::min({low, high, apart});
+  if (!std::isfinite(r.gradient) || high <= 0)
+    r.sign = Sign::exploded;
+  else if (low <= 0)
+    r.sign = Sign::vanished;
+  else if (apart <= 0)
+    r.sign = Sign::alike;
+  if (!std::isfinite(r.margin)) r.margin = -10;
+  if (r.sign == Sign::vanished) r.gone_below = gone_below(stack.gradient_norm);
+  return r;
+}
+
+}  // namespace
+
+Reading read_trial(const Trial& trial) {
+  Reading worst{.margin = 100};
+  if (!trial.records.empty())
+    for (const StackRecord& stack : trial.after().stacks)
+      if (const Reading r = read_stack(stack); r.margin < worst.margin) worst = r;
+  if (trial.records.empty() || trial.after().stacks.size() < 2) worst.stack.clear();
+  worst.steps = trial.losses.size();
+  worst.first_loss = trial.losses.empty() ? 0 : trial.losses.front();
+  worst.last_loss = mean_of_last(trial.losses, trial.losses.size());
+  if (trial.broke_off.empty()) return worst;
+  worst.sign = Sign::exploded;
+  worst.margin = -10;
+  worst.broke_off = trial.broke_off;
+  return worst;
+}
+
+std::string Reading::text() const {
+  const std::string where = stack.empty() ? "" : concat(" of the ", stack);
+  const std::string after = concat("after ", steps, " steps ");
+  if (!broke_off.empty()) return broke_off;
+  switch (sign) {
+    case Sign::exploded:
+      return concat(after, "the gradient before the first unit", where, " is ", short_figure(gradient),
+                    " times that after the last");
+    case Sign::vanished:
+      return concat(after, "no gradient reaches below unit ", gone_below, " of ", units, where,
+                    spread < kLeastSpread ? "; tokens have become alike at the top" : "");
+    case Sign::alike:
+      return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
+                    " of the stream differs between them");
+    default:
+      return concat(after, "the gradient reaches the first of ", units, " units", where, " (", short_figure(gradient),
+                    " times the last one's), tokens differ at the top (", short_figure(spread), ") and the loss went from ",
+                    short_figure(first_loss), " to ", short_figure(last_loss));
+  }
+}
+
+}  // namespace addnorm

@@ -1,0 +1,17 @@
+// What an attention looks at: how many keys, and how large its scores are.
+#pragma once
+
+#include "addnorm/nn/attention.h"
+
+namespace addnorm {
+
+struct AttentionSeen {
+  double entropy = 0;    ///< mean over heads and queries of -sum p ln p, over ln(visible keys): 0 one key, 1 all alike
+  double max_logit = 0;  ///< largest |score|, scaled and capped, before softmax
+};
+
+/// Of up to 4 sequences and 16 queries of each, evenly spread, in double: the cost does not grow with the batch. Queries that see
+/// fewer than two keys are left out of the entropy. NaN where a mask of the caller's own decides what is visible.
+AttentionSeen look_at(const AttentionScores& scores);
+
+}  // namespace addnorm

@@ -1,0 +1,73 @@
+// The one definition of "trained".
+#include "addnorm/lab/outcome.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "support/near.h"
+
+namespace addnorm {
+namespace {
+
+const double kNaN = std::numeric_limits<double>::quiet_NaN();
+const Baselines kLanguage{.floor = 1.8, .uniform = 3.76, .unigram = 3.4, .bigram = 2.1};  // line 2.425
+
+std::vector<double> falling(double from, double to, std::size_t steps = 100) {
+  std::vector<double> losses;
+  for (std::size_t i = 0; i < steps; ++i)
+    losses.push_back(from + (to - from) * static_cast<double>(i) / static_cast<double>(steps - 1));
+  return losses;
+}
+std::vector<double> joined(std::vector<double> a, const std::vector<double>& b) {
+  a.insert(a.end(), b.begin(), b.end());
+  return a;
+}
+
+TEST(Outcome, DrawsTheLineThreeQuartersOfTheWayFromUnigramToBigram) {
+  EXPECT_DOUBLE_EQ(trained_line(kLanguage), 3.4 - 0.75 * (3.4 - 2.1));
+}
+
+TEST(Outcome, DrawsItHalfWayToTheFloorWithoutABigram) {
+  EXPECT_DOUBLE_EQ(trained_line({.floor = kNaN, .uniform = 2.0, .unigram = kNaN, .bigram = kNaN}), 1.0);
+  EXPECT_DOUBLE_EQ(trained_line({.floor = 1.0, .uniform = 4.0, .unigram = 3.0, .bigram = kNaN}), 2.0);
+}
+
+TEST(Outcome, IsTrainedByTheMeanOfTheLastTwentyLosses) {
+  EXPECT_EQ(judge(joined(falling(3.8, 2.5), std::vector<double>(20, 2.42)), kLanguage).outcome, Outcome::trained);
+  EXPECT_NE(judge(joined(falling(3.8, 2.5), std::vector<double>(20, 2.43)), kLanguage).outcome, Outcome::trained);
+  EXPECT_DOUBLE_EQ(judge(std::vector<double>(20, 2.25), kLanguage).loss, 2.25);
+}
+
+TEST(Outcome, TellsSlowFromStuck) {
+  EXPECT_EQ(judge(falling(3.8, 2.8, 300), kLanguage).outcome, Outcome::slow);
+  EXPECT_EQ(judge(joined(falling(3.8, 3.4), std::vector<double>(100, 3.4)), kLanguage).outcome, Outcome::stuck);
+  EXPECT_EQ(judge(std::vector<double>(100, 2.9), kLanguage).outcome, Outcome::stuck);  // off the plateau, but nothing falls
+}
+
+TEST(Outcome, SaysWhenARunThatHadTrainedDiverged) {
+  const Judged j = judge(joined(falling(3.8, 2.0, 200), std::vector<double>(100, 3.7)), kLanguage);
+  EXPECT_EQ(j.outcome, Outcome::diverged);
+  EXPECT_GT(j.diverged_at, 200);
+  EXPECT_LT(j.diverged_at, 220);
+  EXPECT_NE(j.text().find("diverged at step 2"), std::string::npos);
+}
+
+TEST(Outcome, OfARunThatBrokeOffIsDivergedAtTheStepThatFailed) {
+  const Judged j = judge(std::vector<double>(7, 3.8), kLanguage, true);
+  EXPECT_EQ(j.outcome, Outcome::diverged);
+  EXPECT_EQ(j.diverged_at, 8);
+  EXPECT_EQ(judge({}, kLanguage, true).diverged_at, 1);
+  EXPECT_EQ(judge({}, kLanguage).outcome, Outcome::diverged);  // nothing at all was learned
+}
+
+TEST(Outcome, OfUnknownDataIsMeasuredFromTheFirstLoss) {
+  const Baselines none{kNaN, kNaN, kNaN, kNaN};
+  EXPECT_EQ(judge(joined(falling(4, 1), std::vector<double>(20, 1)), none).outcome, Outcome::trained);
+  EXPECT_EQ(judge(std::vector<double>(100, 4), none).outcome, Outcome::stuck);
+}
+
+}  // namespace
+}  // namespace addnorm
