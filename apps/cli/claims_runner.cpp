@@ -50,11 +50,17 @@ std::string made_with(const ClaimsPlan& plan) { return concat(build_stamp(), ", 
 
 fs::path file_of(const Claim& claim, const ClaimsPlan& plan) { return plan.out / (claim.id + ".json"); }
 
+/// What cannot be read counts as not kept.
 std::optional<FinishedClaim> kept(const Claim& claim, const ClaimsPlan& plan) {
   const fs::path file = file_of(claim, plan);
   std::error_code unknown;
-  if (plan.again || !fs::exists(file, unknown)) return std::nullopt;
-  const Json result = parsed_or_null(small_text(file, "the result of a claim"));
+  if (plan.again || !fs::is_regular_file(file, unknown)) return std::nullopt;
+  Json result;
+  try {
+    result = parsed_or_null(small_text(file, "the result of a claim"));
+  } catch (const DataError&) {
+    return std::nullopt;
+  }
   const Json* made = result.find("made_with");
   if (!made || !made->is_string() || made->text() != made_with(plan)) return std::nullopt;
   return FinishedClaim{result, true};

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <limits>
 
 #include "addnorm/core/version.h"
@@ -89,10 +90,12 @@ ClaimResult run_claim(const Claim& claim, const ClaimOptions& options) {
   for (std::size_t i = 1; i <= seeds; ++i) context.seeds.push_back(i);
 
   const auto begun = std::chrono::steady_clock::now();
+  const std::clock_t worked = std::clock();
   ClaimResult result{.values = claim.measure(context), .scale = options.scale, .seeds = seeds};
   result.verdict = claim.judge(result.values);
   result.verdict_text = verdict_text(claim.kind(), result.verdict);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.cpu_seconds = static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC;
   return result;
 }
 
@@ -112,6 +115,7 @@ std::string to_json(const Claim& claim, const ClaimResult& result) {
                  {"values", values},
                  {"verdict", result.verdict_text},
                  {"seconds", std::round(result.seconds * 100) / 100},
+                 {"cpu_seconds", std::round(result.cpu_seconds * 100) / 100},
                  {"trains", claim.trains},
                  {"scale", result.scale},
                  {"seeds", result.seeds},

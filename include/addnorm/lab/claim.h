@@ -114,6 +114,7 @@ struct ClaimResult {
   ClaimVerdict verdict{};
   std::string verdict_text{};
   double seconds = 0;
+  double cpu_seconds = 0;  ///< of all threads of this process: the same on a busy machine
   double scale = 1;
   std::size_t seeds = 0;
 };
@@ -121,8 +122,8 @@ struct ClaimResult {
 /// Measures, judges, and says how long it took. Uses as many threads as set_threads() says.
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
-/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, trains,
-/// scale, seeds, command, version. Numbers that are not finite are null.
+/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, cpu_seconds,
+/// trains, scale, seeds, command, version. Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm
