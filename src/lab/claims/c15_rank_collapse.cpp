@@ -97,6 +97,9 @@ Claim claim() {
               "units; ln(-ln r) "
               "straight "
               "with slope above 0.7 (a bound allows ln 3)",
+          .changed =
+              "feed-forward units were first compared behind 8 layers, where everything has collapsed to rounding; mixed before "
+              "and after",
           .measure = measure,
           .judge = judge};
 }

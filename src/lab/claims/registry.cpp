@@ -17,9 +17,9 @@ std::string short_id(std::string_view id) {
 
 const std::vector<Claim>& claims() {
   static const std::vector<Claim> all{
-#define ADDNORM_CALL(name) lab::name::claim(),
-      ADDNORM_CLAIMS(ADDNORM_CALL)
-#undef ADDNORM_CALL
+#define CLAIM(name) lab::name::claim(),
+#include "lab/claims/list.inc"
+#undef CLAIM
   };
   return all;
 }
