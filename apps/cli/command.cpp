@@ -115,7 +115,13 @@ void add_to_footer(CLI::App& app, const std::string& heading, const std::string&
 /// The sub-command that the arguments reached, or the program itself.
 const CLI::App& reached(const CLI::App& app) {
   const auto chosen = app.get_subcommands();
-  return chosen.empty() ? app : *chosen.front();
+  return chosen.empty() ? app : reached(*chosen.front());
+}
+
+/// "addnorm lab claims": the names down to what was reached.
+std::string path_to_reached(const CLI::App& app) {
+  const auto chosen = app.get_subcommands();
+  return chosen.empty() ? app.get_name() : app.get_name() + " " + path_to_reached(*chosen.front());
 }
 
 std::vector<std::string> option_names(const CLI::App& app) {
@@ -275,9 +281,16 @@ void Command::examples(const std::vector<std::string>& lines) {
 
 void Command::run(std::function<int()> body) {
   // CLI11 calls back without a result; the exit code travels as an exception of its own kind.
-  app_->callback([body = std::move(body)] {
+  app_->callback([app = app_, body = std::move(body)] {
+    if (!app->get_subcommands().empty()) return;
     if (const int code = body(); code != 0) throw CLI::RuntimeError(code);
   });
+}
+
+Command Command::inside(const std::string& name, const std::string& help) {
+  CLI::App* const command = app_->add_subcommand(name, help)->ignore_case()->group(help.empty() ? "" : "Commands");
+  app_->require_subcommand(0, 1);
+  return Command(*command, *words_);
 }
 
 Program::Program(const std::string& name, const std::string& help, const std::string& version)
@@ -325,10 +338,7 @@ std::string Program::explain(const std::exception& error) const {
 }
 
 int Program::parse_and_run(int argc, const char* const* argv) {
-  const auto where = [this] {
-    const CLI::App& app = reached(*app_);
-    return &app == app_.get() ? app.get_name() : app_->get_name() + " " + app.get_name();
-  };
+  const auto where = [this] { return path_to_reached(*app_); };
   try {
     const std::vector<std::string> words = in_our_words(argc, argv);
     std::vector<const char*> arguments;

@@ -73,7 +73,10 @@ class Command {
   void section(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& lines);
   void examples(const std::vector<std::string>& lines);
 
-  void run(std::function<int()> body);  ///< called after parsing, when this sub-command was given
+  void run(std::function<int()> body);  ///< called after parsing, when this sub-command was given, and none inside it
+
+  /// A command inside this one: `addnorm lab claims`. It understands the same other words. Without help it is left out of --help.
+  Command inside(const std::string& name, const std::string& help);
 
  private:
   CLI::App* app_;

@@ -7,8 +7,10 @@ namespace addnorm::cli {
 
 void add_arrangements(Program& program);
 void add_bench(Program& program);
+void add_depth(Program& program);
 void add_eval(Program& program);
 void add_generate(Program& program);
+void add_lab(Program& program);
 void add_preflight(Program& program);
 void add_lab_claims(Program& program);
 void add_train(Program& program);

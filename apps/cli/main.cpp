@@ -9,6 +9,8 @@
 int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) is then an error of the write, like a full disk
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
+  addnorm::cli::add_lab(program);
+  addnorm::cli::add_depth(program);
   addnorm::cli::add_preflight(program);
   addnorm::cli::add_train(program);
   addnorm::cli::add_eval(program);

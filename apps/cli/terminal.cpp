@@ -20,6 +20,13 @@ bool locale_is_utf8() {
   return false;
 }
 
+/// no-color.org: set to anything but nothing, it means none.
+bool wants_colour() {
+  const char* const none = std::getenv("NO_COLOR");
+  const char* const kind = std::getenv("TERM");
+  return (none == nullptr || *none == '\0') && kind != nullptr && *kind != '\0' && std::string(kind) != "dumb";
+}
+
 /// Bytes that the first characters of a text take.
 std::size_t bytes_of(const std::string& text, std::size_t characters) {
   std::size_t bytes = 0;
@@ -32,11 +39,13 @@ std::size_t bytes_of(const std::string& text, std::size_t characters) {
 
 }  // namespace
 
-Terminal terminal_of_stdout() {
-  if (isatty(STDOUT_FILENO) == 0) return {};
+Terminal terminal_of_stdout() { return terminal_of(STDOUT_FILENO); }
+
+Terminal terminal_of(int fd) {
+  if (isatty(fd) == 0) return {};
   winsize size{};
-  const bool known = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
-  return {.columns = known ? size.ws_col : std::size_t{80}, .unicode = locale_is_utf8()};
+  const bool known = ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return {.columns = known ? size.ws_col : std::size_t{80}, .unicode = locale_is_utf8(), .colour = wants_colour()};
 }
 
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {

@@ -9,9 +9,11 @@ namespace addnorm::cli {
 struct Terminal {
   std::size_t columns = 0;  ///< 0: no terminal but a pipe or a file, where lines are as long as they are
   bool unicode = true;
+  bool colour = false;  ///< a terminal that knows colours, and nobody asked for none (NO_COLOR)
 };
-/// Of stdout. Without UTF-8 in LC_ALL, LC_CTYPE or LANG a terminal gets ASCII; pipes and files always get UTF-8.
+/// Of stdout, or any other. Without UTF-8 in LC_ALL, LC_CTYPE or LANG a terminal gets ASCII; pipes and files always get UTF-8.
 Terminal terminal_of_stdout();
+Terminal terminal_of(int fd);
 
 /// Lines of at most `columns` columns, broken between words; 0: one line. A word that is longer is cut.
 std::vector<std::string> wrapped(const std::string& text, std::size_t columns);

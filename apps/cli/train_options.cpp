@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <type_traits>
 
+#include "addnorm/model/hugging_face.h"
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json_record.h"
@@ -40,9 +41,19 @@ Json value_of(OptionText::Value value, const std::string& text) {
   }
 }
 
+/// A model of Hugging Face, with its own initialisation. Vocabularies are those of the data.
+Json hugging_face_options(const std::string& text, const std::string& where) {
+  ModelConfig config = with_own_init(hugging_face_config(text, where));
+  config.head = true;  // there is something to be learned
+  Json options = parsed(to_json(config), where);
+  for (const char* name : {"vocab", "target_vocab", "classes"}) options.erase(name);
+  return options;
+}
+
 /// The options in a file: all of it, or what a run wrote down.
 Json options_in(const std::filesystem::path& file) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
+  if (is_hugging_face_config(text)) return hugging_face_options(text, where);
   Json all = parsed(text, where);
   if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
     return parsed(options_to_repeat(all.dump(), where), where);

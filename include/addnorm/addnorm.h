@@ -29,6 +29,7 @@
 #include "addnorm/model/encoder.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
+#include "addnorm/model/hugging_face.h"
 #include "addnorm/model/language_model.h"
 #include "addnorm/model/mlp.h"
 #include "addnorm/model/model.h"

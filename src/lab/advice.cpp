@@ -1,7 +1,7 @@
 #include "lab/advice.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 #include <iomanip>
 #include <sstream>
 
@@ -11,14 +11,26 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kWarmups[] = {50, 100, 150, 200, 400, 800};
-constexpr double kRates[] = {0.4, 0.2, 0.1, 0.05};  // times the asked one
+constexpr std::size_t kWarmups[] = {50, 100, 150, 200};  // longer ones hardly begin within a trial
+constexpr double kRates[] = {0.4, 0.2, 0.1, 0.05};       // times the asked one
 /// In the order of how little they change: a weight of the skip, a measured one, the norm inside the branch, no norm at all.
 constexpr const char* kArrangements[] = {"deepnorm", "admin", "pre-ln", "rezero"};
 
-bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
-  const Tried tried = try_out(ground, options, ground.request.seeds, what, true);
-  return !tried.stopped && tried.trains();
+/// The first of `count` changes, from the smallest to the largest, that passes; larger ones are taken to pass then too. The
+/// largest comes first: where that does not help, none does.
+std::optional<std::size_t> first_passing(const TrialGround& ground, std::size_t count,
+                                         const std::function<bool(std::size_t)>& passes) {
+  if (count == 0 || !passes(count - 1)) return std::nullopt;
+  if (ground.request.brief) return count - 1;  // only whether there is one
+  std::size_t low = 0, high = count - 1;       // `high` passes
+  while (low < high && ground.go_on()) {
+    const std::size_t middle = (low + high) / 2;
+    if (passes(middle))
+      high = middle;
+    else
+      low = middle + 1;
+  }
+  return high;
 }
 
 void add(const TrialGround& ground, std::vector<Advice>& found, std::string option, const RunOptions& options) {
@@ -57,33 +69,19 @@ std::vector<std::size_t> longer_warmups(const RunOptions& options) {
   return all;
 }
 
-/// The longest first: where that does not help, none does.
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options) {
   const std::vector<std::size_t> all = longer_warmups(options);
-  const auto trains = [&](std::size_t steps) {
-    return passes(ground, with_warmup(options, steps), concat("--warmup-steps ", steps));
-  };
-  if (all.empty() || !trains(all.back())) return std::nullopt;
-  std::size_t low = 0, high = all.size() - 1;  // all[high] passes
-  while (low < high && ground.go_on()) {
-    const std::size_t middle = (low + high) / 2;
-    if (trains(all[middle]))
-      high = middle;
-    else
-      low = middle + 1;
-  }
-  return all[high];
+  const auto found = first_passing(ground, all.size(), [&](std::size_t i) {
+    return passes(ground, with_warmup(options, all[i]), concat("--warmup-steps ", all[i]));
+  });
+  return found ? std::optional(all[*found]) : std::nullopt;
 }
 
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
-  for (const double factor : kRates) {
-    if (!ground.go_on()) return;
-    const RunOptions slower = with_rate(options, options.lr * factor);
-    const std::string option = concat("--lr ", rate_figure(slower.lr));
-    if (!passes(ground, slower, option)) continue;
-    add(ground, found, option, slower);
-    break;
-  }
+  const auto rate = [&](std::size_t i) { return with_rate(options, options.lr * kRates[i]); };
+  const auto option = [&](std::size_t i) { return concat("--lr ", rate_figure(rate(i).lr)); };
+  const auto slower = first_passing(ground, std::size(kRates), [&](std::size_t i) { return passes(ground, rate(i), option(i)); });
+  if (slower) add(ground, found, option(*slower), rate(*slower));
   for (const char* name : kArrangements) {
     if (!ground.go_on() || options.model.arrangement == name) continue;
     RunOptions other = options;
@@ -91,9 +89,9 @@ void other_advice(const TrialGround& ground, const RunOptions& options, std::vec
     other.model.own_arrangement.reset();
     other.model.choices = {};
     other.model.final_norm.reset();
-    const std::string option = concat("--arrangement ", name);
-    if (!passes(ground, other, option)) continue;
-    add(ground, found, option, other);
+    const std::string change = concat("--arrangement ", name);
+    if (!passes(ground, other, change)) continue;
+    add(ground, found, change, other);
     break;
   }
 }

@@ -1,14 +1,14 @@
 #include "lab/candidate.h"
 
 #include <algorithm>
-#include <cmath>
+#include <functional>
 
 #include "lab/twin.h"
 
 namespace addnorm {
 namespace {
 
-constexpr double kNearTheLine = 0.5;  // powers of ten
+constexpr double kFarOutside = 0.5;  // powers of ten
 
 /// Runs one seed; false: somebody asked to stop.
 bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Tried& tried) {
@@ -16,22 +16,14 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
   TrialRun run(own, own.seed, data.train);
-  const auto advance = [&](std::size_t to) {
-    std::size_t at = run.trial().losses.size();
-    return run.advance(to, [&] {
-      if (ground.observer) ground.observer->on_trial(what, at++, to);
-      return ground.go_on();
-    });
-  };
-  bool whole = advance(kTrialSteps);
-  Reading reading = read_trial(run.trial());
-  if (whole && ground.request.look_longer && reading.broke_off.empty() && std::abs(reading.margin) < kNearTheLine) {
-    whole = advance(kLongTrialSteps);
-    reading = read_trial(run.trial());
-  }
+  std::size_t at = 0;
+  const bool whole = run.advance(kTrialSteps, [&] {
+    if (ground.observer) ground.observer->on_trial(what, at++, kTrialSteps);
+    return ground.go_on();
+  });
   if (!whole) return false;
   tried.trials.push_back(run.trial());
-  tried.readings.push_back(reading);
+  tried.readings.push_back(read_trial(run.trial()));
   return true;
 }
 
@@ -49,23 +41,38 @@ const Reading& Tried::typical() const {
   return *agreeing[agreeing.size() / 2];
 }
 
-Tried try_out(const TrialGround& ground, const RunOptions& options, std::size_t seeds, const std::string& what, bool settled) {
+namespace {
+
+/// The rest of the seeds could not change the verdict.
+bool is_settled(const Tried& t, std::size_t seeds) {
+  return 2 * t.passed() > seeds || 2 * (t.readings.size() - t.passed()) > seeds;
+}
+
+/// Until `enough` says so, or all seeds are done.
+Tried try_until(const TrialGround& ground, const RunOptions& options, const std::string& what,
+                const std::function<bool(const Tried&)>& enough) {
   Tried tried;
-  RunOptions here = options;
-  if (ground.step_flops > 0) {
-    Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
-    here = twin.options;
-    tried.twin = twin.told;
-  }
-  while (tried.readings.size() < seeds) {
-    if (!run_seed(ground, here, what, tried)) {
-      tried.stopped = true;
-      break;
-    }
-    const std::size_t done = tried.readings.size(), passed = tried.passed();
-    if (settled && (2 * passed > seeds || 2 * (done - passed) > seeds)) break;
-  }
+  const Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
+  tried.twin = twin.told;
+  while (tried.readings.size() < ground.request.seeds && !tried.stopped && !enough(tried))
+    tried.stopped = !run_seed(ground, twin.options, what, tried);
   return tried;
+}
+
+}  // namespace
+
+Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  const std::size_t seeds = ground.request.seeds;
+  return try_until(ground, options, what, [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
+}
+
+bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  const std::size_t seeds = ground.request.seeds;
+  const Tried tried = try_until(ground, options, what, [seeds](const Tried& t) {
+    const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
+    return hopeless || is_settled(t, seeds);
+  });
+  return !tried.stopped && 2 * tried.passed() > seeds;
 }
 
 }  // namespace addnorm

@@ -15,7 +15,7 @@ struct TrialGround {
   const RunSource& source;
   const PreflightRequest& request;
   PreflightObserver* observer = nullptr;
-  double step_flops = 0;  ///< most operations of a step; 0: any number
+  double step_flops = 0;  ///< most operations of a step
   bool may_shorten = false;
 
   bool go_on() const { return !observer || observer->go_on(); }
@@ -34,8 +34,9 @@ struct Tried {
   const Reading& typical() const;
 };
 
-/// `seeds` trials, or fewer where `settled` and the rest could not change the verdict any more.
-Tried try_out(const TrialGround& ground, const RunOptions& options, std::size_t seeds, const std::string& what,
-              bool settled = false);
+/// As many trials as the request says, or as settle the verdict, if it is to be brief.
+Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
+/// Whether most of them pass. Ends as soon as that is settled, and where the first one is far outside.
+bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what);
 
 }  // namespace addnorm

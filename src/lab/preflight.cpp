@@ -86,7 +86,7 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
   result.horizon = std::min(kHorizon, p.options.steps);
   describe_arrangement(result);
   const TrialGround ground = ground_of(p, request, observer);
-  const Tried tried = try_out(ground, p.options, request.seeds, "as asked");
+  const Tried tried = try_out(ground, p.options, "as asked");
   judge_by(tried, result);
   if (result.forecast != Forecast::trains && !result.stopped) {
     if (const auto warmup = passing_warmup(ground, p.options)) {

@@ -12,11 +12,6 @@ constexpr double kWidest = 100;  // times the asked rate, up and down
 constexpr double kCloseRate = 1.25, kCloseWarmup = 1.25;
 constexpr std::size_t kFirstWarmup = 10;
 
-bool passes_with(const TrialGround& ground, const RunOptions& options, const std::string& what) {
-  const Tried tried = try_out(ground, options, ground.request.seeds, what, true);
-  return !tried.stopped && tried.trains();
-}
-
 }  // namespace
 
 std::optional<double> largest_rate(const PreflightRequest& request, PreflightObserver* observer) {
@@ -24,7 +19,7 @@ std::optional<double> largest_rate(const PreflightRequest& request, PreflightObs
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto passes = [&](double rate) {
-    return passes_with(ground, with_rate(p.options, rate), concat("--lr ", rate_figure(rate)));
+    return addnorm::passes(ground, with_rate(p.options, rate), concat("--lr ", rate_figure(rate)));
   };
   require(p.options.lr > 0, "--lr is 0; --max-lr needs a rate to begin with");
   double good = 0, bad = 0;
@@ -47,7 +42,7 @@ std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, Pref
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto passes = [&](std::size_t steps) {
-    return passes_with(ground, with_warmup(p.options, steps), concat("--warmup-steps ", steps));
+    return addnorm::passes(ground, with_warmup(p.options, steps), concat("--warmup-steps ", steps));
   };
   if (passes(0)) return 0;
   std::size_t bad = 0, good = 0;

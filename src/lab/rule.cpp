@@ -26,31 +26,38 @@ double mean_of_last(const std::vector<double>& values, std::size_t end) {
   return count ? sum / static_cast<double>(count) : 0;
 }
 
-/// The unit, from 1, below which less than the least share of the top's gradient is left.
+/// The unit, from 1, below which less than kGoneShare of the top's gradient is left.
 std::size_t gone_below(const std::vector<double>& norms) {
   const double top = norms.back();
   for (std::size_t place = norms.size() - 1; place-- > 0;)
-    if (!(norms[place] > kLeastGradient * top)) return place + 1;
+    if (!(norms[place] > kGoneShare * top)) return place + 1;
   return 0;
 }
 
-Reading read_stack(const StackRecord& stack) {
-  Reading r{.units = stack.units.size(), .stack = stack.name};
+double ratio_of(const StackRecord& stack) {
   const double top = stack.gradient_norm.back();
-  r.gradient = top > 0 ? stack.gradient_norm.front() / top : 0;
-  r.spread = stack.spread.back();
-  const double low = std::log10(std::max(r.gradient, 1e-30) / kLeastGradient);
-  const double high = std::log10(kMostGradient / std::max(r.gradient, 1e-30));
-  const double apart = std::log10(std::max(r.spread, 1e-30) / kLeastSpread);
-  r.margin = std::min({low, high, apart});
-  if (!std::isfinite(r.gradient) || high <= 0)
+  return top > 0 ? stack.gradient_norm.front() / top : 0;
+}
+
+/// Powers of ten by which `above` is larger than `below`.
+double powers_between(double above, double below) { return std::log10(std::max(above, 1e-30) / std::max(below, 1e-30)); }
+
+Reading read_stack(const Trial& trial, std::size_t which) {
+  const StackRecord& last = trial.after().stacks[which];
+  Reading r{.units = last.units.size(), .stack = last.name};
+  r.gradient = r.least_gradient = ratio_of(last);
+  for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
+  r.spread = std::max(last.spread.back(), last.output_spread);
+  const double apart = powers_between(r.spread, kLeastSpread), reaches = powers_between(r.least_gradient, kLeastGradient),
+               bounded = powers_between(kMostGradient, r.gradient);
+  r.margin = std::min({apart, reaches, bounded});
+  if (!(bounded > 0))
     r.sign = Sign::exploded;
-  else if (low <= 0)
+  else if (!(reaches > 0) || (!(apart > 0) && r.gradient < kGoneShare))
     r.sign = Sign::vanished;
-  else if (apart <= 0)
+  else if (!(apart > 0))
     r.sign = Sign::alike;
-  if (!std::isfinite(r.margin)) r.margin = -10;
-  if (r.sign == Sign::vanished) r.gone_below = gone_below(stack.gradient_norm);
+  if (r.sign == Sign::vanished) r.gone_below = gone_below(last.gradient_norm);
   return r;
 }
 
@@ -59,8 +66,8 @@ Reading read_stack(const StackRecord& stack) {
 Reading read_trial(const Trial& trial) {
   Reading worst{.margin = 100};
   if (!trial.records.empty())
-    for (const StackRecord& stack : trial.after().stacks)
-      if (const Reading r = read_stack(stack); r.margin < worst.margin) worst = r;
+    for (std::size_t i = 0; i < trial.after().stacks.size(); ++i)
+      if (const Reading r = read_stack(trial, i); r.margin < worst.margin) worst = r;
   if (trial.records.empty() || trial.after().stacks.size() < 2) worst.stack.clear();
   worst.steps = trial.losses.size();
   worst.first_loss = trial.losses.empty() ? 0 : trial.losses.front();
@@ -81,8 +88,11 @@ std::string Reading::text() const {
       return concat(after, "the gradient before the first unit", where, " is ", short_figure(gradient),
                     " times that after the last");
     case Sign::vanished:
+      if (gone_below == 0)
+        return concat("at its lowest only ", short_figure(least_gradient),
+                      " of the gradient after the last unit reached the first of ", units, where);
       return concat(after, "no gradient reaches below unit ", gone_below, " of ", units, where,
-                    spread < kLeastSpread ? "; tokens have become alike at the top" : "");
+                    spread <= kLeastSpread ? "; tokens have become alike at the top" : "");
     case Sign::alike:
       return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
                     " of the stream differs between them");

@@ -9,15 +9,21 @@
 
 namespace addnorm {
 
-/// A trial trains where the gradient still reaches the first unit, has not grown beyond all bounds on its way, and tokens still
-/// differ at the top:
+/// A trial trains where tokens still differ at the top, the gradient reached the first unit all the time, and it has not grown
+/// beyond all bounds on its way there:
 ///
-///   kLeastGradient < g < kMostGradient   and   spread > kLeastSpread
+///   spread > kLeastSpread    at the last step
+///   g > kLeastGradient       at every step that was looked at
+///   g < kMostGradient        at the last step
 ///
-/// g = ||dL/dx|| before the first unit over that after the last, spread as in StackRecord at the top; of the stack that is worse.
-inline constexpr double kLeastGradient = 0.1;
-inline constexpr double kMostGradient = 200;
+/// g = ||dL/dx|| before the first unit over that after the last, spread as in StackRecord, of the top or the output (resi-dual
+/// has another stream that goes into it), whichever is larger; of the stack that is worse. A number that is not finite ends the
+/// trial, and it does not train.
 inline constexpr double kLeastSpread = 0.01;
+inline constexpr double kLeastGradient = 1e-3;
+inline constexpr double kMostGradient = 1e5;
+/// A place has no gradient, for those who are told about it, where less than this share of the top's is left.
+inline constexpr double kGoneShare = 0.1;
 
 enum class Sign : unsigned char {
   healthy,
@@ -28,7 +34,8 @@ enum class Sign : unsigned char {
 
 struct Reading {
   Sign sign = Sign::healthy;
-  double gradient = 0;         ///< g
+  double gradient = 0;         ///< g at the last step
+  double least_gradient = 0;   ///< lowest g of all steps
   double spread = 0;           ///< at the top
   double margin = 0;           ///< how far inside the lines, in powers of ten of the quantity that is nearest; negative: outside
   std::size_t units = 0;       ///< of the stack that is worse

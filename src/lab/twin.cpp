@@ -8,7 +8,8 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kLeastBatch = 8, kLeastTokens = 64, kLeastWidth = 32;
+constexpr std::size_t kSequences = 4, kTokensEach = 32, kTokens = 128;  // docs/preflight.md: the same readings as with 512
+constexpr std::size_t kLeastWidth = 32;
 
 double step_flops(const RunOptions& o) {
   return flops_per_step(o.model,
@@ -38,18 +39,13 @@ Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
   Twin twin{.options = options};
   RunOptions& o = twin.options;
   const auto large = [&] { return step_flops(o) > most; };
-  if (large() && o.grad_accum > 1) o.grad_accum = 1;
-  while (large() && o.batch_size > kLeastBatch) o.batch_size = std::max(kLeastBatch, o.batch_size / 2);
-  while (large() && may_shorten && o.model.seq_len > kLeastTokens) o.model.seq_len = std::max(kLeastTokens, o.model.seq_len / 2);
+  if (may_shorten) o.model.seq_len = std::min(o.model.seq_len, kTokensEach);
+  const std::size_t each = o.model.model == ModelKind::mlp ? 1 : o.model.seq_len;
+  o.batch_size = std::min(o.batch_size * o.grad_accum, std::max(kSequences, kTokens / each));
+  o.grad_accum = 1;
   while (large() && o.model.d_model % 2 == 0 && o.model.d_model / 2 >= kLeastWidth) halve_width(o.model);
-  std::string told;
-  const auto tell = [&](const char* what, std::size_t now, std::size_t asked) {
-    if (now != asked) told += concat(told.empty() ? "" : ", ", what, " ", now, " (of ", asked, ")");
-  };
-  tell("d_model", o.model.d_model, options.model.d_model);
-  tell("batch_size", o.batch_size * o.grad_accum, options.batch_size * options.grad_accum);
-  tell("seq_len", o.model.seq_len, options.model.seq_len);
-  twin.told = told;
+  if (o.model.d_model != options.model.d_model)
+    twin.told = concat("d_model ", o.model.d_model, " (of ", options.model.d_model, ")");
   return twin;
 }
 

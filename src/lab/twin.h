@@ -1,4 +1,5 @@
-// A model that is too large for a trial of seconds is tried as a narrower twin of the same depth.
+// What a trial is run on: the model that was asked for on small batches, or, where that takes too long, a narrower twin of the
+// same depth.
 #pragma once
 
 #include <string>
@@ -9,10 +10,11 @@ namespace addnorm {
 
 struct Twin {
   RunOptions options;
-  std::string told{};  ///< "d_model 64 (of 768), 8 x 64 tokens (of 32 x 1024)"; "": nothing had to be made smaller
+  std::string told{};  ///< "d_model 64 (of 768)"; "": it is the model that was asked for
 };
-/// `options` are planned and completed. First fewer sequences, then shorter ones (where the data allows it), then a narrower
-/// stream with heads of the same width, until a step takes at most so many operations; never fewer layers.
+/// `options` are planned and completed. Batches become as small as tells the same: four sequences of 32 tokens (where the data
+/// lets them be shortened), 128 tokens in all, or what was asked for if that is less. Where a step still takes more than so many
+/// operations, the stream becomes narrower, with heads of the same width; never fewer layers.
 Twin twin_within(const RunOptions& options, double step_flops, bool may_shorten);
 
 }  // namespace addnorm

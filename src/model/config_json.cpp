@@ -152,7 +152,7 @@ constexpr const char* kExtra = "extra";
 
 void take_off_extras(Json& object, const JsonAt& at) {
   if (const Json* type = object.find(kModelType)) {
-    if (*type != "addnorm") at.inside(kModelType).wrong(*type, "addnorm; configs of other projects cannot be read yet");
+    if (*type != "addnorm") at.inside(kModelType).wrong(*type, "addnorm; Hugging Face's types are read by hugging_face_config()");
     object.erase(kModelType);
   }
   if (const Json* extra = object.find(kExtra)) {

@@ -14,6 +14,7 @@ Json json_of(const StackRecord& s) {
   put(object, "stream_rms", s.stream_rms);
   put(object, "stream_mean", s.stream_mean);
   put(object, "spread", s.spread);
+  object["output_spread"] = s.output_spread;
   put(object, "gradient_norm", s.gradient_norm);
   put(object, "branch_rms", s.branch_rms);
   put(object, "update_ratio", s.update_ratio);

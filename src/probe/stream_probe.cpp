@@ -55,6 +55,8 @@ void StreamProbe::on_parting(const Unit& unit, const Var&, const Var& skip, cons
   parts_.back().branch.retain_grad();
 }
 
+void StreamProbe::on_output(const Var& y) { record_.output_spread = moments(y.value(), rows_).spread; }
+
 void StreamProbe::on_attention(const Unit& unit, const AttentionScores& scores) {
   const AttentionSeen seen = look_at(scores);
   put(record_.attention_entropy, place_of(unit), seen.entropy);

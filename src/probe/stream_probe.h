@@ -18,6 +18,7 @@ class StreamProbe final : public StreamObserver {
   void on_branch(const Unit& unit, const Var& added) override;
   void on_stream(const Unit* unit, const Var& x) override;
   void on_parting(const Unit& unit, const Var& whole, const Var& skip, const Var& branch) override;
+  void on_output(const Var& y) override;
   void on_attention(const Unit& unit, const AttentionScores& scores) override;
   /// Reads the gradients and lets go of the graph.
   void read_gradients();

@@ -5,6 +5,12 @@
 
 namespace addnorm {
 
+Var Stream::close() {
+  Var y = do_close();
+  if (observer_ && !replaying()) observer_->on_output(y);
+  return y;
+}
+
 void Stream::announce_branch(const Unit& unit, const Var& added) const {
   if (observer_ && !replaying()) observer_->on_branch(unit, added);
 }

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/error.h"
 #include "addnorm/model/model.h"
 #include "addnorm/train/checkpoint.h"
 #include "addnorm/train/run.h"
@@ -44,6 +45,7 @@ class Run {
   bool is_ours() const;
   void write_front();
   void save_best();
+  void note_end(const NumericsError& error) noexcept;
   void keep_what_is_good() noexcept;
   void validate();
   bool save(bool last);

@@ -144,6 +144,14 @@ void Run::loop() {
   if (trainer_->steps() > saved_step_ || trainer_->steps() != weights_step_) save(true);
 }
 
+/// The last line of metrics.jsonl says why there is no next step.
+void Run::note_end(const NumericsError& error) noexcept {
+  try {
+    metrics_->append(stopped_line(trainer_->steps() + 1, error.what()));
+  } catch (...) {  // the error itself is told all the same
+  }
+}
+
 /// Something went wrong between two updates: parameters and optimizer are those of the last one.
 void Run::keep_what_is_good() noexcept {
   try {
@@ -165,6 +173,10 @@ RunResult Run::train() {
   announce();
   try {
     loop();
+  } catch (const NumericsError& error) {
+    note_end(error);
+    keep_what_is_good();
+    throw;
   } catch (...) {
     keep_what_is_good();
     throw;

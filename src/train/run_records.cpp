@@ -51,6 +51,8 @@ std::string rollback_line(std::int64_t step, const StepRecord& r) {
   return Json{{"step", step}, {"rolled_back_from", r.step}, {"problem", r.problem}}.dump();
 }
 
+std::string stopped_line(std::int64_t step, const std::string& why) { return Json{{"step", step}, {"stopped", why}}.dump(); }
+
 std::string metrics_line(std::int64_t step, const Evaluation& v, bool pairs) {
   Json line{{"step", step}, {"validation_loss", v.loss}, {"validation_labels", v.labels}, {"validation_accuracy", v.accuracy()}};
   if (pairs) line["validation_exact_match"] = v.exact_match();

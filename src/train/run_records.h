@@ -32,5 +32,7 @@ std::string metrics_line(const StepRecord& record);
 std::string metrics_line(std::int64_t step, const Evaluation& validation, bool pairs);
 /// The run went back from step `record.step` to `step`.
 std::string rollback_line(std::int64_t step, const StepRecord& record);
+/// The run ended at step `step`, which has no update: a number was not finite.
+std::string stopped_line(std::int64_t step, const std::string& why);
 
 }  // namespace addnorm

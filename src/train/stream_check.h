@@ -23,6 +23,9 @@ class StreamCheck final : public StreamObserver {
   void on_parting(const Unit& unit, const Var& whole, const Var& skip, const Var& branch) override {
     if (told_) told_->on_parting(unit, whole, skip, branch);
   }
+  void on_output(const Var& y) override {
+    if (told_) told_->on_output(y);
+  }
   void on_attention(const Unit& unit, const AttentionScores& scores) override {
     if (told_) told_->on_attention(unit, scores);
   }

@@ -52,7 +52,12 @@ Outcome run(
   measure.section("Groups", {{"all", "everything"}});
   measure.examples({"tool measure all", "tool measure some"});
   measure.run(body);
-  program.command("train", "trains").run([] { return 0; });
+  Command train = program.command("train", "trains");
+  train.run([] { return 0; });
+  Command again = train.inside("again", "trains again");
+  again.option("--steps", o.steps, "how many");
+  again.run([] { return 5; });
+  train.inside("secretly", "").run([] { return 6; });
 
   std::ostringstream out, err;
   std::streambuf* const real_out = std::cout.rdbuf(stdout_buffer ? stdout_buffer : out.rdbuf());
@@ -70,6 +75,19 @@ testing::AssertionResult says(const std::string& text, std::initializer_list<std
   for (const std::string& part : parts)
     if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
   return testing::AssertionSuccess();
+}
+
+TEST(Command, MayStandInsideAnother) {
+  EXPECT_EQ(run({"train"}).code, 0);
+  const Outcome inside = run({"train", "again", "--steps", "3"});
+  EXPECT_EQ(inside.code, 5);
+  EXPECT_EQ(inside.options.steps, 3);
+  EXPECT_EQ(run({"train", "secretly"}).code, 6);
+  EXPECT_TRUE(says(run({"train", "--help"}).out, {"again", "trains again"}));
+  EXPECT_FALSE(says(run({"train", "--help"}).out, {"secretly"}));
+  const Outcome wrong = run({"train", "again", "--stepz", "3"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_TRUE(says(wrong.err, {"tool train again: ", "did you mean --steps?"}));
 }
 
 TEST(Command, AListTakesOneArgumentAndLeavesTheNextToThePositionalOnes) {

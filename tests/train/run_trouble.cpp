@@ -130,6 +130,8 @@ TEST_F(Runs, ABadStepIsNotLostTheStateBeforeItIsSaved) {
   const std::string message = refusal(wild);
   EXPECT_NE(message.find("step "), std::string::npos) << message;
   EXPECT_FALSE(CheckpointFolder(folder.path / "a/checkpoints").files().empty());
+  const std::string metrics = test::text_of(folder.path / "a/metrics.jsonl");
+  EXPECT_NE(metrics.find("\"stopped\":\"step "), std::string::npos) << metrics;  // the last line says why
 }
 
 /// From step 6 to step `until` a file stands where checkpoints should go.

@@ -24,11 +24,11 @@ struct Advice {
 };
 
 struct PreflightRequest {
-  GivenOptions given{};     ///< the run to be judged; what is not said is planned as `addnorm train` plans it
-  std::size_t seeds = 3;    ///< trials, with seeds from given.options.seed on
-  bool advice = true;       ///< look for changes that pass, where it does not train
-  bool look_longer = true;  ///< lengthen trials that end near the line
-  double seconds = 10;      ///< for the trials of the verdict, roughly: a model too large for that is tried as a narrower twin
+  GivenOptions given{};   ///< the run to be judged; what is not said is planned as `addnorm train` plans it
+  std::size_t seeds = 3;  ///< trials, with seeds from given.options.seed on
+  bool advice = true;     ///< look for changes that pass, where it does not train
+  bool brief = false;     ///< only the verdict: no trial more than settles it, and of warm-ups the longest alone
+  double seconds = 10;    ///< for the trials of the verdict, roughly: a model too large for that is tried as a narrower twin
   std::filesystem::path cache{};  ///< of tokenised text
 };
 

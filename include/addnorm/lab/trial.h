@@ -17,7 +17,6 @@ namespace addnorm {
 /// that has been warmed up, not how long that took.
 inline constexpr std::size_t kSqueeze = 5;
 inline constexpr std::size_t kTrialSteps = 20;
-inline constexpr std::size_t kLongTrialSteps = 60;
 
 /// What a trial of one seed has shown so far.
 struct Trial {

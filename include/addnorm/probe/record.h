@@ -18,6 +18,7 @@ struct StackRecord {
   std::vector<double> stream_rms{};   ///< sqrt(mean of x^2) over all tokens and features
   std::vector<double> stream_mean{};  ///< mean of x
   std::vector<double> spread{};  ///< RMS of x without its mean over all tokens, over its RMS: what still differs between tokens
+  double output_spread = 0;      ///< the same of what comes out of the stack
   std::vector<double> gradient_norm{};  ///< ||dL/dx||, of all tokens together
 
   // By unit.

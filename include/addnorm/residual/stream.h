@@ -34,6 +34,8 @@ class StreamObserver {
   /// through the branch; one float addition of them is the gradient of `whole`, bit for bit
   /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not told where there is no skip.
   virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
+  /// What comes out at the close: the stream behind its exit norm, or what several streams make together.
+  virtual void on_output(const Var& /*y*/) {}
   /// What the scores of the unit's attention are made of.
   virtual void on_attention(const Unit& /*unit*/, const AttentionScores& /*scores*/) {}
 };
@@ -59,7 +61,7 @@ class Stream {
   void write(const Unit& unit, const Var& f) { do_write(unit, f); }
   void enter(std::size_t layer) { do_enter(layer); }
   void leave(std::size_t layer) { do_leave(layer); }
-  Var close() { return do_close(); }
+  Var close();
 
   virtual State state() const = 0;
   virtual void restore(const State& state) = 0;

@@ -1,0 +1,63 @@
+// addnorm depth: the deepest stack that trains, by real runs.
+#include "addnorm/lab/depth.h"
+
+#include <unistd.h>
+
+#include <cmath>
+#include <iostream>
+
+#include "commands.h"
+#include "figures.h"
+#include "lab.h"
+#include "lab_view.h"
+#include "signals.h"
+
+namespace addnorm::cli {
+namespace {
+
+struct DepthChoices {
+  GridCollector grid;
+  GridPlace place;
+  std::uint64_t seeds = 1, most = 96;
+  bool no_predict = false;
+};
+
+int depth(const DepthChoices& o) {
+  const SignalWatch signals;
+  require(o.seeds >= 1 && o.seeds <= 100, "--seeds is ", o.seeds, "; it must be 1 ... 100");
+  DepthRequest request{.options = o.grid.one({"layers"}), .seeds = o.seeds, .most = o.most, .grid = o.place.request({})};
+  request.grid.predict = !o.no_predict;
+  LabView view(std::cerr, terminal_of(STDERR_FILENO), false);
+  const DepthResult result = find_depth(request, view);
+  view.wipe();
+  if (o.place.json) {
+    std::cout << to_json(result) << '\n';
+  } else {
+    std::cout << "layers      loss  predicted       happened\n";
+    for (const DepthTried& one : result.tried)
+      std::cout << padded(std::to_string(one.layers), 8)
+                << padded(std::isfinite(one.loss) ? "  " + fixed(one.loss, 3) : "  none", 10)
+                << padded(one.forecast.empty() ? "-" : one.forecast, 16) << (one.trains ? "trains" : "does not train") << " ("
+                << one.outcome << ")\n";
+    std::cout << result.configuration << ": " << result.text() << '\n' << std::flush;
+  }
+  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  return result.finished ? 0 : 1;
+}
+
+}  // namespace
+
+void add_depth(Program& program) {
+  const auto o = std::make_shared<DepthChoices>();
+  Command command = program.command("depth", "bisects the deepest stack that trains at this width, rate and warm-up");
+  command.option("--most N", o->most, "layers, at most");
+  command.option("--seeds N", o->seeds, "runs of every depth; more than half must train");
+  command.option("--no-predict", o->no_predict, "no preflight that says where to begin");
+  o->place.declare(command);
+  o->grid.declare(command);
+  command.examples({"addnorm depth --arrangement post-ln", "addnorm depth --arrangement post-ln --warmup-steps 200 --seeds 3",
+                    "addnorm depth --arrangement deepnorm --lr 3e-3 --most 200 --json"});
+  command.run([o] { return depth(*o); });
+}
+
+}  // namespace addnorm::cli

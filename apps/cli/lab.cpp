@@ -1,0 +1,135 @@
+// addnorm lab: predicts which configurations train, runs them, and says why those that failed did.
+#include "lab.h"
+
+#include <unistd.h>
+
+#include <iostream>
+
+#include "commands.h"
+#include "core/file.h"
+#include "core/json_record.h"
+#include "figures.h"
+#include "lab_view.h"
+#include "run_model.h"
+#include "signals.h"
+#include "value.h"
+
+namespace addnorm::cli {
+namespace {
+
+struct LabChoices {
+  GridCollector grid;
+  GridPlace place;
+  std::filesystem::path file;
+  std::optional<std::size_t> seeds;
+  std::uint64_t with_warmup = 0;
+  bool no_confirm = false, no_predict = false;
+};
+
+std::string file_link(const std::filesystem::path& path) {
+  return concat("file://", std::filesystem::absolute(path).lexically_normal().string());
+}
+
+void tell(const GridResult& result) {
+  const Terminal terminal = terminal_of_stdout();
+  std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
+  std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
+  std::cout << "next:\n";
+  for (const std::string& command : next_commands(result)) std::cout << "  " << command << '\n';
+  std::cout << std::flush;
+}
+
+int run_lab(const LabChoices& o) {
+  GridRequest request = o.place.request(o.grid.spec(o.file, o.seeds, o.with_warmup));
+  request.confirm = !o.no_confirm;
+  request.predict = !o.no_predict;
+  LabView view(std::cerr, terminal_of(STDERR_FILENO));
+  const GridResult result = run_grid(request, view);
+  view.wipe();
+  if (o.place.json)
+    std::cout << to_json(result) << '\n' << std::flush;
+  else
+    tell(result);
+  if (SignalWatch::caught()) {
+    std::cerr << "stopped by a signal; the same command goes on\n";
+    return SignalWatch::exit_code();
+  }
+  if (const std::size_t failed = result.failed(); failed > 0) {
+    std::cerr << "addnorm lab: " << failed << (failed == 1 ? " run" : " runs")
+              << " failed, see above; the same command tries again\n";
+    return 1;
+  }
+  return 0;
+}
+
+int lab(const LabChoices& o) {
+  const SignalWatch signals;  // before any other thread
+  try {
+    return run_lab(o);
+  } catch (const Error&) {
+    if (SignalWatch::caught()) return SignalWatch::exit_code();  // while the data was read
+    throw;
+  }
+}
+
+/// One prediction, in a process of its own: what `lab` starts for each row.
+int predict_one(const std::vector<std::string>& files, int threads) {
+  require(files.size() == 2, "two files are needed: what is asked, and where the answer goes");
+  use_threads(threads);
+  const JsonAt at{files[0], ""};
+  const Json asked = parsed(small_text(files[0], "a question"), files[0]);
+  if (!asked.is_object()) at.fail("an object is expected");
+  std::size_t seeds = 1, first = 1;
+  std::string cache;
+  read(asked.at("seeds"), seeds, at.inside("seeds"));
+  read(asked.at("first_seed"), first, at.inside("first_seed"));
+  read(asked.at("cache"), cache, at.inside("cache"));
+  replace_text(files[1], to_json(predict(asked.at("options").dump(), first, seeds, cache)) + "\n");
+  return 0;
+}
+
+void add_predict(Command& lab_command) {
+  struct Choices {
+    std::vector<std::string> files;
+    int threads = 1;
+  };
+  const auto o = std::make_shared<Choices>();
+  Command command = lab_command.inside("predict", "");
+  command.positional("files", o->files, "what is asked, and where the answer goes");
+  command.option("--threads N", o->threads, "at most so many");
+  command.run([o] { return predict_one(o->files, o->threads); });
+}
+
+}  // namespace
+
+void add_lab(Program& program) {
+  const auto o = std::make_shared<LabChoices>();
+  Command command = program.command("lab", "which arrangements train, at which depth, rate and warm-up, and why not");
+  command.option("--grid FILE", o->file,
+                 "rows from a JSON file, e.g. {\"grid\": {\"arrangement\": [\"post-ln\", \"pre-ln\"]}}; docs/lab.md");
+  command.given("--seeds N", "runs of every row (default: 3; 1 in act 3 of the default lab)", [o](const std::string& text) {
+    o->seeds = parse_value<std::uint64_t>(text);
+    require(*o->seeds >= 1 && *o->seeds <= 100, "--seeds is ", *o->seeds, "; it must be 1 ... 100");
+  });
+  command.option("--with-warmup N", o->with_warmup,
+                 "rows that fail are run again with N warm-up steps, to tell 'needs warm-up' from 'will not train'; 0: not");
+  command.option("--no-confirm", o->no_confirm, "no extra runs that would confirm the cause of a failure");
+  command.option("--no-predict", o->no_predict, "no predictions, only the runs");
+  o->place.declare(command);
+  o->grid.declare(command);
+  command.section("Without options",
+                  {{"Act 1", "12 layers, no warm-up: plain, post-ln, norm-skip, pre-ln, deepnorm, rezero; 3 seeds"},
+                   {"Act 2", "the same with 200 warm-up steps: post-ln, norm-skip; 3 seeds"},
+                   {"Act 3", "24 layers: post-ln with warm-up, pre-ln, deepnorm; 1 seed"}});
+  command.section(
+      "Every option of 'train' may be a list",
+      {{"--layers 6,24", "every combination of the lists is a row"},
+       {"--steps 100", "one value is said of every row; without arrangements, depths and warm-ups: of the three acts"}});
+  command.examples({"addnorm lab", "addnorm lab --arrangements post-ln,pre-ln,deepnorm --layers 6,24,96",
+                    "addnorm lab --arrangements post-ln --layers 12 --lr 3e-4,1e-3 --warmup-steps 0,200 --seeds 5",
+                    "addnorm lab --data book.txt --out runs/lab-book", "addnorm lab --grid grid.json --json > result.json"});
+  command.run([o] { return lab(*o); });
+  add_predict(command);
+}
+
+}  // namespace addnorm::cli

@@ -1,0 +1,140 @@
+// What a grid of runs found, row by row: losses with their spread, what was predicted, what happened, and why.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "addnorm/lab/cause.h"
+#include "addnorm/lab/grid.h"
+#include "addnorm/lab/outcome.h"
+#include "addnorm/lab/preflight.h"
+
+namespace addnorm {
+
+/// What is kept of a preflight.
+struct Prediction {
+  Forecast forecast = Forecast::trains;
+  double confidence = 0;
+  std::string reason{};
+  std::optional<double> skip_gain_measured{};
+  std::string twin{};       ///< what was tried in place of the model; "": that model itself
+  std::size_t horizon = 0;  ///< steps that it is for
+  double seconds = 0;
+};
+
+enum class RunState : unsigned char { waiting, running, done, failed, stopped };
+const char* name_of(RunState state);
+
+/// One seed of one configuration. Rows that ask for the same share it.
+struct GridRun {
+  std::uint64_t seed = 1;
+  std::string key{};  ///< hash of all planned options, the data and the version: same key, same run
+  std::filesystem::path folder{};
+  std::size_t steps = 0;
+  RunState state = RunState::waiting;
+  bool cached = false;           ///< it was there already
+  std::vector<double> losses{};  ///< of step 1, 2, ...
+  Judged judged{};               ///< of a run that is done
+  std::string broke_off{};       ///< why it ended early, by numbers that were not finite; "": it did not
+  std::string problem{};         ///< of a run that failed: by signal, exit code or complaint
+  double seconds = 0;
+  std::optional<Cause> cause{};  ///< where it is done and did not train
+};
+
+/// Of some numbers: mean, standard deviation (n - 1), least and most.
+struct Spread {
+  std::size_t count = 0;
+  double mean = 0, deviation = 0, least = 0, most = 0;
+};
+Spread spread_of(std::span<const double> values);
+
+/// Whether two means differ by more than chance: Welch's interval at 95 %.
+///
+///   |a - b| > t(0.975, nu) sqrt(sa^2 / na + sb^2 / nb),   nu by Welch and Satterthwaite
+struct Difference {
+  double difference = 0;  ///< a - b
+  double margin = 0;      ///< right side above; NaN: fewer than three values on either side
+  bool clear() const { return difference > margin || difference < -margin; }
+};
+Difference difference_of(const Spread& a, const Spread& b);
+
+/// What became of a row, in the words of a prediction.
+enum class Happened : unsigned char {
+  unknown,         ///< no run of it is done
+  trains,          ///< more than half of its runs trained
+  needs_warmup,    ///< they did not, and with more warm-up steps they did
+  will_not_train,  ///< they did not, with more warm-up steps neither
+  does_not_train,  ///< they did not; nobody has tried more warm-up steps
+};
+const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train"
+
+struct RowResult {
+  GridRow row{};
+  std::string label{};         ///< by what tells it from others: "post-ln, 24 layers, 200 warm-up steps"
+  std::string label_in_act{};  ///< below the heading of its act, by what tells it from others there: "post-ln"
+  std::string options{};       ///< JSON of the planned options of the first seed, all of them
+  std::string arrangement{};   ///< canonical name
+  std::string formula{};       ///< of its units
+  std::optional<double> skip_gain_predicted{};
+  std::optional<Prediction> prediction{};
+  std::string no_prediction{};              ///< why there is none
+  std::vector<std::size_t> runs{};          ///< of GridResult::runs, by seed
+  Baselines baselines{};                    ///< NaN where nothing is known
+  std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
+
+  // Of runs that are done.
+  std::size_t done = 0, trained = 0;
+  Spread loss{};        ///< of the means of their last losses; runs that broke off are left out
+  double distance = 0;  ///< loss.mean - floor; NaN: no floor
+  Happened happened = Happened::unknown;
+  std::optional<Cause> cause{};  ///< of most that did not train
+
+  /// Nothing: there is no prediction, or no run. A "does not train" agrees with both forecasts of failure.
+  std::optional<bool> agreed() const;
+  bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
+  std::string outcome_text() const;     ///< "trained 3 of 3", "stuck 2, diverged 1 of 3"
+  std::vector<std::string> outcomes{};  ///< of each run that is done, in order: "trained", ...
+};
+
+/// Predicted against happened, of rows where both are known and the warm-up was tried where they failed.
+struct Confusion {
+  std::size_t counts[3][3] = {};     ///< [forecast][happened]: trains, needs warm-up, will not train
+  std::size_t two_way[2][2] = {};    ///< [forecast trains ? 0 : 1][trains ? 0 : 1], of all rows
+  double balanced_accuracy() const;  ///< three-way: mean over classes that happened of the share that was predicted; NaN: none
+  double two_way_accuracy() const;   ///< the same for trains or not
+  std::size_t rows() const;          ///< of two_way
+};
+
+struct GridResult {
+  GridSpec spec{};
+  std::vector<RowResult> rows{};  ///< those of the spec, in order, and behind them those that were added
+  std::vector<GridRun> runs{};
+  std::filesystem::path folder{};
+  bool finished = false;  ///< false: go_on() said no
+  double seconds = 0;
+  std::size_t failed() const;  ///< runs
+};
+
+/// Fills everything of the rows that follows from their runs.
+void summarise(GridResult& result);
+Confusion confusion_of(const GridResult& result);
+
+/// The clear differences in the loss between rows that trained, best first: "deepnorm is below pre-ln by 0.05 +- 0.02". Pairs
+/// inside the noise, and rows with fewer than three seeds, are told as such: "pre-ln and rezero: no difference outside the
+/// noise".
+std::vector<std::string> comparisons(const GridResult& result);
+
+/// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.
+std::string to_json(const GridResult& result);
+
+std::string to_json(const Prediction& prediction);
+Prediction prediction_from_json(std::string_view text, std::string_view where);
+/// Preflight's answer for a row, without advice. `cache`: of tokenised text.
+Prediction predict(std::string_view options, std::uint64_t first_seed, std::size_t seeds, const std::filesystem::path& cache);
+
+}  // namespace addnorm

@@ -1,0 +1,92 @@
+#include "lab/grid_files.h"
+
+#include <cmath>
+#include <fstream>
+#include <sstream>
+
+#include "addnorm/core/version.h"
+#include "addnorm/train/run_folder.h"
+#include "core/checksum.h"
+#include "core/file.h"
+#include "core/json_record.h"
+#include "lab/grid_plan.h"
+#include "lab/metrics_tail.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::size_t kLogEnd = 4096;
+constexpr int kRule = 1;  // of preflight: another number where the same trial would get another forecast
+
+std::string file_text(const std::filesystem::path& file) {
+  std::ifstream in(file, std::ios::binary);
+  std::ostringstream all;
+  if (in) all << in.rdbuf();
+  return std::move(all).str();
+}
+
+/// Losses and how the run ended, from metrics.jsonl; false: it has not ended.
+bool read_metrics(GridRun& run) {
+  MetricsTail tail(RunFolder{run.folder}.metrics());
+  tail.look();
+  run.losses = tail.losses();
+  run.broke_off = tail.stopped();
+  return !run.broke_off.empty() || (run.steps > 0 && run.losses.size() >= run.steps);
+}
+
+void judge_run(GridRun& run, const Baselines& baselines) {
+  run.judged = judge(run.losses, baselines, !run.broke_off.empty());
+  run.cause = find_cause(probe_records(file_text(run.folder / "probes.jsonl")), run.judged);
+  run.state = RunState::done;
+  run.problem.clear();
+}
+
+}  // namespace
+
+// The losses are read again, and judged by the rules of today: done.json only says that there is nothing left to do.
+bool found_done(GridRun& run, const Baselines& baselines) {
+  const Json done = parsed_or_null(file_text(done_file(run)));
+  const Json* key = done.find("key");
+  if (key == nullptr || *key != Json(run.key) || !read_metrics(run)) {
+    run.losses.clear();
+    return false;
+  }
+  if (const Json* seconds = done.find("seconds"); seconds && seconds->is_number()) run.seconds = seconds->number();
+  judge_run(run, baselines);
+  run.cached = true;
+  return true;
+}
+
+bool take_result(GridRun& run, const Baselines& baselines) {
+  if (!read_metrics(run)) return false;
+  judge_run(run, baselines);
+  Json done{{"key", run.key},
+            {"version", version()},
+            {"ended", run.broke_off.empty() ? "finished" : "not finite"},
+            {"steps", run.losses.size()},
+            {"outcome", name_of(run.judged.outcome)},
+            {"loss", run.judged.loss},
+            {"best", run.judged.best},
+            {"seconds", run.seconds}};
+  if (run.judged.diverged_at > 0) done["diverged_at"] = run.judged.diverged_at;
+  if (!run.broke_off.empty()) done["why"] = run.broke_off;
+  replace_text(done_file(run), done.dump(2) + "\n");
+  return true;
+}
+
+std::string last_words(const std::filesystem::path& log) {
+  std::string text = file_text(log);
+  if (text.size() > kLogEnd) text.erase(0, text.size() - kLogEnd);
+  while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
+  for (const std::string_view program : {"addnorm train: ", "addnorm lab predict: "})  // a complaint may have several lines
+    if (const std::size_t begin = text.rfind(program); begin != std::string::npos) return text.substr(begin + program.size());
+  return text.substr(text.rfind('\n') + 1);
+}
+
+std::filesystem::path prediction_file(const GridResult& result, const RowResult& row) {
+  std::string keys = std::to_string(kRule);
+  for (const std::size_t run : row.runs) keys += result.runs[run].key;
+  return result.folder / "predictions" / concat(as_hex(checksum(keys.data(), keys.size())), ".json");
+}
+
+}  // namespace addnorm

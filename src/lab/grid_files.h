@@ -1,0 +1,19 @@
+// What a grid keeps on the disk: done.json in the folder of a run, predictions, lab.json.
+#pragma once
+
+#include "addnorm/lab/grid_result.h"
+
+namespace addnorm {
+
+/// Takes in a run that ended before, by done.json or by its metrics; true: it is done. One of another key is left alone.
+bool found_done(GridRun& run, const Baselines& baselines);
+/// Of a process that has ended well, or by numbers that were not finite: reads the losses, judges them, finds the cause and
+/// writes done.json. False: steps are missing.
+bool take_result(GridRun& run, const Baselines& baselines);
+/// What a process complained of in its log, or its last line; "": nothing.
+std::string last_words(const std::filesystem::path& log);
+
+/// Where the prediction for a row is kept: by its options, seeds, the data and the version.
+std::filesystem::path prediction_file(const GridResult& result, const RowResult& row);
+
+}  // namespace addnorm

@@ -1,0 +1,180 @@
+// From runs to rows: losses with their spread, what happened, whether it was predicted.
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <iomanip>
+#include <map>
+#include <sstream>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+#include "addnorm/train/run_options.h"
+#include "lab/confirm.h"
+
+namespace addnorm {
+namespace {
+
+/// The cause that most of the failed runs have; of equals, that of the earlier seed.
+std::optional<Cause> usual_cause(const GridResult& result, const RowResult& row) {
+  std::map<CauseKind, std::size_t> counts;
+  for (const std::size_t run : row.runs)
+    if (const GridRun& one = result.runs[run]; one.state == RunState::done && one.cause) ++counts[one.cause->kind];
+  std::optional<Cause> usual;
+  for (const std::size_t run : row.runs) {
+    const GridRun& one = result.runs[run];
+    if (one.state == RunState::done && one.cause && (!usual || counts[one.cause->kind] > counts[usual->kind])) usual = one.cause;
+  }
+  return usual;
+}
+
+void count_runs(const GridResult& result, RowResult& row) {
+  row.done = row.trained = 0;
+  row.outcomes.clear();
+  std::vector<double> losses;
+  for (const std::size_t run : row.runs) {
+    const GridRun& one = result.runs[run];
+    if (one.state != RunState::done) continue;
+    ++row.done;
+    row.trained += one.judged.outcome == Outcome::trained;
+    row.outcomes.emplace_back(name_of(one.judged.outcome));
+    if (one.broke_off.empty() && std::isfinite(one.judged.loss)) losses.push_back(one.judged.loss);
+  }
+  row.loss = spread_of(losses);
+  row.distance = row.loss.mean - row.baselines.floor;
+}
+
+/// A warm-up that deserves the name: who fails with it does not need one.
+std::size_t real_warmup(const GridResult& result, const RowResult& row) {
+  if (result.spec.with_warmup > 0) return result.spec.with_warmup;
+  return std::min<std::size_t>(200,
+                               std::max<std::size_t>(1, run_options_from_json(row.options, row.row.place).options.steps / 2));
+}
+
+Happened happened_to(const GridResult& result, const RowResult& row) {
+  if (row.done == 0) return Happened::unknown;
+  if (has_trained(row)) return Happened::trains;
+  bool tried = warmup_of(row) >= real_warmup(result, row);
+  for (const RowResult& other : result.rows) {
+    if (other.done == 0 || !only_more_warmup(row, other)) continue;
+    if (has_trained(other)) return Happened::needs_warmup;
+    tried = tried || warmup_of(other) >= real_warmup(result, row);
+  }
+  return tried ? Happened::will_not_train : Happened::does_not_train;
+}
+
+std::string with_digits(double number, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << number;
+  return text.str();
+}
+
+std::size_t class_of(Forecast forecast) { return static_cast<std::size_t>(forecast); }
+std::optional<std::size_t> class_of(Happened happened) {
+  if (happened == Happened::trains) return 0;
+  if (happened == Happened::needs_warmup) return 1;
+  if (happened == Happened::will_not_train) return 2;
+  return std::nullopt;
+}
+
+template <std::size_t N>
+double mean_recall(const std::size_t (&counts)[N][N]) {
+  double sum = 0, classes = 0;
+  for (std::size_t happened = 0; happened < N; ++happened) {
+    double all = 0;
+    for (std::size_t forecast = 0; forecast < N; ++forecast) all += static_cast<double>(counts[forecast][happened]);
+    if (all == 0) continue;
+    sum += static_cast<double>(counts[happened][happened]) / all;
+    ++classes;
+  }
+  return classes > 0 ? sum / classes : std::nan("");
+}
+
+}  // namespace
+
+const char* name_of(RunState state) {
+  static constexpr std::array kNames{"waiting", "running", "done", "failed", "stopped"};
+  return kNames.at(static_cast<std::size_t>(state));
+}
+
+const char* name_of(Happened happened) {
+  static constexpr std::array kNames{"unknown", "trains", "needs warm-up", "will not train", "does not train"};
+  return kNames.at(static_cast<std::size_t>(happened));
+}
+
+std::optional<bool> RowResult::agreed() const {
+  if (!prediction || happened == Happened::unknown) return std::nullopt;
+  if (happened == Happened::does_not_train) return prediction->forecast != Forecast::trains;
+  return class_of(prediction->forecast) == class_of(happened);
+}
+
+bool RowResult::slow() const {
+  const auto slow_ones = static_cast<std::size_t>(std::ranges::count(outcomes, name_of(Outcome::slow)));
+  return has_failed(*this) && slow_ones > 0 && 2 * (trained + slow_ones) > done;
+}
+
+std::string RowResult::outcome_text() const {
+  if (done == 0) return "no run is done";
+  std::string text;
+  for (const char* word : {"trained", "slow", "stuck", "diverged"})
+    if (const auto count = std::ranges::count(outcomes, word); count > 0)
+      text += concat(text.empty() ? "" : ", ", word, " ", count);
+  return concat(text, " of ", done);
+}
+
+std::size_t GridResult::failed() const {
+  return static_cast<std::size_t>(std::ranges::count(runs, RunState::failed, &GridRun::state));
+}
+
+void summarise(GridResult& result) {
+  for (RowResult& row : result.rows) {
+    count_runs(result, row);
+    row.cause = has_failed(row) ? usual_cause(result, row) : std::nullopt;
+  }
+  for (RowResult& row : result.rows) row.happened = happened_to(result, row);
+}
+
+Confusion confusion_of(const GridResult& result) {
+  Confusion confusion;
+  for (const RowResult& row : result.rows) {
+    if (!row.prediction || row.happened == Happened::unknown) continue;
+    const std::size_t forecast = class_of(row.prediction->forecast);
+    ++confusion.two_way[forecast == 0 ? 0 : 1][row.happened == Happened::trains ? 0 : 1];
+    if (const auto happened = class_of(row.happened)) ++confusion.counts[forecast][*happened];
+  }
+  return confusion;
+}
+
+double Confusion::balanced_accuracy() const { return mean_recall(counts); }
+double Confusion::two_way_accuracy() const { return mean_recall(two_way); }
+std::size_t Confusion::rows() const { return two_way[0][0] + two_way[0][1] + two_way[1][0] + two_way[1][1]; }
+
+// Neighbours in the order of their losses: with those, every other difference is told too.
+std::vector<std::string> comparisons(const GridResult& result) {
+  std::vector<const RowResult*> order;
+  std::size_t without_spread = 0;
+  for (const RowResult& row : result.rows) {
+    if (!has_trained(row) || row.instead_of) continue;
+    if (row.loss.count < 3)
+      ++without_spread;
+    else
+      order.push_back(&row);
+  }
+  std::ranges::stable_sort(order, {}, [](const RowResult* row) { return row->loss.mean; });
+  std::vector<std::string> lines;
+  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
+    const RowResult &low = *order[i], &high = *order[i + 1];
+    const Difference found = difference_of(high.loss, low.loss);
+    if (found.clear())
+      lines.push_back(concat(low.label, " is below ", high.label, " by ", with_digits(found.difference, 3), " +- ",
+                             with_digits(found.margin, 3)));
+    else
+      lines.push_back(concat(low.label, " and ", high.label, ": no difference outside the noise (",
+                             with_digits(found.difference, 3), " +- ", with_digits(found.margin, 3), ")"));
+  }
+  if (without_spread > 0)
+    lines.push_back(concat(without_spread, without_spread == 1 ? " row that trained has" : " rows that trained have",
+                           " fewer than 3 seeds: no spread, nothing is compared"));
+  return lines;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,31 @@
+// The losses of a run, read from its metrics.jsonl while it is written.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace addnorm {
+
+class MetricsTail {
+ public:
+  explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
+  /// Takes in the lines that are new; true: there were some. A file that has become shorter is read anew.
+  bool look();
+  void read_anew();  ///< all of it
+
+  const std::vector<double>& losses() const { return losses_; }  ///< of step 1, 2, ...; NaN where there is none
+  const std::string& stopped() const { return stopped_; }        ///< why the run ended early, by its numbers; "": it did not
+
+ private:
+  void take(const std::string& line);
+
+  std::filesystem::path file_;
+  std::uint64_t read_to_ = 0;
+  std::string begun_;  // a line without its end
+  std::vector<double> losses_;
+  std::string stopped_;
+};
+
+}  // namespace addnorm

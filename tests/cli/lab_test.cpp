@@ -1,0 +1,231 @@
+// addnorm lab and addnorm depth, as processes.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <thread>
+
+#include "cli/process.h"
+#include "core/json.h"
+
+namespace addnorm::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct LabTool : testing::Test {
+  static std::vector<std::string> tiny(const std::string& command, const std::vector<std::string>& more) {
+    std::vector<std::string> all{command,     "--d-model", "16",           "--heads", "2",
+                                 "--seq-len", "16",        "--batch-size", "4",       "--no-predict"};
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  static std::vector<std::string> lab(const std::vector<std::string>& more) {
+    std::vector<std::string> all = tiny("lab", {"--layers", "2", "--no-confirm"});
+    all.insert(all.end(), more.begin(), more.end());
+    return all;
+  }
+  Ended run(const std::vector<std::string>& arguments) const { return Process(folder.path, arguments).end(); }
+  Json result() const { return parsed(text_of(folder.path / "runs/lab/lab.json"), "lab.json"); }
+
+  Json run_of(std::size_t i) const { return result().at("runs").array_items().at(i); }
+
+  /// A child of the process that trains, once it has begun its steps; -1: none came.
+  static pid_t training_child(const Process& parent) {
+    for (int i = 0; i < 500; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10)))
+      for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied)) {
+        const std::string name = entry.path().filename().string();
+        if (name.find_first_not_of("0123456789") != std::string::npos) continue;
+        const std::string stat = text_of(entry.path() / "stat"), words = text_of(entry.path() / "cmdline");
+        const std::size_t behind = stat.rfind(')');
+        if (behind == std::string::npos || words.find("train") == std::string::npos) continue;
+        if (std::stol(stat.substr(behind + 4)) == parent.pid()) return static_cast<pid_t>(std::stol(name));
+      }
+    return -1;
+  }
+  /// Lines of all metrics.jsonl below the folder.
+  std::size_t steps_done() const {
+    std::size_t lines = 0;
+    std::error_code none;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path / "runs/lab", none))
+      if (entry.path().filename() == "metrics.jsonl")
+        for (const char c : text_of(entry.path())) lines += c == '\n';
+    return lines;
+  }
+  void wait_for_steps(std::size_t steps) const {
+    for (int i = 0; i < 1000 && steps_done() < steps; ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  TemporaryFolder folder;
+};
+
+TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
+  const auto asked = lab({"--arrangements", "post-ln,PreLN", "--steps", "10", "--seeds", "2"});
+  const Ended first = run(asked);
+  ASSERT_EQ(first.code, 0) << first.err;
+  for (const char* part :
+       {"post-ln, 2 layers", "pre-ln, 2 layers", "above floor", "results: file://", "lab.json", "next:\n  addnorm "})
+    EXPECT_NE(first.out.find(part), std::string::npos) << part << "\n" << first.out;
+  EXPECT_NE(first.err.find("[4/4]"), std::string::npos) << first.err;
+  const Json json = result();
+  EXPECT_EQ(json["runs"].size(), 4u);
+  EXPECT_EQ(json["runs"][0]["steps_done"], Json(10));
+  EXPECT_EQ(json["runs"][0]["curve"]["loss"].size(), 10u);
+
+  const Ended second = run(asked);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_NE(second.err.find("4 of them are done already"), std::string::npos) << second.err;
+  EXPECT_EQ(second.err.find("[4/4]"), std::string::npos) << second.err;
+  EXPECT_EQ(second.out, first.out);
+}
+
+TEST_F(LabTool, PredictsBeforeItRunsAndKeepsThePredictions) {
+  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "25", "--seeds", "1"});
+  std::erase(asked, "--no-predict");
+  const Ended first = run(asked);
+  ASSERT_EQ(first.code, 0) << first.err;
+  const std::size_t predicted = first.err.find("Predicted, in"), ran = first.err.find("[1/1]");
+  EXPECT_LT(predicted, ran) << first.err;
+  EXPECT_NE(first.err.find("skip gain"), std::string::npos) << first.err;
+  const Json row = result().at("rows").array_items().at(0);
+  EXPECT_TRUE(row["prediction"].is_object()) << row.dump();
+  EXPECT_TRUE(row["agreed"].is_boolean()) << row.dump();
+
+  fs::path kept;
+  for (const auto& entry : fs::directory_iterator(folder.path / "runs/lab/predictions"))
+    if (entry.path().string().ends_with("asked.json")) kept = entry.path();
+  ASSERT_FALSE(kept.empty());
+  fs::remove(kept);  // nobody asks again
+  EXPECT_EQ(run(asked).code, 0);
+  EXPECT_FALSE(fs::exists(kept));
+}
+
+TEST_F(LabTool, GivesJsonAloneOnItsOutput) {
+  folder.write("grid.json", R"({"base": {"layers": 2, "d_model": 16, "steps": 5, "seq_len": 8}, "seeds": 1,
+                               "acts": [{"name": "One", "rows": [{"arrangement": "rezero"}]}]})");
+  const Ended ended = run({"lab", "--grid", "grid.json", "--json", "--no-predict", "--steps", "6"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json json = parsed(ended.out, "stdout");
+  EXPECT_EQ(json["acts"][0]["name"], Json("One"));
+  EXPECT_EQ(json["rows"][0]["arrangement"], Json("rezero"));
+  EXPECT_EQ(json["runs"][0]["steps_done"], Json(6));
+}
+
+TEST_F(LabTool, GoesOnWithoutAChildThatIsKilled) {
+  const auto asked = lab({"--arrangements", "post-ln,pre-ln", "--steps", "400", "--seeds", "1", "--at-once", "1"});
+  Process process(folder.path, asked);
+  wait_for_steps(5);
+  const pid_t child = training_child(process);
+  ASSERT_GT(child, 0);
+  kill(child, SIGKILL);
+  const Ended ended = process.end();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.out.find("seed 1 failed: ended by signal 9"), std::string::npos) << ended.out;
+  EXPECT_EQ(result()["failed"], Json(1));
+  EXPECT_EQ(run_of(1)["state"], Json("done"));
+  EXPECT_EQ(run(asked).code, 0);
+}
+
+TEST_F(LabTool, StopsAtASignalAndGoesOnWhereItWas) {
+  const auto asked = lab({"--arrangements", "pre-ln", "--steps", "1500", "--seeds", "1"});
+  Process process(folder.path, asked);
+  wait_for_steps(5);
+  process.send(SIGINT);
+  const Ended ended = process.end();
+  EXPECT_EQ(ended.code, 130) << ended.err;
+  EXPECT_NE(ended.err.find("the same command goes on"), std::string::npos) << ended.err;
+  const std::string place = run_of(0)["folder"].text();
+  const fs::path kept = folder.path / "runs/lab" / place;
+  EXPECT_EQ(run_of(0)["state"], Json("stopped"));
+  EXPECT_TRUE(fs::exists(kept / "checkpoints"));
+  const std::string begun = parsed(text_of(kept / "run.json"), "run.json")["begun"].text();
+  std::string before = text_of(kept / "metrics.jsonl");
+  before.resize(before.find('\n') + 1);
+
+  const Ended second = run(asked);
+  EXPECT_EQ(second.code, 0) << second.err;
+  EXPECT_EQ(run_of(0)["steps_done"], Json(1500));
+  EXPECT_EQ(parsed(text_of(kept / "run.json"), "run.json")["begun"].text(), begun);
+  EXPECT_TRUE(text_of(kept / "metrics.jsonl").starts_with(before));  // the same lines: seconds and all
+}
+
+TEST_F(LabTool, LosesOnlyTheRowsOfADataFileThatVanishes) {
+  std::string text;
+  for (int i = 0; i < 400; ++i) text += "the quick brown fox jumps over the lazy dog. ";
+  folder.write("book.txt", text);
+  folder.write("grid.json", R"({"base": {"layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4}, "seeds": 1,
+                               "rows": [{"steps": 400}, {"steps": 10, "data": "book.txt"}, {"steps": 10}]})");
+  Process process(folder.path, {"lab", "--grid", "grid.json", "--at-once", "1", "--no-predict", "--no-confirm"});
+  wait_for_steps(2);
+  fs::remove(folder.path / "book.txt");
+  const Ended ended = process.end();
+  EXPECT_EQ(ended.code, 1) << ended.err;
+  EXPECT_NE(ended.err.find("book.txt"), std::string::npos) << ended.err;
+  EXPECT_EQ(result()["failed"], Json(1));
+  EXPECT_EQ(run_of(0)["state"], Json("done"));
+  EXPECT_EQ(run_of(2)["state"], Json("done"));
+}
+
+TEST_F(LabTool, RefusesAFolderThatAnotherLabHas) {
+  const auto asked = lab({"--arrangements", "pre-ln", "--steps", "3000", "--seeds", "1"});
+  Process process(folder.path, asked);
+  wait_for_steps(2);
+  TemporaryFolder elsewhere;
+  std::vector<std::string> same = asked;
+  same.insert(same.end(), {"--out", (folder.path / "runs/lab").string()});
+  const Ended second = Process(elsewhere.path, same).end();
+  EXPECT_EQ(second.code, 1);
+  EXPECT_NE(second.err.find("in use by process"), std::string::npos) << second.err;
+  process.send(SIGTERM);
+  EXPECT_EQ(process.end().code, 143);
+}
+
+TEST_F(LabTool, EndsItsChildrenWhenItIsKilled) {
+  Process process(folder.path, lab({"--arrangements", "pre-ln", "--steps", "100000", "--seeds", "1"}));
+  wait_for_steps(2);
+  const pid_t child = training_child(process);
+  ASSERT_GT(child, 0);
+  process.send(SIGKILL);
+  process.end();
+  const auto gone = [&] {
+    const std::string stat = text_of("/proc/" + std::to_string(child) + "/stat");
+    return stat.empty() || stat.find(") Z") != std::string::npos;
+  };
+  for (int i = 0; i < 1000 && !gone(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  EXPECT_TRUE(gone());
+}
+
+TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
+  const auto refused = [&](std::vector<std::string> arguments, std::initializer_list<const char*> parts, int code = 2) {
+    const Ended ended = run(arguments);
+    EXPECT_EQ(ended.code, code) << ended.err;
+    for (const char* part : parts) EXPECT_NE(ended.err.find(part), std::string::npos) << part << "\nin: " << ended.err;
+    EXPECT_FALSE(fs::exists(folder.path / "runs"));
+  };
+  refused({"lab", "--arrangements", "pre-lm"}, {"unknown arrangement", "did you mean pre-ln?"});
+  refused({"lab", "--layers", "6,,8"}, {"--layers", "comma too many"});
+  refused({"lab", "--layers", ""}, {"--layers", "empty"});
+  refused({"lab", "--layers", "6,x"}, {"--layers", "'x' is not a whole number"});
+  refused({"lab", "--layers", "6,0"}, {"layers"});
+  refused({"lab", "--layers", "6,1000000", "--d-model", "4096"}, {"memory", "1000000"}, 1);
+  refused({"lab", "--lerning-rate", "1"}, {"unknown option", "did you mean --lr?"});
+  refused({"lab", "--seeds", "0"}, {"--seeds is 0"});
+  refused({"lab", "--data", "nowhere.txt"}, {"nowhere.txt"}, 1);
+  refused({"lab", "--grid", "nowhere.json"}, {"nowhere.json"});
+  folder.write("bad.json", "{\"grid\": {\"layers\": [}}");
+  refused({"lab", "--grid", "bad.json"}, {"bad.json", "not JSON", "line 1"});
+  folder.write("list.json", "{\"grid\": {\"layers\": [2]}}");
+  refused({"lab", "--grid", "list.json", "--lr", "1,2"}, {"beside --grid"});
+  refused({"depth", "--layers", "3"}, {"--layers is what is looked for"});
+  refused({"depth", "--lr", "1,2"}, {"--lr has 2 values"});
+  refused({"lab", "nonsense"}, {"nonsense"});
+}
+
+TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
+  const Ended ended = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("not even one layer trains"), std::string::npos) << ended.out;  // nothing learns in 10 steps
+  const Ended json = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2", "--json"}));
+  EXPECT_EQ(parsed(json.out, "stdout")["deepest"], Json(0));
+}
+
+}  // namespace
+}  // namespace addnorm::test

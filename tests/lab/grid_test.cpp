@@ -1,0 +1,195 @@
+// Grids: from JSON to rows, and from losses to what is said of rows.
+#include "addnorm/lab/grid.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+#include "core/json.h"
+#include "lab/refusals.h"
+
+namespace addnorm {
+namespace {
+
+std::string grid_refusal(const std::string& text) {
+  return refusal([&] { grid_from_json(text, "my.json"); });
+}
+Json options_of(const GridRow& row) { return parsed(row.options, "row"); }
+
+// The form.
+
+TEST(GridSpec, CombinesItsListsTheLastChangingFastest) {
+  const GridSpec spec =
+      grid_from_json(R"({"base": {"steps": 50}, "grid": {"arrangement": ["post-ln", "pre-ln"], "layers": [2, 4]}})", "g");
+  ASSERT_EQ(spec.rows.size(), 4u);
+  const char* const names[] = {"post-ln", "post-ln", "pre-ln", "pre-ln"};
+  const std::size_t layers[] = {2, 4, 2, 4};
+  for (std::size_t i = 0; i < 4; ++i) {
+    const Json options = options_of(spec.rows[i]);
+    EXPECT_EQ(options["arrangement"], Json(names[i]));
+    EXPECT_EQ(options["layers"], Json(layers[i]));
+    EXPECT_EQ(options["steps"], Json(50));
+    EXPECT_EQ(spec.rows[i].seeds, 3u);
+  }
+}
+
+TEST(GridSpec, KnowsOtherWordsAndAliases) {
+  const GridSpec spec =
+      grid_from_json(R"({"rows": [{"arrangement": "PreLN", "learning_rate": 0.01, "num_hidden_layers": 3}]})", "g");
+  const Json options = options_of(spec.rows.at(0));
+  EXPECT_EQ(options["arrangement"], Json("pre-ln"));
+  EXPECT_EQ(options["lr"], Json(0.01));
+  EXPECT_EQ(options["layers"], Json(3));
+}
+
+TEST(GridSpec, ActsInheritBaseAndSeeds) {
+  const GridSpec spec = grid_from_json(
+      R"({"base": {"lr": 0.01}, "seeds": 2, "acts": [{"name": "one", "rows": [{"layers": 2}]},
+          {"name": "two", "seeds": 1, "base": {"lr": 0.02, "seed": 7}, "grid": {"layers": [3, 4]}}]})",
+      "g");
+  ASSERT_EQ(spec.rows.size(), 3u);
+  ASSERT_EQ(spec.acts.size(), 2u);
+  EXPECT_EQ(spec.acts[1].name, "two");
+  EXPECT_EQ(spec.rows[0].seeds, 2u);
+  EXPECT_EQ(spec.rows[1].seeds, 1u);
+  EXPECT_EQ(spec.rows[1].first_seed, 7u);
+  EXPECT_EQ(spec.rows[2].act, 1u);
+  EXPECT_EQ(options_of(spec.rows[0])["lr"], Json(0.01));
+  EXPECT_EQ(options_of(spec.rows[2])["lr"], Json(0.02));
+  EXPECT_FALSE(options_of(spec.rows[1]).contains("seed"));
+}
+
+TEST(GridSpec, LeavesOutDefaultsThatWouldHaveNoEffect) {
+  const auto row = [](const std::string& options) {
+    return options_of(grid_from_json("{\"rows\": [" + options + "]}", "g").rows[0]);
+  };
+  EXPECT_EQ(row("{}")["heads"], Json(2));
+  EXPECT_FALSE(row(R"({"d_model": 65})").contains("heads"));
+  EXPECT_FALSE(row(R"({"optimizer": "sgd"})").contains("lr"));
+  EXPECT_FALSE(row(R"({"model": "mlp"})").contains("seq_len"));
+  EXPECT_FALSE(row(R"({"layer": "ffn"})").contains("heads"));
+}
+
+TEST(GridSpec, RefusesNonsenseAndNamesThePlace) {
+  expect_in(grid_refusal("{\"grid\": "), {"my.json", "not JSON", "line 1"});
+  expect_in(grid_refusal("[]"), {"my.json", "a grid is an object"});
+  expect_in(grid_refusal(R"({"gird": {}})"), {"gird", "did you mean grid?"});
+  expect_in(grid_refusal(R"({"grid": {"layers": []}})"), {"my.json", "grid.layers is empty"});
+  expect_in(grid_refusal(R"({"grid": {"layerz": [2]}})"), {"grid.layerz", "unknown field 'layerz'", "did you mean layers?"});
+  expect_in(grid_refusal(R"({"grid": {"layers": [2, "x"]}})"), {"grid.layers[1]", "\"x\"", "whole number"});
+  expect_in(grid_refusal(R"({"grid": {"arrangement": ["pre-lm"]}})"), {"grid.arrangement[0]", "pre-lm", "did you mean pre-ln?"});
+  expect_in(grid_refusal(R"({"grid": {"seed": [1, 2]}})"), {"grid.seed", "\"seeds\": 3"});
+  expect_in(grid_refusal(R"({"rows": []})"), {"rows", "one object of options or more"});
+  expect_in(grid_refusal(R"({"rows": [{}, 3]})"), {"rows[1]", "an object of options"});
+  expect_in(grid_refusal(R"({"seeds": 0})"), {"seeds is 0", "1 ... 100"});
+  expect_in(grid_refusal(R"({"acts": []})"), {"acts", "one part or more"});
+  expect_in(grid_refusal(R"({"acts": [{"grid": {"optimizer": ["adamm"]}}]})"), {"acts[0].grid.optimizer[0]", "adamm", "adamw"});
+}
+
+TEST(DefaultLab, HasThreeActs) {
+  const GridSpec spec = default_lab();
+  ASSERT_EQ(spec.rows.size(), 11u);
+  std::size_t runs = 0;
+  for (const GridRow& row : spec.rows) runs += row.seeds;
+  EXPECT_EQ(runs, 27u);
+  EXPECT_EQ(options_of(spec.rows[0])["layers"], Json(12));
+  EXPECT_EQ(options_of(spec.rows[6])["warmup_steps"], Json(200));
+  EXPECT_EQ(options_of(spec.rows[8])["layers"], Json(24));
+  EXPECT_EQ(spec.rows[8].seeds, 1u);
+  EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows[6])["warmup_steps"], Json(20));
+}
+
+// Arithmetic.
+
+TEST(Spread, IsThatOfASample) {
+  const std::vector<double> values{2.0, 2.2, 2.4};
+  const Spread spread = spread_of(values);
+  EXPECT_NEAR(spread.mean, 2.2, 1e-12);
+  EXPECT_NEAR(spread.deviation, 0.2, 1e-12);
+  EXPECT_EQ(spread.least, 2.0);
+  EXPECT_EQ(spread.most, 2.4);
+  EXPECT_TRUE(std::isnan(spread_of(std::vector<double>{1.0}).deviation));
+}
+
+TEST(Difference, OfThreeSeedsIsWelchs) {
+  // By hand: means 2.2 and 2.5, both deviations 0.2: sqrt(2 * 0.04 / 3) = 0.1633, 4 degrees of freedom, t = 2.776.
+  const Spread a{.count = 3, .mean = 2.2, .deviation = 0.2}, b{.count = 3, .mean = 2.5, .deviation = 0.2};
+  const Difference found = difference_of(a, b);
+  EXPECT_NEAR(found.difference, -0.3, 1e-12);
+  EXPECT_NEAR(found.margin, 2.776 * std::sqrt(0.08 / 3), 1e-9);
+  EXPECT_FALSE(found.clear());
+  EXPECT_TRUE(difference_of(a, Spread{.count = 3, .mean = 3.2, .deviation = 0.2}).clear());
+}
+
+TEST(Difference, OfFewerThanThreeSeedsIsNeverClear) {
+  EXPECT_FALSE(difference_of({.count = 1, .mean = 2}, {.count = 3, .mean = 9, .deviation = 0.1}).clear());
+}
+
+/// Rows with these losses, all of them trained or all stuck.
+GridResult made_up(const std::vector<std::vector<double>>& losses) {
+  GridResult result;
+  result.spec = grid_from_json(R"({"grid": {"arrangement": ["post-ln", "pre-ln", "deepnorm", "rezero"]}})", "g");
+  for (std::size_t i = 0; i < losses.size(); ++i) {
+    RowResult row{.row = result.spec.rows[i], .label = "row " + std::to_string(i), .options = result.spec.rows[i].options};
+    row.baselines = {.floor = 1.8, .uniform = 3.8, .unigram = 3.4, .bigram = 2.1};
+    for (const double loss : losses[i]) {
+      row.runs.push_back(result.runs.size());
+      result.runs.push_back({.state = RunState::done, .losses = {loss}});
+      result.runs.back().judged = {.outcome = loss < 2.5 ? Outcome::trained : Outcome::stuck, .loss = loss};
+    }
+    result.rows.push_back(row);
+  }
+  summarise(result);
+  return result;
+}
+
+TEST(Comparisons, CallNothingBetterInsideTheNoise) {
+  const auto lines = comparisons(made_up({{2.00, 2.10, 2.20}, {2.05, 2.15, 2.25}, {2.40, 2.41, 2.42}}));
+  ASSERT_EQ(lines.size(), 2u);
+  expect_in(lines[0], {"row 0 and row 1", "no difference outside the noise"});
+  expect_in(lines[1], {"row 1 is below row 2 by 0.26"});
+}
+
+TEST(Comparisons, LeaveOutRowsWithOneSeedAndSaySo) {
+  const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}}));
+  ASSERT_EQ(lines.size(), 1u);
+  expect_in(lines[0], {"1 row", "no spread"});
+}
+
+TEST(Rows, SayWhatHappenedAndHowFarFromTheFloor) {
+  const GridResult result = made_up({{2.0, 2.0, 3.4}, {3.4, 3.4, 2.0}});
+  EXPECT_EQ(result.rows[0].happened, Happened::trains);
+  EXPECT_EQ(result.rows[0].trained, 2u);
+  EXPECT_NEAR(result.rows[0].distance, (2.0 + 2.0 + 3.4) / 3 - 1.8, 1e-12);
+  EXPECT_EQ(result.rows[1].happened, Happened::does_not_train);
+  EXPECT_EQ(result.rows[1].outcome_text(), "trained 1, stuck 2 of 3");
+}
+
+TEST(Rows, NeedWarmupWhereACopyWithMoreOfItTrains) {
+  GridResult result = made_up({{3.4}, {2.0}, {3.4}, {3.4}});
+  const auto become = [&](std::size_t row, const char* options) {
+    result.rows[row].row.options = result.rows[row].options = options;
+  };
+  become(0, R"({"arrangement": "post-ln", "warmup_steps": 0, "steps": 300})");
+  become(1, R"({"arrangement": "post-ln", "warmup_steps": 200, "steps": 300})");
+  become(2, R"({"arrangement": "plain", "warmup_steps": 0, "steps": 300})");
+  become(3, R"({"arrangement": "plain", "warmup_steps": 200, "steps": 300})");
+  summarise(result);
+  EXPECT_EQ(result.rows[0].happened, Happened::needs_warmup);
+  EXPECT_EQ(result.rows[2].happened, Happened::will_not_train);
+  EXPECT_EQ(result.rows[3].happened, Happened::will_not_train);
+
+  for (RowResult& row : result.rows) row.prediction = Prediction{.forecast = Forecast::needs_warmup};
+  result.rows[1].prediction->forecast = Forecast::trains;
+  EXPECT_TRUE(*result.rows[0].agreed());
+  EXPECT_FALSE(*result.rows[2].agreed());
+  const Confusion confusion = confusion_of(result);
+  EXPECT_EQ(confusion.counts[1][2], 2u);
+  EXPECT_NEAR(confusion.balanced_accuracy(), 2.0 / 3, 1e-12);
+  EXPECT_EQ(confusion.two_way_accuracy(), 1.0);
+}
+
+}  // namespace
+}  // namespace addnorm

@@ -1,0 +1,142 @@
+// Preflight on models small enough for a test: what it says, what it tries, and what it refuses.
+#include "addnorm/lab/preflight.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "core/json.h"
+#include "lab/twin.h"
+#include "support/near.h"
+
+namespace addnorm {
+namespace {
+
+PreflightRequest request(const std::string& options, std::size_t seeds = 1) {
+  return {.given = run_options_from_json("{" + options + "}", "the test"), .seeds = seeds};
+}
+const char* const kDeep =
+    R"("layers": 16, "d_model": 32, "heads": 2, "optimizer": "adam", "lr": 0.003, "warmup_steps": 0, "steps": 300)";
+
+RunOptions planned_options(const std::string& options) {
+  const GivenOptions given = run_options_from_json("{" + options + "}", "the test");
+  RunOptions o = planned(given, {});
+  o.model.vocab = 43;
+  o.model = completed(o.model);
+  return o;
+}
+
+TEST(Preflight, TellsADeepPostNormFromAPreNorm) {
+  PreflightRequest post = request(concat(kDeep, R"(, "arrangement": "post-ln")"), 3);
+  post.advice = false;
+  const PreflightResult bad = preflight(post);
+  EXPECT_NE(bad.forecast, Forecast::trains);
+  EXPECT_EQ(bad.trials.size(), 3);
+  EXPECT_NE(bad.reason.find("of 32"), std::string::npos) << bad.reason;  // the unit is named
+  EXPECT_TRUE(bad.skip_gain_predicted.has_value());
+  const PreflightResult good = preflight(request(concat(kDeep, R"(, "arrangement": "pre-ln")"), 3));
+  EXPECT_EQ(good.forecast, Forecast::trains);
+  EXPECT_TRUE(good.advice.empty());
+  EXPECT_EQ(good.passed, 3);
+}
+
+TEST(Preflight, AdvisesOnlyWhatHasPassedTheSameTrial) {
+  const PreflightResult result = preflight(request(concat(kDeep, R"(, "arrangement": "post-ln")")));
+  ASSERT_FALSE(result.advice.empty());
+  for (const Advice& advice : result.advice) {
+    SCOPED_TRACE(advice.option);
+    PreflightRequest again{.seeds = 1, .advice = false};
+    again.given.options = advice.options;
+    for (const char* name : {"layers", "d_model", "heads", "seq_len", "lr", "weight_decay"}) again.given.given.insert(name);
+    EXPECT_EQ(preflight(again).forecast, Forecast::trains);
+  }
+}
+
+TEST(Preflight, SqueezesTheWarmupAndKeepsTheRate) {
+  const RunOptions o = planned_options(R"("warmup_steps": 101, "steps": 1000, "lr": 0.002, "schedule": "cosine")");
+  const TrainerOptions t = trial_options(o, 7);
+  EXPECT_EQ(t.schedule.warmup, 21);
+  EXPECT_EQ(t.schedule.kind, ScheduleKind::constant);
+  EXPECT_EQ(t.schedule.rate, 0.002);
+  EXPECT_EQ(t.seed, 7);
+}
+
+TEST(Preflight, HasItsProfilesInJson) {
+  const PreflightResult result = preflight(request(R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4)"));
+  const Json json = parsed(to_json(result), "preflight");
+  for (const char* name : {"verdict", "confidence", "reason", "advice", "stream_rms", "gradient_norm", "gradient_norm_after",
+                           "spread", "skip_gain_predicted", "skip_gain_measured", "output_sensitivity", "one_step_change"})
+    EXPECT_TRUE(json.contains(name)) << name;
+  EXPECT_EQ(json["stream_rms"].size(), 5);
+  EXPECT_EQ(json["trials"][0]["losses"].size(), kTrialSteps);
+}
+
+TEST(Preflight, WorksForEveryKindOfModel) {
+  const char* const tiny = R"("layers": 2, "d_model": 16, "batch_size": 4)";
+  for (const char* kind : {R"("model": "lm", "task": "copy")", R"("model": "seq2seq", "task": "reverse")",
+                           R"("model": "encoder")", R"("model": "mlp", "task": "mixture")"}) {
+    SCOPED_TRACE(kind);
+    const PreflightResult result = preflight(request(concat(tiny, ", ", kind)));
+    EXPECT_EQ(result.trials.at(0).losses.size(), kTrialSteps);
+    EXPECT_FALSE(result.reason.empty());
+  }
+}
+
+TEST(Preflight, IsTheSameTwice) {
+  const auto once = [] {
+    PreflightResult r = preflight(request(R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4)"));
+    return r.trials.at(0).losses;
+  };
+  EXPECT_EQ(once(), once());
+}
+
+TEST(Preflight, RefusesNonsenseBeforeItTriesAnything) {
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { preflight(request(R"("d_model": 30, "heads": 4)")); }, {"heads", "30"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([] { preflight(request(R"("layers": 2)", 0)); }, {"seeds", "at least 1"}));
+  EXPECT_TRUE(
+      test::throws_saying<Error>([] { preflight(request(R"("data": ["/nowhere/at/all.txt"])")); }, {"/nowhere/at/all.txt"}));
+}
+
+TEST(Preflight, StopsWhenAsked) {
+  struct Stop : PreflightObserver {
+    bool go_on() override { return ++asked < 5; }
+    int asked = 0;
+  } stop;
+  EXPECT_TRUE(preflight(request(R"("layers": 2, "d_model": 16, "heads": 2)"), &stop).stopped);
+}
+
+TEST(Twin, KeepsDepthAndHeadWidthAndShortensBatches) {
+  const RunOptions o = planned_options(R"("layers": 24, "d_model": 1024, "heads": 16, "seq_len": 1024, "batch_size": 32)");
+  const Twin twin = twin_within(o, 5e9, true);
+  EXPECT_EQ(twin.options.model.layers, 24);
+  EXPECT_LT(twin.options.model.d_model, 1024);
+  EXPECT_EQ(completed(twin.options.model).d_head, 64);
+  EXPECT_EQ(twin.options.model.seq_len, 32);
+  EXPECT_EQ(twin.options.batch_size, 4);
+  EXPECT_NE(twin.told.find("(of 1024)"), std::string::npos);
+}
+
+TEST(Twin, IsTheModelItselfWhereThatIsSmall) {
+  const RunOptions o = planned_options(R"("layers": 12, "d_model": 64, "heads": 2, "seq_len": 16, "batch_size": 2)");
+  const Twin twin = twin_within(o, 5e9, true);
+  EXPECT_EQ(twin.told, "");
+  EXPECT_EQ(twin.options.model.d_model, 64);
+  EXPECT_EQ(twin.options.batch_size, 2);
+}
+
+TEST(Search, FindsTheLargestRateAndTheShortestWarmup) {
+  PreflightRequest asked = request(concat(kDeep, R"(, "arrangement": "post-ln")"));
+  const auto rate = largest_rate(asked);
+  ASSERT_TRUE(rate.has_value());
+  EXPECT_LT(*rate, 0.003);
+  asked.given.options.lr = *rate;
+  asked.advice = false;
+  EXPECT_EQ(preflight(asked).forecast, Forecast::trains);
+  const auto warmup = shortest_warmup(request(concat(kDeep, R"(, "arrangement": "pre-ln")")));
+  ASSERT_TRUE(warmup.has_value());
+  EXPECT_EQ(*warmup, 0);
+}
+
+}  // namespace
+}  // namespace addnorm
