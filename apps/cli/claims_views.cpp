@@ -1,0 +1,145 @@
+#include "claims_views.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/claim.h"
+#include "addnorm/residual/diagram.h"
+#include "figures.h"
+
+namespace addnorm::cli {
+namespace {
+
+std::string text_of(const Json& result, std::string_view name) {
+  const Json* found = result.find(name);
+  return found && found->is_string() ? found->text() : "";
+}
+
+/// "true only if ..." of every condition is one kind.
+std::string kind_of_verdict(const Json& result) {
+  const std::string verdict = text_of(result, "verdict");
+  return verdict.starts_with("true only if") ? "true only if ..." : verdict;
+}
+
+/// Cells side by side, each wrapped to its width.
+std::string line_of(const std::vector<std::string>& cells, const std::vector<std::size_t>& widths) {
+  std::vector<std::vector<std::string>> columns;
+  std::size_t height = 1;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    columns.push_back(wrapped(cells[i], widths[i]));
+    height = std::max(height, columns.back().size());
+  }
+  std::string all;
+  for (std::size_t row = 0; row < height; ++row) {
+    std::string text;
+    for (std::size_t i = 0; i < columns.size(); ++i)
+      text += padded(row < columns[i].size() ? columns[i][row] : "", widths[i]) + "  ";
+    all += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  }
+  return all;
+}
+
+/// Markdown takes | apart, and < for HTML.
+std::string for_markdown(const std::string& text) {
+  std::string all;
+  for (const char c : text) {
+    if (c == '|' || c == '<' || c == '*' || c == '_') all += '\\';
+    all += c;
+  }
+  return all;
+}
+
+std::string section_of(const Json& result) {
+  const std::string source = text_of(result, "source");
+  if (text_of(result, "kind") != "S") return "papers";
+  return source.starts_with("text 00") ? source.substr(0, 8) : "papers";
+}
+
+constexpr const char* kHead = R"(# What the texts and papers say, and what was measured
+
+This page is assembled by `addnorm lab claims --write docs/claims` from the files in [claims/](claims), one per claim, each written by a
+run of this program. Nothing here was typed in.
+
+**S-claims** are the checkable statements of the four texts that the project began with, in their order and in our words. Their verdict
+is `true`, `false`, or `true only if ...` with the condition. **C-claims** are claims of papers, looked at on a small scale; their
+verdict is `seen at this scale`, `mixed` or `not seen`. A small experiment cannot refute what a paper says of a large one, and none is
+called refuted.
+
+A verdict follows from the numbers of the run and from nothing else: each claim has one function that measures and one that judges what
+was measured, and the second would say the opposite of other numbers (tests hand it some). Numbers are means over seeds, ± is the standard
+deviation over seeds.
+
+What was known when the experiments were written: the two benches on the built-in language (6 layers at 5e-3, 16 layers at 1e-3) were
+looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
+share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58), had been
+tried in some form before their thresholds were written down: they say that the effect is there in that setting, not how common it is. Where
+an experiment or a threshold was changed after its own outcome had been seen, the claim says what it was before.
+
+"Trains" in a measurement means: the mean of the last 20 losses has come three quarters of the way from the unigram
+to the bigram loss of the data. Repeat any line by the command under it; how to add one: [adding-a-claim.md](adding-a-claim.md).
+)";
+
+std::string entry(const Json& r) {
+  const auto seconds = r.find("seconds");
+  const std::string changed = text_of(r, "changed");
+  return concat("### ", text_of(r, "id"), ": ", text_of(r, "verdict"), "\n\n", for_markdown(text_of(r, "claim")),
+                "\n\n- **Measured:** ", for_markdown(text_of(r, "measured")), "\n- **Looked for:** ",
+                for_markdown(text_of(r, "expected")), changed.empty() ? "" : "\n- **Changed after a first look:** ",
+                for_markdown(changed), "\n- **Source:** ", for_markdown(text_of(r, "source")), "\n- `", text_of(r, "command"),
+                "` · ", r["seeds"].integer(), " seeds · ",
+                seconds ? fixed(seconds->number(), seconds->number() < 10 ? 1 : 0) : "?", " s · ", text_of(r, "date"),
+                " · version ", text_of(r, "version"), "\n");
+}
+
+}  // namespace
+
+std::string claims_counted(const std::vector<Json>& results) {
+  const std::vector<std::string> order{"true", "true only if ...", "false", "seen at this scale", "mixed", "not seen", "failed"};
+  std::string all = concat(results.size(), results.size() == 1 ? " claim: " : " claims: ");
+  bool first = true;
+  for (const std::string& verdict : order) {
+    const auto count = std::ranges::count(results, verdict, kind_of_verdict);
+    if (count == 0) continue;
+    all += concat(first ? "" : ", ", count, " ", verdict);
+    first = false;
+  }
+  return all;
+}
+
+std::string claims_table(const std::vector<Json>& results, const Terminal& terminal) {
+  const std::size_t columns = std::clamp<std::size_t>(terminal.columns == 0 ? 140 : terminal.columns, 80, 180);
+  const std::size_t left = columns - 4 - 6;
+  const std::vector<std::size_t> widths{4, left * 36 / 100, left * 40 / 100, left - left * 36 / 100 - left * 40 / 100};
+  std::string all = line_of({"", "claim", "measured", "verdict"}, widths);
+  for (const Json& result : results)
+    all +=
+        "\n" + line_of({text_of(result, "id"), text_of(result, "claim"), text_of(result, "measured"), text_of(result, "verdict")},
+                       widths);
+  return all + "\n" + claims_counted(results) + "\n";
+}
+
+std::string claims_page(const std::vector<Json>& results) {
+  std::string all = concat(kHead, "\n", claims_counted(results), ".\n\n| | claim | verdict |\n| --- | --- | --- |\n");
+  for (const Json& r : results)
+    all += concat("| [", text_of(r, "id"), "](claims/", text_of(r, "id"), ".json) | ", for_markdown(text_of(r, "claim")), " | ",
+                  for_markdown(text_of(r, "verdict")), " |\n");
+  for (const char* section : {"text 000", "text 001", "text 002", "text 003", "papers"}) {
+    bool first = true;
+    for (const Json& r : results) {
+      if (section_of(r) != section) continue;
+      if (first) all += concat("\n## ", section == std::string_view("papers") ? "Papers" : concat("Text ", section + 5), "\n");
+      first = false;
+      all += "\n" + entry(r);
+    }
+  }
+  all +=
+      "\n## What was left out\n\nStatements of the texts that no experiment of this kind can decide:\n\n| statement | source | "
+      "reason |\n| --- | --- | --- |\n";
+  for (const LeftOut& one : left_out_statements())
+    all += concat("| ", for_markdown(one.statement), " | ", one.source, " | ", for_markdown(one.reason), " |\n");
+  return all;
+}
+
+}  // namespace addnorm::cli

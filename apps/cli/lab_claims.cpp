@@ -1,0 +1,138 @@
+// addnorm lab claims: what texts and papers say, measured.
+#include <algorithm>
+#include <iostream>
+
+#include "addnorm/core/parallel.h"
+#include "claims_runner.h"
+#include "claims_views.h"
+#include "commands.h"
+#include "core/file.h"
+#include "figures.h"
+#include "signals.h"
+
+namespace addnorm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Options {
+  ClaimsPlan plan;
+  std::vector<std::string> only;
+  fs::path write;
+  std::int64_t threads = 0;
+  bool full = false, json = false, list = false;
+};
+
+std::vector<const Claim*> wanted_claims(const Options& o) {
+  std::vector<const Claim*> wanted;
+  for (const std::string& id : o.only) {
+    const Claim& claim = claim_named(id);
+    if (std::ranges::find(wanted, &claim) == wanted.end()) wanted.push_back(&claim);
+  }
+  if (wanted.empty())
+    for (const Claim& claim : claims())
+      if (o.full || claim.kind() == ClaimKind::statement || !claim.trains) wanted.push_back(&claim);
+  return wanted;
+}
+
+void check(const Options& o) {
+  require(o.plan.scale >= 0.01 && o.plan.scale <= 100, "--scale is ", o.plan.scale, "; it must be 0.01 ... 100");
+  require(o.plan.seeds >= 0 && o.plan.seeds <= 1000, "--seeds is ", o.plan.seeds,
+          "; it must be 1 ... 1000, or 0 for each claim's own");
+  require(o.threads >= 0 && o.threads <= kMaxThreads, "--threads is ", o.threads, "; it must be 1 ... ", kMaxThreads);
+  require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
+}
+
+int list(const std::vector<const Claim*>& wanted) {
+  for (const Claim* claim : wanted)
+    std::cout << padded(claim->id, 5) << (claim->trains ? "trains  " : "        ") << claim->statement << '\n';
+  return 0;
+}
+
+/// The files of the folder are all results that there are: those of this call, and those of earlier ones.
+void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done) {
+  make_folder(folder);
+  for (const FinishedClaim& one : done) {
+    if (one.failed()) continue;
+    Json result = one.result;
+    result.erase("made_with");
+    replace_text(folder / (result["id"].text() + ".json"), result.dump(2) + "\n");
+  }
+  std::vector<Json> all;
+  for (const Claim& claim : claims()) {
+    const fs::path file = folder / (claim.id + ".json");
+    if (fs::exists(file)) all.push_back(parsed(small_text(file, "the result of a claim"), file.string()));
+  }
+  fs::path page = folder;
+  page += ".md";
+  replace_text(page, claims_page(all));
+  std::cerr << "addnorm lab claims: wrote " << page.string() << " from " << all.size() << " files\n";
+}
+
+int run(const Options& o) {
+  check(o);
+  const std::vector<const Claim*> wanted = wanted_claims(o);
+  if (o.list) return list(wanted);
+  if (o.threads > 0) set_threads(static_cast<int>(o.threads));
+  const SignalWatch signals;
+  const auto go_on = [] { return SignalWatch::caught() == 0; };
+
+  std::size_t count = 0;
+  const auto told = [&](const FinishedClaim& one) {
+    std::cerr << padded(one.result["id"].text(), 5)
+              << padded(one.kept ? "kept" : fixed(one.result["seconds"].number(), 1) + " s", 8)
+              << concat("[", ++count, "/", wanted.size(), "]  ") << one.result["verdict"].text() << '\n';
+  };
+  std::vector<FinishedClaim> done;
+  if (wanted.size() == 1) {
+    try {
+      done.push_back(finished_claim(*wanted[0], o.plan, go_on));
+    } catch (const ClaimStopped&) {
+      return SignalWatch::exit_code();
+    }
+  } else {
+    done = finished_claims(wanted, o.plan, 2, told, go_on);
+  }
+
+  std::vector<Json> results;
+  for (const FinishedClaim& one : done) results.push_back(one.result);
+  Json all = Json::array();
+  for (const Json& result : results) all.push_back(result);
+  if (o.json)
+    std::cout << all.dump(2) << '\n';
+  else
+    std::cout << claims_table(results, terminal_of_stdout());
+  if (!go_on()) {
+    std::cerr << "addnorm lab claims: stopped; what is done is kept in " << o.plan.out.string() << ", the same command goes on\n";
+    return SignalWatch::exit_code();
+  }
+  if (!o.write.empty()) write_pages(o.write, done);
+  return std::ranges::any_of(done, &FinishedClaim::failed) ? 1 : 0;
+}
+
+}  // namespace
+
+void add_lab_claims(Program& program) {
+  const auto o = std::make_shared<Options>();
+  Command command =
+      program.command("claims", "what texts and papers say of residual connections and norms, measured (lab claims)");
+  command.option("--only IDS", o->only, "these claims, e.g. C3,S07");
+  command.option("--full", o->full, "also the claims of papers that train models (two hours)");
+  command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");
+  command.option("--seeds N", o->plan.seeds,
+                 "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 where something is");
+  command.option("--threads N", o->threads, "of a single claim, e.g. 2; several are run two at a time with one thread each");
+  command.option("--json", o->json, "an array of objects: id, claim, source, measured, expected, verdict, seconds, ...");
+  command.option("--out FOLDER", o->plan.out, "where results are kept: the same command again continues what was stopped");
+  command.option("--again", o->plan.again, "run also what is kept");
+  command.option("--list", o->list, "only say which claims there are");
+  command.option("--write FOLDER", o->write,
+                 "write one file per claim there, and a page FOLDER.md of all of them, e.g. docs/claims");
+  command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..."},
+                               {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
+  command.examples({"addnorm lab claims", "addnorm lab claims --only S12,C3", "addnorm lab claims --only C10 --seeds 20 --json",
+                    "addnorm lab claims --list"});
+  command.run([o] { return run(*o); });
+}
+
+}  // namespace addnorm::cli

@@ -1,0 +1,128 @@
+#include "addnorm/lab/claim.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <ctime>
+#include <limits>
+
+#include "addnorm/core/version.h"
+#include "core/json.h"
+#include "lab/statistics.h"
+
+namespace addnorm {
+
+std::string figure_text(double value) {
+  if (std::isnan(value)) return "nan";
+  std::ostringstream out;
+  out.precision(3);
+  const double size = std::abs(value);
+  if (size >= 999.5 && size < 1e6) {
+    out << std::fixed;
+    out.precision(0);
+  }
+  out << value;
+  return std::move(out).str();
+}
+
+namespace {
+
+double extreme(const std::vector<double>& values, bool most) {
+  for (const double v : values)
+    if (std::isnan(v)) return v;
+  return most ? std::ranges::max(values) : std::ranges::min(values);
+}
+
+}  // namespace
+
+void Samples::add(std::string_view name, double value) {
+  for (Series& series : series_)
+    if (series.name == name) return series.values.push_back(value);
+  series_.push_back({std::string(name), {value}});
+}
+
+bool Samples::has(std::string_view name) const {
+  return std::ranges::any_of(series_, [&](const Series& s) { return s.name == name; });
+}
+
+const std::vector<double>& Samples::of(std::string_view name) const {
+  for (const Series& series : series_)
+    if (series.name == name) return series.values;
+  refuse("samples: nothing was measured under the name '", name, "'");
+}
+
+double Samples::mean(std::string_view name) const { return lab::mean_of(of(name)); }
+double Samples::spread(std::string_view name) const { return lab::deviation_of(of(name)); }
+double Samples::least(std::string_view name) const { return extreme(of(name), false); }
+double Samples::most(std::string_view name) const { return extreme(of(name), true); }
+
+std::string Samples::text(std::string_view name) const {
+  const double off = spread(name);
+  return off <= 1e-9 * std::abs(mean(name)) ? figure_text(mean(name)) : concat(figure_text(mean(name)), " ± ", figure_text(off));
+}
+
+std::int64_t ClaimContext::steps(std::int64_t at_scale_one) const {
+  return std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(at_scale_one)));
+}
+
+void ClaimContext::check() const {
+  if (go_on && !go_on()) throw ClaimStopped("the experiment was asked to stop");
+}
+
+std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
+  const bool statement = kind == ClaimKind::statement;
+  switch (verdict.finding) {
+    case Finding::yes:
+      return statement ? "true" : "seen at this scale";
+    case Finding::partly:
+      return statement ? "true only if " + verdict.condition : "mixed";
+    case Finding::no:
+      return statement ? "false" : "not seen";
+  }
+  return "";
+}
+
+ClaimResult run_claim(const Claim& claim, const ClaimOptions& options) {
+  require(options.scale >= 0.01 && options.scale <= 100, "claims: scale is ", options.scale, "; it must be 0.01 ... 100");
+  require(options.seeds <= 1000, "claims: ", options.seeds, " seeds; 1000 are the most");
+  ClaimContext context{.scale = options.scale, .go_on = options.go_on, .runs = options.runs};
+  const std::size_t seeds = options.seeds > 0 ? options.seeds : claim.seeds;
+  for (std::size_t i = 1; i <= seeds; ++i) context.seeds.push_back(i);
+
+  const auto begun = std::chrono::steady_clock::now();
+  const std::clock_t worked = std::clock();
+  ClaimResult result{.values = claim.measure(context), .scale = options.scale, .seeds = seeds};
+  result.verdict = claim.judge(result.values);
+  result.verdict_text = verdict_text(claim.kind(), result.verdict);
+  result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  result.cpu_seconds = static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC;
+  return result;
+}
+
+std::string to_json(const Claim& claim, const ClaimResult& result) {
+  Json values = Json::array();
+  for (const Samples::Series& series : result.values.all())
+    values.push_back({{"name", series.name},
+                      {"mean", lab::mean_of(series.values)},
+                      {"spread", lab::deviation_of(series.values)},
+                      {"seeds", series.values.size()}});
+  Json all{{"id", claim.id},
+           {"claim", claim.statement},
+           {"kind", claim.kind() == ClaimKind::statement ? "S" : "C"},
+           {"source", claim.source},
+           {"expected", claim.expected},
+           {"measured", result.verdict.measured},
+           {"values", values},
+           {"verdict", result.verdict_text},
+           {"seconds", std::round(result.seconds * 100) / 100},
+           {"cpu_seconds", std::round(result.cpu_seconds * 100) / 100},
+           {"trains", claim.trains},
+           {"scale", result.scale},
+           {"seeds", result.seeds},
+           {"command", claim.command()},
+           {"version", version()}};
+  if (!claim.changed.empty()) all["changed"] = claim.changed;
+  return all.dump(2);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,45 @@
+// S23: is pre-LN more stable, and which pre-LN?
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s23 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const char* name : {"post-ln", "norm-skip", "pre-ln"}) {
+    SmallRun run = short_run(name);
+    run.steps = context.steps(run.steps);
+    add_losses(s, name, run, run_seeds(run, context));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const auto told = [&](const char* name) {
+    return concat(s.text(name), " (", s.text(concat(name, ", trained")), " of runs trained)");
+  };
+  const std::string text =
+      concat("6-layer decoder at 5e-3 without warm-up: LN(x + F(x)) ", told("post-ln"), "; LN(x) + F(LN(x)), the printed PreLN, ",
+             told("norm-skip"), "; x + F(LN(x)) ", told("pre-ln"));
+  const double post = s.mean("post-ln, trained"), printed = s.mean("norm-skip, trained"), pre = s.mean("pre-ln, trained");
+  if (pre > post && printed > post) return holds(text);
+  if (pre > post) return holds_if("PreLN is x + F(LN(x)); the formula that the text prints fails where post-LN fails", text);
+  return fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S23",
+          .statement = "PreLN can be more stable in training than PostLN.",
+          .source = "text 001, Connection to Pre-LN",
+          .expected = "more seeds train with it where post-LN does not, both for the printed formula and for the usual one",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s23

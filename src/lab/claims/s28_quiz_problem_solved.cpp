@@ -1,0 +1,58 @@
+// S28: question 5: which problem do residual connections solve?
+#include "addnorm/nn/module.h"
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s28 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const auto& [stack, name] : {std::pair{"plain-ln", "without"}, {"pre-ln", "with"}}) {
+    SmallRun run = mixture_run(stack, 56);
+    run.steps = context.steps(run.steps);
+    for (const RunSummary& summary : run_seeds(run, context)) {
+      s.add(concat(name, ", training loss"), summary.last());
+      s.add(concat(name, ", held-out minus training loss"), summary.held_out - summary.last());
+      s.add(concat(name, ", gradient"), summary.gradient_ratio);
+    }
+    s.add(concat(name, ", parameters"), static_cast<double>(count_parameters(*started(run.model, 1))));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text =
+      concat("56 units without and with skips: training loss ", s.text("without, training loss"), " and ",
+             s.text("with, training loss"), "; gradient at the bottom over the top ", s.text("without, gradient"), " and ",
+             s.text("with, gradient"), "; held-out minus training loss ", s.text("without, held-out minus training loss"),
+             " and ", s.text("with, held-out minus training loss"), "; parameters ", s.text("without, parameters"), " and ",
+             s.text("with, parameters"));
+  const bool degradation = s.least("without, training loss") > s.most("with, training loss");
+  const bool vanishing = s.most("without, gradient") < 0.01 * s.least("with, gradient");
+  const bool overfitting = s.mean("without, held-out minus training loss") > 0.2;
+  const bool smaller = s.mean("with, parameters") < 0.9 * s.mean("without, parameters");
+  if (degradation && vanishing && !overfitting && !smaller) return holds(text);
+  if (degradation != vanishing && !overfitting)
+    return holds_if(degradation ? "only degradation is meant" : "only vanishing gradients are meant", text);
+  return fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {
+      .id = "S28",
+      .statement =
+          "Question 5: the problem solved is vanishing gradients and degradation, not overfitting, cost or memory (answer B).",
+      .source = "text 001, question 5",
+      .expected =
+          "without skips: higher training loss, less than 1 % of the gradient, no gap to held-out data, as many parameters",
+      .trains = true,
+      .seeds = 5,
+      .measure = measure,
+      .judge = judge};
+}
+
+}  // namespace addnorm::lab::s28

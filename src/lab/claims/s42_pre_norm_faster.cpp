@@ -1,0 +1,47 @@
+// S42: does pre-norm train faster?
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s42 {
+namespace {
+
+constexpr double kLoss = 2.43;  // three quarters of the way from unigram to bigram
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const auto& [name, arrangement, warmup] : {std::tuple{"pre-LN without warm-up", "pre-ln", 0},
+                                                  {"pre-LN with warm-up", "pre-ln", 120},
+                                                  {"post-LN with warm-up", "post-ln", 120}}) {
+    SmallRun run = short_run(arrangement, warmup);
+    run.steps = context.steps(run.steps);
+    for (const RunSummary& summary : run_seeds(run, context)) s.add(name, static_cast<double>(summary.steps_to(kLoss)));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text = concat("steps until the loss is below 2.43, at 5e-3: pre-LN without warm-up ",
+                                  s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"),
+                                  "; post-LN with warm-up, without which it fails, ", s.text("post-LN with warm-up"));
+  const bool without = s.most("pre-LN without warm-up") < s.least("post-LN with warm-up");
+  const bool with = s.most("pre-LN with warm-up") < s.least("post-LN with warm-up");
+  if (without && with) return holds(text);
+  if (without || with) return holds_if(without ? "the warm-up is left out" : "both are warmed up", text);
+  return fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S42",
+          .statement = "Part of pre-norm's success is that it trains faster.",
+          .source = "text 002, second paragraph",
+          .expected = "fewer steps to a loss of 2.43 than post-norm in every seed, with the same warm-up and without any",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s42

@@ -1,0 +1,47 @@
+// S43: who needs a warm-up?
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s43 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const char* name : {"pre-ln", "post-ln"})
+    for (const std::int64_t warmup : {0, 120}) {
+      SmallRun run = short_run(name, warmup);
+      run.steps = context.steps(run.steps);
+      add_losses(s, concat(name, warmup == 0 ? " without" : " with"), run, run_seeds(run, context));
+    }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const auto told = [&](const char* name) {
+    return concat(s.text(name), " (", s.text(concat(name, ", trained")), " of runs trained)");
+  };
+  const std::string text =
+      concat("6 layers at 5e-3: pre-LN without warm-up ", told("pre-ln without"), ", with 120 steps ", told("pre-ln with"),
+             "; post-LN without ", told("post-ln without"), ", with ", told("post-ln with"));
+  const bool pre = s.mean("pre-ln without, trained") == 1;
+  const bool post = s.mean("post-ln without, trained") < s.mean("post-ln with, trained");
+  if (pre && post) return holds(text);
+  if (pre) return holds_if("nothing is said of post-norm, which did without here", text);
+  return fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S43",
+          .statement = "Pre-norm does without the learning rate warm-up that post-norm needs.",
+          .source = "text 002, second paragraph",
+          .expected = "without warm-up all seeds of pre-norm train and fewer of post-norm than with it",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s43

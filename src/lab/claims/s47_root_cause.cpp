@@ -1,0 +1,61 @@
+// S47: are vanishing or exploding gradients the root of post-norm's failures?
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s47 {
+namespace {
+
+/// Relative change of each layer's W_2 by the first steps: bottom over top. Adam's steps do not follow the gradient's size.
+double update_ratio(SmallRun run, const ClaimContext& context) {
+  run.steps = 10;
+  const auto before = started(run.model, run.seed);
+  const TrainedModel after = train_small(run, context);
+  const std::vector<Var> from = parameters_of(*before, Role::ffn_out), to = parameters_of(*after.model, Role::ffn_out);
+  return relative_distance(to.front().value(), from.front().value()) / relative_distance(to.back().value(), from.back().value());
+}
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  SmallRun run = short_run("post-ln");
+  run.steps = context.steps(run.steps);
+  const std::vector<RunSummary> done = run_seeds(run, context);
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    run.seed = context.seeds[i];
+    const auto model = started(run.model, run.seed);
+    s.add("gradient at the start", profile_of(*model, data_of(run, run.seed)->batch(0, run.batch)).gradient_ratio());
+    s.add("updates of the first 10 steps", update_ratio(run, context));
+    s.add("gradient at the end", done[i].gradient_ratio);
+    s.add("trained", trained(run, done[i]) ? 1 : 0);
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text = concat("runs of 6 post-LN layers at 5e-3 without warm-up, of which ", s.text("trained"),
+                                  " train; bottom over top: gradient before the first step ", s.text("gradient at the start"),
+                                  ", updates of the first 10 steps ", s.text("updates of the first 10 steps"),
+                                  ", gradient after 250 steps ", s.text("gradient at the end"));
+  const bool fails_to_train = s.mean("trained") < 0.5;
+  const bool vanished = s.most("gradient at the start")<0.1, exploded = s.least("gradient at the start")> 200;
+  const bool even = s.least("updates of the first 10 steps") > 0.3 && s.most("updates of the first 10 steps") < 3;
+  if (fails_to_train && (vanished || exploded)) return holds(text);
+  if (fails_to_train && even)
+    return fails(concat(text, ". The gradient is healthy when the failure begins; it vanishes as its consequence"));
+  return fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S47",
+          .statement = "The root cause of post-norm's convergence failures is vanishing or exploding gradients.",
+          .source = "text 002, second paragraph (citing Liu et al. 2020, who say that it is not)",
+          .expected = "in runs that fail, the gradient ratio of bottom and top is below 0.1 or above 200 before the first step",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s47

@@ -1,0 +1,40 @@
+// S50: RAdam in place of a warm-up.
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s50 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::radam}) {
+    SmallRun run = short_run("post-ln");
+    run.steps = context.steps(run.steps);
+    run.optimizer = kind;
+    add_losses(s, kind == OptimizerKind::adam ? "Adam" : "RAdam", run, run_seeds(run, context));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text =
+      concat("6 post-LN layers at 5e-3 without warm-up: Adam ", s.text("Adam"), " (", s.text("Adam, trained"),
+             " of runs trained), RAdam ", s.text("RAdam"), " (", s.text("RAdam, trained"), ")");
+  return s.mean("RAdam, trained") == 1 && s.mean("Adam, trained") < 0.5 ? holds(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S50",
+          .statement = "RAdam trains a post-norm Transformer without the warm-up that Adam needs.",
+          .source = "text 002, references of the second paragraph (arXiv 1908.03265)",
+          .expected = "every seed trains with RAdam, fewer than half with Adam, at the same rate",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s50

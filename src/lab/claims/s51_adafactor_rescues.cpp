@@ -1,0 +1,40 @@
+// S51: Adafactor in place of a warm-up.
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s51 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adafactor}) {
+    SmallRun run = short_run("post-ln");
+    run.steps = context.steps(run.steps);
+    run.optimizer = kind;
+    add_losses(s, kind == OptimizerKind::adam ? "Adam" : "Adafactor", run, run_seeds(run, context));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text =
+      concat("6 post-LN layers at 5e-3 without warm-up: Adam ", s.text("Adam"), " (", s.text("Adam, trained"),
+             " of runs trained), Adafactor ", s.text("Adafactor"), " (", s.text("Adafactor, trained"), ")");
+  return s.mean("Adafactor, trained") == 1 && s.mean("Adam, trained") < 0.5 ? holds(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S51",
+          .statement = "Adafactor trains a post-norm Transformer without the warm-up that Adam needs.",
+          .source = "text 002, references of the second paragraph (arXiv 1804.04235)",
+          .expected = "every seed trains with Adafactor, fewer than half with Adam, at the same rate",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s51

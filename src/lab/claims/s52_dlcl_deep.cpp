@@ -1,0 +1,39 @@
+// S52: DLCL in a stack that is too deep for post-LN.
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::s52 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const char* name : {"post-ln", "dlcl-post"}) {
+    SmallRun run = deep_run(name);
+    run.steps = context.steps(run.steps);
+    add_losses(s, name, run, run_seeds(run, context));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const std::string text =
+      concat("16 layers at 1e-3 with 100 steps of warm-up: post-LN ", s.text("post-ln"), " (", s.text("post-ln, trained"),
+             " of runs trained), DLCL ", s.text("dlcl-post"), " (", s.text("dlcl-post, trained"), ")");
+  return s.mean("dlcl-post, trained") == 1 && s.mean("post-ln, trained") < 0.5 ? holds(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "S52",
+          .statement = "A learned combination of all layers below (DLCL) lets a deep post-norm Transformer train.",
+          .source = "text 002, references of the second paragraph (Wang et al., arXiv 1906.01787)",
+          .expected = "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::s52

@@ -1,0 +1,196 @@
+#include "lab/experiment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "addnorm/autograd/tape.h"
+#include "addnorm/residual/catalogue.h"
+#include "addnorm/train/objective.h"
+
+namespace addnorm::lab {
+
+Tensor random_tensor(const Shape& shape, std::uint64_t seed, DType dtype) {
+  Tensor t(shape);
+  const RandomKey key = RandomKey(seed).with("claims");
+  float* const values = t.data<float>();
+  for (std::size_t i = 0; i < t.elements(); ++i) values[i] = normal_at(key, i);
+  return t.to(dtype);
+}
+
+std::vector<double> values_of(const Tensor& t) {
+  const Tensor in_double = t.to(DType::f64);
+  const auto values = in_double.values<double>();
+  return {values.begin(), values.end()};
+}
+
+double dot(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = values_of(a), y = values_of(b);
+  double sum = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  return sum;
+}
+
+double length(const Tensor& t) { return std::sqrt(dot(t, t)); }
+double rms(const Tensor& t) { return length(t) / std::sqrt(static_cast<double>(t.elements())); }
+
+double mean_value(const Tensor& t) {
+  double sum = 0;
+  for (const double v : values_of(t)) sum += v;
+  return sum / static_cast<double>(t.elements());
+}
+
+double variance(const Tensor& t) {
+  const double mean = mean_value(t);
+  double sum = 0;
+  for (const double v : values_of(t)) sum += (v - mean) * (v - mean);
+  return sum / static_cast<double>(t.elements());
+}
+
+double cosine(const Tensor& a, const Tensor& b) { return dot(a, b) / (length(a) * length(b)); }
+
+double relative_distance(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = values_of(a), y = values_of(b);
+  double off = 0, all = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    off += (x[i] - y[i]) * (x[i] - y[i]);
+    all += y[i] * y[i];
+  }
+  return std::sqrt(off / all);
+}
+
+double largest_difference(const Tensor& a, const Tensor& b) {
+  const std::vector<double> x = values_of(a), y = values_of(b);
+  double most = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i] - y[i])) return x[i] - y[i];
+    most = std::max(most, std::abs(x[i] - y[i]));
+  }
+  return most;
+}
+
+bool same_bits(const Tensor& a, const Tensor& b) {
+  return a.shape() == b.shape() && a.dtype() == b.dtype() && dispatch(a.dtype(), [&](auto zero) {
+           using T = decltype(zero);
+           return std::memcmp(a.data<T>(), b.data<T>(), a.elements() * sizeof(T)) == 0;
+         });
+}
+
+double token_spread(const Tensor& x) {
+  const std::size_t width = x.shape().back(), rows = x.elements() / width;
+  const std::vector<double> values = values_of(x);
+  double off = 0, all = 0;
+  for (std::size_t c = 0; c < width; ++c) {
+    double mean = 0;
+    for (std::size_t r = 0; r < rows; ++r) mean += values[r * width + c] / static_cast<double>(rows);
+    for (std::size_t r = 0; r < rows; ++r) {
+      off += std::pow(values[r * width + c] - mean, 2);
+      all += std::pow(values[r * width + c], 2);
+    }
+  }
+  return std::sqrt(off / all);
+}
+
+Tensor jacobian(const std::function<Var(const Var&)>& f, const Tensor& x, double h) {
+  const NoGrad no_grad;
+  const std::size_t n = x.elements();
+  std::vector<std::vector<double>> columns;
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto moved = [&](double by) {
+      Tensor at = x.to(DType::f64).clone();
+      at.data<double>()[i] += by;
+      return values_of(f(Var(at)).value());
+    };
+    const std::vector<double> up = moved(h), down = moved(-h);
+    columns.emplace_back();
+    for (std::size_t k = 0; k < up.size(); ++k) columns.back().push_back((up[k] - down[k]) / (2 * h));
+  }
+  Tensor j({columns.front().size(), n}, DType::f64);
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t k = 0; k < columns[i].size(); ++k) j.data<double>()[k * n + i] = columns[i][k];
+  return j;
+}
+
+Var run_units(const Residual& residual, const Var& x, const Branch& branch, const Pass& pass, StreamObserver* observer) {
+  const auto stream = residual.open(x, pass, observer);
+  for (std::size_t layer = 0; layer < residual.shape().layers; ++layer) {
+    stream->enter(layer);
+    for (std::size_t i = 0; i < residual.shape().sub_layers.size(); ++i) {
+      const Unit unit = residual.shape().unit(layer, i);
+      stream->write(unit, branch(unit, stream->read(unit)));
+    }
+    stream->leave(layer);
+  }
+  return stream->close();
+}
+
+LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, double gain, DType dtype) {
+  for (std::size_t i = 0; i < shape.units(); ++i) {
+    const Tensor drawn = random_tensor({shape.width, shape.width}, seed * 1009 + i, dtype);
+    weights.emplace_back(addnorm::scale(Var(drawn), gain / std::sqrt(static_cast<double>(shape.width))).value(), true);
+  }
+}
+
+std::optional<Arrangement> xavier_row(std::string_view name) {
+  Arrangement row = arrangement_named(name);
+  if (!row.is_row()) return std::nullopt;
+  row.init = {};
+  return row;
+}
+
+ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
+  return {.vocab = 64,
+          .layers = layers,
+          .d_model = 64,
+          .heads = 4,
+          .d_ff = 256,
+          .seq_len = 32,
+          .arrangement = std::string(arrangement),
+          .own_arrangement = xavier_row(arrangement)};
+}
+
+std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed) {
+  std::unique_ptr<Model> model = make_model(config);
+  model->initialise(seed);
+  return model;
+}
+
+Batch random_batch(const ModelConfig& config, std::size_t sequences, std::uint64_t seed) {
+  Batch batch{.sequences = sequences};
+  const RandomKey key = RandomKey(seed).with("batch");
+  for (std::size_t i = 0; i < sequences * config.seq_len; ++i) {
+    const auto id = [&](std::uint32_t which) {
+      return static_cast<std::int32_t>(random_word(key.bits(), i, which) % config.vocab);
+    };
+    batch.ids.push_back(id(0));
+    batch.labels.push_back(id(1));
+  }
+  return batch;
+}
+
+Profile profile_of(const Model& model, const Batch& batch, bool train) {
+  Watch watch;
+  const Var logits = batch_logits(model, batch, {.train = train}, {.stream = &watch});
+  const Var loss = cross_entropy(logits, batch.labels, {.ignore_index = kIgnoredLabel});
+  backward(loss);
+  Profile profile{.loss = loss.value().item()};
+  for (const Var& x : watch.streams) {
+    profile.stream_rms.push_back(rms(x.value()));
+    profile.spread.push_back(token_spread(x.value()));
+    profile.gradient.push_back(x.grad().defined() ? length(x.grad()) : 0);
+  }
+  for (const Var& f : watch.branches) profile.branch_rms.push_back(rms(f.value()));
+  return profile;
+}
+
+std::vector<Var> parameters_of(Model& model, Role role) {
+  std::vector<Var> all;
+  for_each_parameter(model, [&](Parameter& p) {
+    if (p.role == role) all.push_back(p.value);
+  });
+  return all;
+}
+
+double gradient_length(const Var& parameter) { return parameter.grad().defined() ? length(parameter.grad()) : 0; }
+
+}  // namespace addnorm::lab

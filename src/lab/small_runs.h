@@ -1,0 +1,74 @@
+// Training runs of claims: small, the same for whoever asks for them, and done once.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "addnorm/data/dataset.h"
+#include "addnorm/lab/claim.h"
+#include "addnorm/model/model.h"
+#include "addnorm/train/optimizer.h"
+
+namespace addnorm::lab {
+
+/// All that a run depends on.
+struct SmallRun {
+  ModelConfig model{};
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double rate = 1e-3;  ///< constant behind the warm-up
+  std::int64_t warmup = 0;
+  std::int64_t steps = 300;
+  std::size_t batch = 8;
+  std::uint64_t seed = 1;  ///< of weights and data
+  double clip = 1;         ///< of the gradient's norm; 0: never
+};
+/// A decoder on the built-in language: d = 64, 2 heads, sequences of 64 words, Xavier weights.
+SmallRun language_run(std::string_view arrangement, std::size_t layers);
+/// The bench that most claims about training share: 6 layers, sequences of 32 words, Adam at 5e-3, 250 steps. Post-LN fails on it
+/// without warm-up, and trains with 120 steps of it.
+SmallRun short_run(std::string_view arrangement, std::int64_t warmup = 0);
+/// 16 layers at 1e-3 with 100 steps of warm-up: too deep for post-LN.
+SmallRun deep_run(std::string_view arrangement);
+/// Feed-forward units of width 32 on a mixture of 10 Gaussian classes in 16 dimensions.
+SmallRun mixture_run(std::string_view arrangement, std::size_t units);
+
+struct RunSummary {
+  std::vector<double> losses{};  ///< of each step
+  bool broke_off = false;        ///< a loss or gradient was not finite
+  double held_out = 0;           ///< loss on data it has not seen, without dropout
+  double gain_moved = 0;         ///< RMS of gamma - 1 over all norms
+  double bias_moved = 0;         ///< RMS of beta
+  double spread = 0;             ///< between tokens at the top, after the last step
+  double gradient_ratio = 0;     ///< ||dL/dx|| before the first unit over behind the last, after the last step
+
+  double last() const;                       ///< mean of the last 20 losses
+  std::int64_t steps_to(double loss) const;  ///< first step whose mean over 10 steps is below it; steps + 1 where none is
+};
+
+/// The data a run sees; what they can be compared with.
+std::unique_ptr<Dataset> data_of(const SmallRun& run, std::uint64_t seed);
+Baselines baselines_of(const SmallRun& run);
+/// By the definition of lab/outcome.h.
+bool trained(const SmallRun& run, const RunSummary& summary);
+
+/// Losses under `name`, and under `name` + ", trained" 1 or 0, one of each per summary.
+void add_losses(Samples& samples, const std::string& name, const SmallRun& run, const std::vector<RunSummary>& summaries);
+
+struct TrainedModel {
+  std::unique_ptr<Model> model;
+  std::vector<double> losses{};
+  bool broke_off = false;
+};
+/// Runs it here and now: for whoever needs the model itself. `each_step` is called behind every step.
+TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
+                         const std::function<void(const Model&, std::int64_t step)>& each_step = {});
+
+/// Each of them, in their order. What another claim has run already is taken from there: claims that ask for the same runs at the
+/// same time share the work.
+std::vector<RunSummary> run_all(const std::vector<SmallRun>& runs, const ClaimContext& context);
+/// The same run with every seed.
+std::vector<RunSummary> run_seeds(SmallRun run, const ClaimContext& context);
+
+}  // namespace addnorm::lab

@@ -1,0 +1,102 @@
+// addnorm lab claims as a person calls it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "cli/process.h"
+#include "core/json.h"
+#include "support/folder.h"
+
+namespace addnorm::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+Ended run(const TemporaryFolder& folder, std::vector<std::string> arguments) {
+  arguments.insert(arguments.begin(), {"lab", "claims"});
+  return Process(folder.path, arguments).end();
+}
+bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST(LabClaims, RefuseUnknownIdsWithTheList) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--only", "S11,S99"});
+  EXPECT_EQ(ended.code, 2);
+  EXPECT_TRUE(says(ended.err, "unknown claim 'S99'; known: S01, S02")) << ended.err;
+  EXPECT_FALSE(fs::exists(folder.path / "runs"));
+}
+
+TEST(LabClaims, RefuseValuesThatCannotBe) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run(folder, {"--scale", "0"}).code, 2);
+  EXPECT_EQ(run(folder, {"--seeds", "-1"}).code, 2);
+  const Ended both = run(folder, {"--full", "--only", "S11"});
+  EXPECT_EQ(both.code, 2);
+  EXPECT_TRUE(says(both.err, "--full and --only")) << both.err;
+}
+
+TEST(LabClaims, GiveAnArrayOfObjects) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--only", "s11,S22,C2", "--seeds", "3", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json all = parsed(ended.out, "stdout");
+  ASSERT_EQ(all.size(), 3u);
+  for (std::size_t i = 0; i < 3; ++i)
+    for (const char* name : {"id", "claim", "source", "measured", "expected", "verdict", "seconds"})
+      EXPECT_TRUE(all[i].contains(name)) << name;
+  EXPECT_EQ(all[0]["id"].text(), "S11");  // in the order they were asked for
+  EXPECT_EQ(all[1]["verdict"].text(), "false");
+  EXPECT_TRUE(says(ended.err, "[3/3]")) << ended.err;
+}
+
+TEST(LabClaims, KeepWhatIsDone) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> asked{"--only", "S11,S22", "--seeds", "3", "--out", "kept"};
+  ASSERT_EQ(run(folder, asked).code, 0);
+  EXPECT_TRUE(fs::exists(folder.path / "kept" / "S11.json"));
+  const Ended again = run(folder, asked);
+  EXPECT_TRUE(says(again.err, "S22  kept")) << again.err;
+  std::vector<std::string> others = asked;
+  others[3] = "4";
+  EXPECT_FALSE(says(run(folder, others).err, "kept")) << "other options, another result";
+}
+
+TEST(LabClaims, GoOnWhenOneOfThemFails) {
+  const TemporaryFolder folder;
+  fs::create_directories(folder.path / "out" / "S11.json" / "in the way");
+  const Ended ended = run(folder, {"--only", "S11,S22", "--seeds", "3", "--out", "out", "--json"});
+  EXPECT_EQ(ended.code, 1);
+  const Json all = parsed(ended.out, "stdout");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["verdict"].text(), "failed");
+  EXPECT_TRUE(says(all[0]["measured"].text(), "ended with code 2: ")) << all[0]["measured"].text();
+  EXPECT_EQ(all[1]["verdict"].text(), "false");
+}
+
+TEST(LabClaims, WriteAPageFromTheirFiles) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(folder, {"--only", "S11,C2", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  ASSERT_EQ(run(folder, {"--only", "S22", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  const Json one = parsed(text_of(folder.path / "docs/claims/S11.json"), "S11");
+  EXPECT_TRUE(one.contains("date") && one.contains("version") && !one.contains("made_with"));
+  const std::string page = text_of(folder.path / "docs/claims.md");
+  for (const char* part :
+       {"3 claims: 1 true only if ..., 1 false, 1 seen at this scale", "### S22: false", "## Papers", "## What was left out"})
+    EXPECT_TRUE(says(page, part)) << part;
+  EXPECT_LT(page.find("### S11"), page.find("### S22"));
+}
+
+TEST(LabClaims, StopAtASignalWithWhatIsDone) {
+  const TemporaryFolder folder;
+  Process process(folder.path, {"lab", "claims", "--only", "S11,S52,S16", "--out", "out", "--json"});
+  ASSERT_TRUE(process.wait_for("S11"));
+  process.send(SIGINT);
+  const Ended ended = process.end();
+  EXPECT_EQ(ended.code, 130);
+  EXPECT_TRUE(says(ended.err, "the same command goes on")) << ended.err;
+  EXPECT_EQ(parsed(ended.out, "stdout").size(), 1u);
+  EXPECT_FALSE(fs::exists(folder.path / "out" / "S52.log"));
+}
+
+}  // namespace
+}  // namespace addnorm::test

@@ -1,0 +1,44 @@
+// Claims that train: a handful to the end, and all of them for some steps.
+#include <gtest/gtest.h>
+
+#include "addnorm/core/parallel.h"
+#include "addnorm/lab/claim.h"
+
+namespace addnorm {
+namespace {
+
+/// Stacks this small are faster on one thread, as the tool runs them.
+[[maybe_unused]] const bool kOnOneThread = [] {
+  set_threads(1);
+  return true;
+}();
+
+void expect(const char* id, const std::string& verdict) {
+  const ClaimResult result = run_claim(claim_named(id), {.seeds = 3});
+  EXPECT_TRUE(result.verdict_text.starts_with(verdict)) << id << ": " << result.verdict_text << ": " << result.verdict.measured;
+}
+
+TEST(TrainedClaims, ComeOutAsTheyAreKnownTo) {
+  expect("S14", "true");
+  expect("S15", "true");
+  expect("S23", "true only if PreLN is x + F(LN(x))");
+  expect("S43", "true");
+  expect("S45", "true");
+  expect("S47", "false");
+  expect("S58", "true only if");
+  expect("S59", "true");
+}
+
+// Two or three steps decide nothing; they show that what is measured has the names that are judged.
+TEST(TrainedClaims, AllRun) {
+  for (const Claim& claim : claims()) {
+    if (!claim.trains) continue;
+    SCOPED_TRACE(claim.id);
+    const ClaimResult result = run_claim(claim, {.scale = 0.01, .seeds = 1});
+    EXPECT_FALSE(result.verdict_text.empty());
+    EXPECT_FALSE(result.values.all().empty());
+  }
+}
+
+}  // namespace
+}  // namespace addnorm
