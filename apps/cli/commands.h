@@ -12,7 +12,6 @@ void add_eval(Program& program);
 void add_generate(Program& program);
 void add_lab(Program& program);
 void add_preflight(Program& program);
-void add_lab_claims(Program& program);
 void add_train(Program& program);
 
 }  // namespace addnorm::cli

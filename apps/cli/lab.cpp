@@ -129,6 +129,7 @@ void add_lab(Program& program) {
                     "addnorm lab --arrangements post-ln --layers 12 --lr 3e-4,1e-3 --warmup-steps 0,200 --seeds 5",
                     "addnorm lab --data book.txt --out runs/lab-book", "addnorm lab --grid grid.json --json > result.json"});
   command.run([o] { return lab(*o); });
+  add_lab_claims(command);
   add_predict(command);
 }
 

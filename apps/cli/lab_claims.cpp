@@ -8,6 +8,7 @@
 #include "commands.h"
 #include "core/file.h"
 #include "figures.h"
+#include "lab.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -112,10 +113,9 @@ int run(const Options& o) {
 
 }  // namespace
 
-void add_lab_claims(Program& program) {
+void add_lab_claims(Command& lab) {
   const auto o = std::make_shared<Options>();
-  Command command =
-      program.command("claims", "what texts and papers say of residual connections and norms, measured (lab claims)");
+  Command command = lab.inside("claims", "what texts and papers say of residual connections and norms, measured");
   command.option("--only IDS", o->only, "these claims, e.g. C3,S07");
   command.option("--full", o->full, "also the claims of papers that train models (two hours)");
   command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");

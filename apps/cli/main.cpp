@@ -1,7 +1,5 @@
 // addnorm: dispatch only. One file per sub-command, each with one function that describes it to the program.
 #include <csignal>
-#include <string_view>
-#include <vector>
 
 #include "addnorm/core/version.h"
 #include "commands.h"
@@ -17,8 +15,5 @@ int main(int argc, char** argv) {
   addnorm::cli::add_generate(program);
   addnorm::cli::add_arrangements(program);
   addnorm::cli::add_bench(program);
-  addnorm::cli::add_lab_claims(program);
-  std::vector<const char*> words(argv, argv + argc);
-  if (argc > 2 && std::string_view(words[1]) == "lab" && std::string_view(words[2]) == "claims") words.erase(words.begin() + 1);
-  return program.run(static_cast<int>(words.size()), words.data());
+  return program.run(argc, argv);
 }
