@@ -73,7 +73,8 @@ deviation over seeds.
 
 What was known when the experiments were written: the two benches on the built-in language (6 layers at 5e-3, 16 layers at 1e-3) were
 looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
-share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58), had been
+share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58) and single units
+(S14, S38, S56, S61, S69), had been
 tried in some form before their thresholds were written down: they say that the effect is there in that setting, not how common it is. Where
 an experiment or a threshold was changed after its own outcome had been seen, the claim says what it was before.
 

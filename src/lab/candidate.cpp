@@ -9,19 +9,25 @@ namespace addnorm {
 namespace {
 
 constexpr double kFarOutside = 0.5;  // powers of ten
+constexpr double kHopeless = 1;      // half-way through a trial
+
+enum class Patience : unsigned char { whole_trial, while_there_is_hope };
 
 /// Runs one seed; false: somebody asked to stop.
-bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Tried& tried) {
+bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience, Tried& tried) {
   RunOptions own = options;
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
   TrialRun run(own, own.seed, data.train);
   std::size_t at = 0;
-  const bool whole = run.advance(kTrialSteps, [&] {
+  const auto go_on = [&] {
     if (ground.observer) ground.observer->on_trial(what, at++, kTrialSteps);
     return ground.go_on();
-  });
-  if (!whole) return false;
+  };
+  const auto hopeless = [&] { return read_trial(run.trial(), own.optimizer.kind).margin < -kHopeless; };
+  if (patience == Patience::while_there_is_hope && !run.advance(kTrialSteps / 2, go_on)) return false;
+  if (patience == Patience::whole_trial || !hopeless())
+    if (!run.advance(kTrialSteps, go_on)) return false;
   tried.trials.push_back(run.trial());
   tried.readings.push_back(read_trial(run.trial(), own.optimizer.kind));
   return true;
@@ -49,13 +55,13 @@ bool is_settled(const Tried& t, std::size_t seeds) {
 }
 
 /// Until `enough` says so, or all seeds are done.
-Tried try_until(const TrialGround& ground, const RunOptions& options, const std::string& what,
+Tried try_until(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience,
                 const std::function<bool(const Tried&)>& enough) {
   Tried tried;
   const Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
   tried.twin = twin.told;
   while (tried.readings.size() < ground.request.seeds && !tried.stopped && !enough(tried))
-    tried.stopped = !run_seed(ground, twin.options, what, tried);
+    tried.stopped = !run_seed(ground, twin.options, what, patience, tried);
   return tried;
 }
 
@@ -63,12 +69,13 @@ Tried try_until(const TrialGround& ground, const RunOptions& options, const std:
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  return try_until(ground, options, what, [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
+  return try_until(ground, options, what, Patience::whole_trial,
+                   [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
 }
 
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  const Tried tried = try_until(ground, options, what, [seeds](const Tried& t) {
+  const Tried tried = try_until(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
     const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
     return hopeless || is_settled(t, seeds);
   });
