@@ -18,7 +18,8 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   RunOptions own = options;
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
-  TrialRun run(own, own.seed, data.train);
+  const bool looked_at = patience == Patience::whole_trial && !ground.request.brief;
+  TrialRun run(own, own.seed, data.train, looked_at ? StartLook::whole : StartLook::none);
   std::size_t at = 0;
   const auto go_on = [&] {
     if (ground.observer) ground.observer->on_trial(what, at++, kTrialSteps);

@@ -13,8 +13,8 @@ Json json_of(const Trial& trial) {
               {"losses", trial.losses},
               {"gradient_norms", trial.norms},
               {"broke_off", trial.broke_off},
-              {"output_sensitivity", trial.output_sensitivity},
-              {"one_step_change", trial.one_step_change},
+              {"output_sensitivity", or_null(trial.output_sensitivity)},
+              {"one_step_change", or_null(trial.one_step_change)},
               {"seconds", trial.seconds},
               {"records", records}};
 }
@@ -45,8 +45,8 @@ std::string to_json(const PreflightResult& r) {
     all["stream_rms_after"] = after.stream_rms;
     all["gradient_norm_after"] = after.gradient_norm;
     all["spread"] = after.spread;
-    all["output_sensitivity"] = r.trials[0].output_sensitivity;
-    all["one_step_change"] = r.trials[0].one_step_change;
+    all["output_sensitivity"] = or_null(r.trials[0].output_sensitivity);
+    all["one_step_change"] = or_null(r.trials[0].one_step_change);
   }
   all["options"] = parsed(to_json(r.options), "options");
   all["trials"] = trials;

@@ -69,8 +69,9 @@ TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed) {
 }
 
 struct TrialRun::Impl {
-  Impl(const RunOptions& o, std::uint64_t seed, std::shared_ptr<const Dataset> d)
+  Impl(const RunOptions& o, std::uint64_t seed, std::shared_ptr<const Dataset> d, StartLook look)
       : data(std::move(d)),
+        start(look),
         model(make_model(o.model)),
         probe({.level = ProbeLevel::on, .every = kProbeEvery}, [this](const ProbeRecord& r) { trial.records.push_back(r); }) {
     trial.seed = seed;
@@ -78,6 +79,7 @@ struct TrialRun::Impl {
     trainer = std::make_unique<Trainer>(*model, *data, trial_options(o, seed));
     trainer->observe(&probe);
     trainer->calibrate();
+    if (start == StartLook::none) return;
     batch = data->batch(0, o.batch_size);
     const ArenaScope scope;
     trial.output_sensitivity = sensitivity(*model, batch, seed);
@@ -85,7 +87,7 @@ struct TrialRun::Impl {
   }
 
   void step() {
-    const bool first = trainer->steps() == 0;
+    const bool first = start == StartLook::whole && trainer->steps() == 0;
     const ArenaScope scope;
     const Tensor before = first ? logits_of(*model, batch) : Tensor();
     const StepRecord record = trainer->step();
@@ -95,6 +97,7 @@ struct TrialRun::Impl {
   }
 
   std::shared_ptr<const Dataset> data;
+  StartLook start;
   std::unique_ptr<Model> model;
   Trial trial;
   Probe probe;
@@ -102,8 +105,8 @@ struct TrialRun::Impl {
   Batch batch;
 };
 
-TrialRun::TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data)
-    : impl_(std::make_unique<Impl>(options, seed, std::move(data))) {}
+TrialRun::TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data, StartLook start)
+    : impl_(std::make_unique<Impl>(options, seed, std::move(data), start)) {}
 TrialRun::~TrialRun() = default;
 
 bool TrialRun::advance(std::size_t steps, const std::function<bool()>& go_on) {

@@ -26,20 +26,25 @@ struct Trial {
   std::vector<double> losses{};        ///< of each step
   std::vector<double> norms{};         ///< of the whole gradient, before clipping, of each step
   std::string broke_off{};             ///< why it ended early: a loss or gradient that was not finite; "": it did not
-  std::optional<double> skip_gain{};   ///< measured at the start; nothing: no row, or no skip
-  double output_sensitivity = 0;       ///< relative change of the logits per relative change of all parameters, at the start
-  double one_step_change = 0;          ///< relative change of the logits of the first batch by the first update
+  // The next three by StartLook::whole.
+  std::optional<double> skip_gain{};  ///< measured at the start; nothing: no row, or no skip
+  double output_sensitivity = 0;      ///< relative change of the logits per relative change of all parameters, at the start
+  double one_step_change = 0;         ///< relative change of the logits of the first batch by the first update
   double seconds = 0;
 
   const ProbeRecord& start() const { return records.front(); }
   const ProbeRecord& after() const { return records.back(); }
 };
 
+/// Whether a trial also measures what only tells more about the start: skip gain, sensitivity, change by the first update.
+enum class StartLook : unsigned char { none, whole };
+
 /// Steps of one model with one seed. Refers to the data, which outlives it.
 class TrialRun {
  public:
   /// `options` are planned and completed for that data.
-  TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data);
+  TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data,
+           StartLook start = StartLook::whole);
   ~TrialRun();
 
   /// On until so many steps are done. `go_on` is asked between steps; false: it said no.
