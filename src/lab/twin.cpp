@@ -1,6 +1,7 @@
 #include "lab/twin.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "addnorm/core/error.h"
 #include "train/flops.h"
@@ -33,6 +34,16 @@ void halve_width(ModelConfig& m) {
   }
 }
 
+/// Weights of one deviation for all widths (GPT-2's kind) are drawn larger in a narrower stream, so that branches stay as strong:
+/// deviation^2 * width is kept. A class has its own way to start.
+void keep_branches_strong(ModelConfig& m, std::size_t asked_width) {
+  const Arrangement& row = arrangement_of(m);
+  if (row.init.base != InitSpec::Base::normal || !row.text.empty()) return;
+  Arrangement wider = row;
+  wider.init.deviation *= std::sqrt(static_cast<double>(asked_width) / static_cast<double>(m.d_model));
+  m.own_arrangement = wider;
+}
+
 }  // namespace
 
 Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
@@ -44,8 +55,10 @@ Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
   o.batch_size = std::min(o.batch_size * o.grad_accum, std::max(kSequences, kTokens / each));
   o.grad_accum = 1;
   while (large() && o.model.d_model % 2 == 0 && o.model.d_model / 2 >= kLeastWidth) halve_width(o.model);
-  if (o.model.d_model != options.model.d_model)
+  if (o.model.d_model != options.model.d_model) {
+    keep_branches_strong(o.model, options.model.d_model);
     twin.told = concat("d_model ", o.model.d_model, " (of ", options.model.d_model, ")");
+  }
   return twin;
 }
 

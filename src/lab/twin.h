@@ -14,7 +14,8 @@ struct Twin {
 };
 /// `options` are planned and completed. Batches become as small as tells the same: four sequences of 32 tokens (where the data
 /// lets them be shortened), 128 tokens in all, or what was asked for if that is less. Where a step still takes more than so many
-/// operations, the stream becomes narrower, with heads of the same width; never fewer layers.
+/// operations, the stream becomes narrower, with heads of the same width; never fewer layers. Weights that are N(0, 0.02^2)
+/// whatever the width are drawn larger by the root of the ratio of widths: branches stay as strong.
 Twin twin_within(const RunOptions& options, double step_flops, bool may_shorten);
 
 }  // namespace addnorm
