@@ -75,7 +75,7 @@ Claim claim() {
       .source = "Chen and Wei 2026, arXiv 2601.19895",
       .expected =
           "with 64 layers Keel below pre-LN by more than two standard errors, and by more than with 6; largest of three rates at "
-          "which all seeds of 24 layers train no lower than pre-LN's; mixed: one of the two, or a higher rate",
+          "which all seeds of 24 layers train no lower than pre-LN's; mixed: the gap without the rate, or only a higher rate",
       .trains = true,
       .seeds = 5,
       .measure = measure,
