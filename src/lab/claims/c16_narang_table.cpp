@@ -79,7 +79,7 @@ Claim claim() {
           .statement =
               "At equal steps RMSNorm does as well as LayerNorm or better, ReZero with a norm worse, ReZero without one worse "
               "still, and Fixup worst.",
-          .source = "Narang et al. 2021, arXiv 2102.11972",
+          .source = "Narang et al. 2021, arXiv 2102.11972; Fixup here with biases in the place of its scalar shifts",
           .expected =
               "RMSNorm not above LayerNorm, then LayerNorm, ReZero + LayerNorm, ReZero, Fixup in this order, each step more than "
               "two standard errors; mixed: at least one of the three steps",

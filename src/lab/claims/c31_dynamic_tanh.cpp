@@ -1,5 +1,7 @@
 // C31: DyT in the place of layer norm, and the curve from what a trained layer norm reads to what it gives.
+#include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/train/objective.h"
@@ -28,8 +30,10 @@ double tanh_over_line(const Var& stream) {
   const std::vector<double> x = values_of(stream.value()), y = values_of(normed(stream).value());
   const double line = left_by(x, y, [](double v) { return v; }), size = rms(stream.value());
   double best = line;
-  for (double alpha = 0.05; alpha < 3; alpha *= 1.3)
-    best = std::min(best, left_by(x, y, [&](double v) { return std::tanh(alpha * v / size); }));
+  for (int i = 0; i < 16; ++i) {
+    const double alpha = 0.05 * std::pow(1.3, i) / size;  // up to 2.6
+    best = std::min(best, left_by(x, y, [&](double v) { return std::tanh(alpha * v); }));
+  }
   return best / line;
 }
 
