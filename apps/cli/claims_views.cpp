@@ -138,8 +138,13 @@ std::string claims_page(const std::vector<Json>& results) {
   all +=
       "\n## What was left out\n\nStatements of the texts that no experiment of this kind can decide:\n\n| statement | source | "
       "reason |\n| --- | --- | --- |\n";
-  for (const LeftOut& one : left_out_statements())
-    all += concat("| ", for_markdown(one.statement), " | ", one.source, " | ", for_markdown(one.reason), " |\n");
+  const auto add = [&](const std::vector<LeftOut>& left_out) {
+    for (const LeftOut& one : left_out)
+      all += concat("| ", for_markdown(one.statement), " | ", one.source, " | ", for_markdown(one.reason), " |\n");
+  };
+  add(left_out_statements());
+  all += "\nPublished claims of arrangements that are not built here:\n\n| claim | source | reason |\n| --- | --- | --- |\n";
+  add(left_out_claims());
   return all;
 }
 

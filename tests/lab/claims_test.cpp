@@ -10,6 +10,7 @@
 
 #include "addnorm/core/parallel.h"
 #include "core/json.h"
+#include "lab/made_up.h"
 #include "lab/small_runs.h"
 #include "lab/statistics.h"
 #include "support/folder.h"
@@ -54,6 +55,7 @@ TEST(Claims, OfAllFourTextsAreThere) {
       return c.source == concat("text 001, question ", question);
     })) << question;
   EXPECT_FALSE(left_out_statements().empty());
+  EXPECT_FALSE(left_out_claims().empty());
 }
 
 TEST(Claims, AreFoundByTheirIdInAnySpelling) {
@@ -72,21 +74,6 @@ TEST(Claims, AreFoundByTheirIdInAnySpelling) {
 
 // Verdicts
 
-using Numbers = std::vector<std::pair<std::string, std::vector<double>>>;
-
-Samples made_up(const Numbers& numbers) {
-  Samples s;
-  for (const auto& [name, values] : numbers)
-    for (const double value : values) s.add(name, value);
-  return s;
-}
-std::string verdict_of(const char* id, const Numbers& numbers) {
-  const Claim& claim = claim_named(id);
-  const ClaimVerdict verdict = claim.judge(made_up(numbers));
-  EXPECT_EQ(verdict.finding == Finding::partly && claim.kind() == ClaimKind::statement, !verdict.condition.empty()) << id;
-  EXPECT_FALSE(verdict.measured.empty()) << id;
-  return verdict_text(claim.kind(), verdict);
-}
 bool only_if(const std::string& verdict) { return verdict.starts_with("true only if ") && verdict.size() > 20; }
 
 TEST(Verdict, OfTheSkipsGradientFollowsFromBothUnits) {

@@ -94,13 +94,14 @@ const std::vector<Claim>& claims();
 /// "s7" is S07. An unknown id is a UsageError with the list.
 const Claim& claim_named(std::string_view id);
 
-/// A statement of the texts that is not among the claims.
+/// A statement that is not among the claims.
 struct LeftOut {
   std::string statement;
   std::string source;
   std::string reason;
 };
-const std::vector<LeftOut>& left_out_statements();
+const std::vector<LeftOut>& left_out_statements();  ///< of the texts
+const std::vector<LeftOut>& left_out_claims();      ///< published ones, of what is not built
 
 std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict);
 

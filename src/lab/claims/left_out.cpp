@@ -1,4 +1,4 @@
-// What the texts say and no experiment of ours can decide.
+// What the texts say and no experiment of ours can decide, and what papers say of arrangements that are not built here.
 #include "addnorm/lab/claim.h"
 
 namespace addnorm {
@@ -15,6 +15,19 @@ const std::vector<LeftOut>& left_out_statements() {
       {"Warm-up is costly.", "text 002", "costly compared with what? How many steps it takes is chosen by whoever trains"},
       {"A bypass conveyor belt on an assembly line.", "text 003, analogy", "a picture; what it says of robustness is S59"},
       {"Learning objectives, prerequisites, and what the lecture covers.", "text 003", "about the lecture"},
+  };
+  return all;
+}
+
+const std::vector<LeftOut>& left_out_claims() {
+  static const std::vector<LeftOut> all{
+      {"C26: products of the mixing matrices of hyper-connections grow without bound, those of their manifold-constrained form "
+       "do not.",
+       "Xie et al. 2025", "neither hyper-connections nor their constrained form are built"},
+      {"C27: attention over the outputs of all layers lowers the loss, bounds the stream and evens gradients.",
+       "Attention Residuals, 2026", "attention residuals are not built"},
+      {"C36: mixing the first layer's values into those of every layer lowers the loss and keeps attention less concentrated.",
+       "Zhou et al. 2024, arXiv 2410.17897", "value residuals are not built"},
   };
   return all;
 }

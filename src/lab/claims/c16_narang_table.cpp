@@ -1,0 +1,92 @@
+// C16: a table of norms and their replacements, at equal steps: RMSNorm, ReZero, Fixup.
+#include <cmath>
+
+#include "addnorm/residual/catalogue.h"
+#include "lab/claims/list.h"
+#include "lab/comparison.h"
+#include "lab/experiment.h"
+
+namespace addnorm::lab::c16 {
+namespace {
+
+constexpr const char* kRows[] = {"RMSNorm", "LayerNorm", "ReZero + LayerNorm", "ReZero + RMSNorm", "ReZero", "Fixup"};
+
+/// x + α F(N(x)), α of each layer from 0.
+Arrangement normed_rezero() {
+  Arrangement row = *xavier_row("pre-ln");
+  row.name = "rezero-pre-ln";
+  row.aliases = {};
+  row.unit.b = learned(CoefficientRule::Kind::learned_per_layer, {.constant = 0}, "α");
+  return row;
+}
+
+/// x + m F(x), m from 1, with Fixup's gains for B branches: q, k, v times B^-1/6, W_1 times B^-1/2, W_o and W_2 zero. Biases of
+/// the matrices are in the place of its shifts.
+Arrangement fixup(double branches) {
+  Arrangement row = *xavier_row("residual");
+  row.name = "fixup";
+  row.aliases = {};
+  row.unit.b = learned(CoefficientRule::Kind::learned_scalar, {.constant = 1}, "m");
+  row.init.gains = {{{Role::q, Role::k, Role::v}, {.constant = std::pow(branches, -1.0 / 6)}},
+                    {{Role::ffn_in}, {.constant = std::pow(branches, -0.5)}},
+                    {{Role::attention_out, Role::ffn_out}, {.constant = 0}}};
+  return row;
+}
+
+SmallRun run_of(const std::string& name) {
+  SmallRun run = comparison_run(name == "ReZero" ? "rezero" : "pre-ln");
+  const auto own = [&](const Arrangement& row) {
+    run.model.arrangement = row.name;
+    run.model.own_arrangement = row;
+  };
+  if (name.ends_with("RMSNorm")) run.model.norm = "rmsnorm";
+  if (name.starts_with("ReZero +")) own(normed_rezero());
+  if (name == "Fixup") own(fixup(2 * static_cast<double>(run.model.layers)));
+  return run;
+}
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const char* name : kRows) {
+    SmallRun run = run_of(name);
+    run.steps = context.steps(run.steps);
+    add_held_out(s, name, run, context);
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  std::string text = "held-out loss of 6 layers at 3e-3 behind 300 steps:";
+  for (const char* name : kRows) text += concat(name == kRows[0] ? " " : ", ", name, " ", s.text(name));
+  const Difference rms = difference(s, "RMSNorm", "LayerNorm");
+  const bool rms_no_worse = rms.below() || rms.within();
+  int steps = 0;
+  for (const auto& [worse, better] :
+       {std::pair{"ReZero + LayerNorm", "LayerNorm"}, {"ReZero", "ReZero + LayerNorm"}, {"Fixup", "ReZero"}}) {
+    const Difference d = difference(s, worse, better);
+    text += concat("; ", worse, " less ", better, " ", d.text());
+    steps += d.above();
+  }
+  text += concat("; RMSNorm less LayerNorm ", rms.text());
+  if (rms_no_worse && steps == 3) return holds(text);
+  return steps > 0 ? mixed(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "C16",
+          .statement =
+              "At equal steps RMSNorm does as well as LayerNorm or better, ReZero with a norm worse, ReZero without one worse "
+              "still, and Fixup worst.",
+          .source = "Narang et al. 2021, arXiv 2102.11972; Fixup here with biases in the place of its scalar shifts",
+          .expected =
+              "RMSNorm not above LayerNorm, then LayerNorm, ReZero + LayerNorm, ReZero, Fixup in this order, each step more than "
+              "two standard errors; mixed: at least one of the three steps",
+          .trains = true,
+          .seeds = 5,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::c16

@@ -1,0 +1,62 @@
+// C17: of the arrangements proposed since 2021, how many end lower than pre-LN by more than chance?
+#include <cmath>
+
+#include "lab/claims/list.h"
+#include "lab/comparison.h"
+#include "lab/experiment.h"
+
+namespace addnorm::lab::c17 {
+namespace {
+
+constexpr const char* kChanges[] = {"normformer", "sub-ln", "deepnorm", "resi-dual", "mix-ln", "lns", "peri-ln", "keel"};
+constexpr double kErrors = 4;  // two-sided 0.05 / 8 of Student's t with 8 degrees of freedom is 3.7
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  const auto add = [&](const char* name) {
+    SmallRun run = comparison_run(name);
+    run.steps = context.steps(run.steps);
+    add_held_out(s, name, run, context);
+  };
+  add("pre-ln");
+  for (const char* name : kChanges) add(name);
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  std::string text =
+      concat("held-out loss of 6 layers at 3e-3 behind 300 steps, with the same weights at the start: pre-ln ", s.text("pre-ln"));
+  int better = 0, worse = 0, outside = 0, broken = 0;
+  for (const char* name : kChanges) {
+    const Difference d = difference(s, name, "pre-ln");
+    text += concat(", ", name, " ", s.text(name));
+    broken += std::isnan(d.mean);
+    better += d.below(kErrors);
+    worse += d.above(kErrors);
+    outside += std::abs(d.mean) > 2 * s.spread("pre-ln");
+  }
+  text += concat("; of these 8 ", better, " lower by more than four standard errors, ", worse, " higher, ", outside,
+                 " outside two deviations of pre-ln, ", broken, " broke off");
+  if (std::isnan(s.mean("pre-ln"))) return fails(text);
+  if (better <= 2) return holds(text);
+  return better <= 4 ? mixed(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "C17",
+          .statement =
+              "Most changes of the Transformer that were proposed since 2021 make no difference for the better outside the "
+              "noise between seeds (here: eight arrangements).",
+          .source = "arXiv 2605.20798: 2 of 20 changes, corrected for their number",
+          .expected =
+              "at most 2 of 8 arrangements below pre-LN by more than four standard errors (0.05 over 8 comparisons: 3.7), at one "
+              "rate for all; mixed: 3 or 4",
+          .trains = true,
+          .seeds = 5,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::c17

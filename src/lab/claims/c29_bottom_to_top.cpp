@@ -1,0 +1,53 @@
+// C29: B2T in a stack that is too deep for post-LN, beside pre-LN.
+#include <cmath>
+
+#include "lab/claims/list.h"
+#include "lab/comparison.h"
+#include "lab/experiment.h"
+
+namespace addnorm::lab::c29 {
+namespace {
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const char* name : {"post-ln", "pre-ln", "b2t"}) {
+    SmallRun run = deep_run(name);
+    run.steps = context.steps(run.steps);
+    const std::vector<RunSummary> done = run_seeds(run, context);
+    add_losses(s, name, run, done);
+    for (const RunSummary& summary : done) s.add(concat(name, ", held out"), summary.broke_off ? std::nan("") : summary.held_out);
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const Difference gap = difference(s, "b2t, held out", "pre-ln, held out");
+  const std::string text =
+      concat("16 layers at 1e-3 with 100 steps of warm-up, held-out loss: post-LN ", s.text("post-ln, held out"), " (",
+             s.text("post-ln, trained"), " of runs trained), pre-LN ", s.text("pre-ln, held out"), " (",
+             s.text("pre-ln, trained"), "), B2T with its own weights at the start ", s.text("b2t, held out"), " (",
+             s.text("b2t, trained"), "); B2T less pre-LN ", gap.text());
+  const bool rescued = s.mean("b2t, trained") == 1 && s.mean("post-ln, trained") < 0.5;
+  if (rescued && gap.below()) return holds(text);
+  return rescued ? mixed(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {
+      .id = "C29",
+      .statement =
+          "The bottom-to-top connection lets a post-norm stack train that is too deep for post-LN, and to a lower loss "
+          "than pre-LN.",
+      .source = "Takase et al. 2022, arXiv 2206.00330",
+      .expected =
+          "every seed trains, fewer than half of post-LN's, and the held-out loss is below pre-LN's by more than two standard "
+          "errors; mixed: trains, but not below",
+      .trains = true,
+      .seeds = 5,
+      .measure = measure,
+      .judge = judge};
+}
+
+}  // namespace addnorm::lab::c29
