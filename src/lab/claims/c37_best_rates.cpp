@@ -16,7 +16,7 @@ Samples measure(const ClaimContext& context) {
     for (const double rate : kRates) {
       SmallRun run = short_run(stack, 100);
       run.rate = rate;
-      run.steps = context.steps(600);
+      run.steps = context.steps(500);
       for (const RunSummary& summary : run_seeds(run, context))
         s.add(concat(stack, " at ", rate), summary.broke_off ? std::nan("") : summary.held_out);
     }
@@ -36,7 +36,7 @@ ClaimVerdict judge(const Samples& s) {
   const double lead = s.mean(pre) - s.mean(post);
   const double error = std::hypot(s.spread(pre), s.spread(post)) / std::sqrt(static_cast<double>(s.of(pre).size()));
   std::string text = concat(
-      "held-out loss of 6 layers after 600 steps with 100 of warm-up, each at the best of four rates: ", post, " ", s.text(post),
+      "held-out loss of 6 layers after 500 steps with 100 of warm-up, each at the best of four rates: ", post, " ", s.text(post),
       ", ", pre, " ", s.text(pre), "; post-LN is lower by ", figure_text(lead), ", standard error ", figure_text(error));
   if (lead > 2 * error) return holds(text);
   if (std::abs(lead) <= 2 * error) return mixed(text + ": no difference outside the noise");
