@@ -325,7 +325,9 @@ TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
                               {"post-ln 100", {0}},
                               {"post-ln 200", {post}},
                               {"deepnorm, power", {power}},
-                              {"post-ln, power", {0.5}}});
+                              {"post-ln, power", {0.5}},
+                              {"deepnorm, power with norms and biases", {0.8}},
+                              {"post-ln, power with norms and biases", {0.8}}});
   };
   EXPECT_EQ(told(0.4, 0, 0.1), "seen at this scale");
   EXPECT_EQ(told(0.4, 0, 0.5), "mixed");
