@@ -75,11 +75,12 @@ What was known when the experiments were written: the two benches on the built-i
 looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
 share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58) and single units
 (S14, S38, S56, S61, S69), had been
-tried in some form before their thresholds were written down: they say that the effect is there in that setting, not how common it is. Where
+tried in some form before their thresholds were written down: they say that the effect is there in that setting, not how common it is. Close
+to them are C1 (the runs of S15), C9 and C12 (18 layers instead of 16). Where
 an experiment or a threshold was changed after its own outcome had been seen, the claim says what it was before.
 
 "Trains" in a measurement means: the mean of the last 20 losses has come three quarters of the way from the unigram
-to the bigram loss of the data. Repeat any line by the command under it; how to add one: [adding-a-claim.md](adding-a-claim.md).
+to the bigram loss of the data; on words turned round, which have no such bigram, half of the way from the unigram loss to 0. Repeat any line by the command under it; how to add one: [adding-a-claim.md](adding-a-claim.md).
 )";
 
 std::string entry(const Json& r) {

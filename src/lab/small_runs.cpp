@@ -12,6 +12,7 @@
 #include "addnorm/core/version.h"
 #include "addnorm/data/language.h"
 #include "addnorm/data/mixture.h"
+#include "addnorm/data/tasks.h"
 #include "addnorm/lab/outcome.h"
 #include "addnorm/train/trainer.h"
 #include "core/file.h"
@@ -25,10 +26,18 @@ namespace {
 constexpr std::uint64_t kHeldOut = 1u << 20;  // seeds of data that nobody trains on
 
 Mixture mixture() { return Mixture({.classes = 10, .dimension = 16, .spread = 0.8}); }
+Task reversal() { return Task(TaskKind::reverse, {.least = 4, .most = 8, .symbols = 18}); }
+
+/// Letters are drawn evenly, and an end follows each word: what frequencies alone tell.
+double reversal_unigram() {
+  const TaskOptions options = reversal().options();
+  const double letters = static_cast<double>(options.least + options.most) / 2, end = 1 / (letters + 1);
+  return -end * std::log(end) - (1 - end) * std::log((1 - end) / static_cast<double>(options.symbols));
+}
 
 std::string key_of(const SmallRun& run) {
   return concat(version(), " ", to_json(run.model), " ", name_of(run.optimizer), " ", run.rate, " ", run.warmup, " ", run.steps,
-                " ", run.batch, " ", run.seed, " ", run.clip);
+                " ", run.batch, " ", run.seed, " ", run.clip, " ", run.update_clip);
 }
 
 Json written(const RunSummary& s) {
@@ -175,12 +184,48 @@ SmallRun deep_run(std::string_view arrangement) {
   return run;
 }
 
+SmallRun middle_run(std::string_view arrangement, std::int64_t warmup) {
+  SmallRun run = short_run(arrangement, warmup);
+  run.model.layers = 12;
+  run.rate = 1e-3;
+  run.steps = 300;
+  return run;
+}
+
+SmallRun thin_run(std::string_view arrangement, std::size_t layers) {
+  SmallRun run = language_run(arrangement, layers);
+  run.model.d_model = 32;
+  run.model.seq_len = 16;
+  run.steps = 200;
+  return run;
+}
+
+SmallRun seq2seq_run(std::string_view arrangement, std::size_t encoder_layers, std::size_t decoder_layers) {
+  return {.model = {.model = ModelKind::seq2seq,
+                    .vocab = reversal().tokenizer()->vocabulary(),
+                    .layers = encoder_layers,
+                    .decoder_layers = decoder_layers,
+                    .d_model = 32,
+                    .heads = 2,
+                    .seq_len = 16,
+                    .arrangement = std::string(arrangement),
+                    .own_arrangement = xavier_row(arrangement)},
+          .steps = 500,
+          .batch = 16};
+}
+
+SmallRun as_published(SmallRun run) {
+  run.model.own_arrangement.reset();
+  return run;
+}
+
 TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
                          const std::function<void(const Model&, std::int64_t step)>& each_step) {
   TrainedModel trained{.model = started(run.model, run.seed)};
   const auto data = data_of(run, run.seed);
   OptimizerOptions optimizer = usual_options(run.optimizer);
   optimizer.weight_decay = 0;
+  optimizer.update_clip = run.update_clip;
   Trainer trainer(*trained.model, *data,
                   {.batch_size = run.batch,
                    .clip_grad_norm = run.clip,
@@ -209,11 +254,16 @@ void add_losses(Samples& samples, const std::string& name, const SmallRun& run, 
 
 std::unique_ptr<Dataset> data_of(const SmallRun& run, std::uint64_t seed) {
   if (run.model.model == ModelKind::mlp) return mixture().dataset(seed);
+  if (run.model.model == ModelKind::seq2seq) return reversal().dataset(seed);
   return Language().dataset(run.model.seq_len, seed);
 }
 
 Baselines baselines_of(const SmallRun& run) {
   if (run.model.model == ModelKind::lm) return Language().baselines(run.model.seq_len);
+  if (run.model.model == ModelKind::seq2seq) {
+    const double vocabulary = static_cast<double>(reversal().options().symbols + 1);
+    return {.floor = 0, .uniform = std::log(vocabulary), .unigram = reversal_unigram(), .bigram = std::nan("")};
+  }
   const double uniform = std::log(static_cast<double>(run.model.classes));
   static const double best = mixture().best().loss;
   return {.floor = best, .uniform = uniform, .unigram = uniform, .bigram = std::nan("")};

@@ -23,6 +23,7 @@ struct SmallRun {
   std::size_t batch = 8;
   std::uint64_t seed = 1;  ///< of weights and data
   double clip = 1;         ///< of the gradient's norm; 0: never
+  double update_clip = 1;  ///< Adafactor's own
 };
 /// A decoder on the built-in language: d = 64, 2 heads, sequences of 64 words, Xavier weights.
 SmallRun language_run(std::string_view arrangement, std::size_t layers);
@@ -31,6 +32,14 @@ SmallRun language_run(std::string_view arrangement, std::size_t layers);
 SmallRun short_run(std::string_view arrangement, std::int64_t warmup = 0);
 /// 16 layers at 1e-3 with 100 steps of warm-up: too deep for post-LN.
 SmallRun deep_run(std::string_view arrangement);
+/// Between the two: 12 layers at 1e-3, 300 steps.
+SmallRun middle_run(std::string_view arrangement, std::int64_t warmup = 0);
+/// For stacks of a hundred layers and more: d = 32, sequences of 16 words, 200 steps at 1e-3.
+SmallRun thin_run(std::string_view arrangement, std::size_t layers);
+/// An encoder-decoder that turns words of 4 to 8 letters (18 of them) round: d = 32, 2 heads, batches of 16, Xavier weights.
+SmallRun seq2seq_run(std::string_view arrangement, std::size_t encoder_layers, std::size_t decoder_layers);
+/// Starts as its authors say instead of with Xavier's weights: where a start is part of what is claimed.
+SmallRun as_published(SmallRun run);
 /// Feed-forward units of width 32 on a mixture of 10 Gaussian classes in 16 dimensions.
 SmallRun mixture_run(std::string_view arrangement, std::size_t units);
 
@@ -40,8 +49,8 @@ struct RunSummary {
   double held_out = 0;           ///< loss on data it has not seen, without dropout
   double gain_moved = 0;         ///< RMS of gamma - 1 over all norms
   double bias_moved = 0;         ///< RMS of beta
-  double spread = 0;             ///< between tokens at the top, after the last step
-  double gradient_ratio = 0;     ///< ||dL/dx|| before the first unit over behind the last, after the last step
+  double spread = 0;             ///< between tokens at the top (of the encoder where there is one), after the last step
+  double gradient_ratio = 0;     ///< ||dL/dx|| before the first unit over behind the last, there and then too
 
   double last() const;                       ///< mean of the last 20 losses
   std::int64_t steps_to(double loss) const;  ///< first step whose mean over 10 steps is below it; steps + 1 where none is

@@ -14,9 +14,7 @@ Samples measure(const ClaimContext& context) {
   std::vector<SmallRun> runs;
   for (const char* name : kStacks)
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = language_run(name, 100);
-      run.model.d_model = 32;
-      run.model.seq_len = 16;
+      SmallRun run = thin_run(name, 100);
       run.rate = 2e-3;
       run.steps = context.steps(180);
       run.seed = seed;

@@ -1,0 +1,64 @@
+// C1: deeper networks without skips have the higher training error, those with skips do not.
+#include <cmath>
+
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::c01 {
+namespace {
+
+double gradient_at_start(const SmallRun& run) {
+  const auto model = started(run.model, run.seed);
+  return profile_of(*model, data_of(run, run.seed)->batch(0, run.batch)).gradient_ratio();
+}
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  for (const auto& [stack, name] : {std::pair{"plain-ln", "plain"}, {"pre-ln", "residual"}})
+    for (const std::size_t units : {20u, 56u}) {
+      SmallRun run = mixture_run(stack, units);
+      run.steps = context.steps(run.steps);
+      for (const RunSummary& summary : run_seeds(run, context)) s.add(concat(name, " ", units), summary.last());
+    }
+  SmallRun deep = mixture_run("plain-ln", 56);
+  for (const std::uint64_t seed : context.seeds) {
+    context.check();
+    deep.seed = seed;
+    s.add("gradient of plain 56", gradient_at_start(deep));
+  }
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const double rise = s.mean("residual 56") - s.mean("residual 20");
+  const double error =
+      std::hypot(s.spread("residual 56"), s.spread("residual 20")) / std::sqrt(static_cast<double>(s.of("residual 20").size()));
+  const std::string text =
+      concat("training loss (nats, 10 classes) of 20 and 56 normed feed-forward units: without skips ", s.text("plain 20"),
+             " and ", s.text("plain 56"), "; with skips ", s.text("residual 20"), " and ", s.text("residual 56"), ", a rise of ",
+             figure_text(rise), " with standard error ", figure_text(error),
+             "; gradient at the bottom over that at the top of 56 units without skips, before the first step: ",
+             s.text("gradient of plain 56"));
+  const bool degrades = s.least("plain 56") > s.most("plain 20");
+  const bool kept = rise <= 2 * error;
+  if (degrades && kept) return holds(text);
+  return degrades ? mixed(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "C1",
+          .statement = "Without skips a network of 56 units has a higher training loss than one of 20; with skips it has not.",
+          .source = "He et al. 2015, arXiv 1512.03385",
+          .expected =
+              "without skips every seed is worse at 56 units than any at 20; with skips the mean does not rise by more than two "
+              "standard errors. Mixed: only the first. The gradient is told, and decides nothing",
+          .trains = true,
+          .seeds = 5,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::c01

@@ -1,0 +1,58 @@
+// C9: at 18 layers post-LN fails; Admin and others that weigh the skip train.
+#include "lab/claims/list.h"
+#include "lab/experiment.h"
+#include "lab/small_runs.h"
+
+namespace addnorm::lab::c09 {
+namespace {
+
+constexpr const char* kHelped[] = {"admin", "admin-const", "deepnorm", "b2t", "keel"};
+
+void add_run(Samples& s, const char* name, std::size_t layers, const ClaimContext& context) {
+  SmallRun run = deep_run(name);
+  if (std::string_view(name) == "deepnorm") run = as_published(run);  // its start is half of it; B2T has its own too
+  run.model.layers = layers;
+  run.steps = context.steps(run.steps);
+  add_losses(s, layers == 18 ? name : concat(name, ", ", layers, " layers"), run, run_seeds(run, context));
+}
+
+Samples measure(const ClaimContext& context) {
+  Samples s;
+  add_run(s, "post-ln", 6, context);
+  for (const char* name : {"post-ln", "pre-ln"}) add_run(s, name, 18, context);
+  for (const char* name : kHelped) add_run(s, name, 18, context);
+  return s;
+}
+
+ClaimVerdict judge(const Samples& s) {
+  const auto told = [&](const std::string& name) {
+    return concat(s.text(name), " (", figure_text(s.mean(name + ", trained")), " of runs trained)");
+  };
+  std::string text = concat("loss after 250 steps at 1e-3 with 100 steps of warm-up: 6 layers of post-LN ",
+                            told("post-ln, 6 layers"), "; 18 layers of post-LN ", told("post-ln"), ", pre-LN ", told("pre-ln"));
+  bool all = true;
+  for (const char* name : kHelped) {
+    text += concat(", ", name, " ", told(name));
+    all = all && s.mean(concat(name, ", trained")) == 1;
+  }
+  const bool too_deep = s.mean("post-ln, trained") < 0.5 && s.mean("post-ln, 6 layers, trained") == 1;
+  if (too_deep && all) return holds(text);
+  return too_deep && s.mean("admin, trained") == 1 ? mixed(text) : fails(text);
+}
+
+}  // namespace
+
+Claim claim() {
+  return {.id = "C9",
+          .statement = "Post-LN trains with 6 layers and not with 18, where Admin and its relatives train.",
+          .source = "Liu et al. 2020, arXiv 2004.08249",
+          .expected =
+              "at 18 layers fewer than half of the seeds of post-LN train, at 6 layers all; at 18 all of admin, admin-const, "
+              "deepnorm, b2t and keel. Mixed: all of admin, but not of every other. Pre-LN is told for comparison",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
+}
+
+}  // namespace addnorm::lab::c09

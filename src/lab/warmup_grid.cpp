@@ -1,0 +1,37 @@
+#include "lab/warmup_grid.h"
+
+namespace addnorm::lab {
+
+std::string grid_name(const std::string& line, double rate) { return concat(line, " at ", rate); }
+
+void add_line(Samples& samples, const GridLine& line, const ClaimContext& context) {
+  for (const double rate : kGridRates) {
+    SmallRun run = seq2seq_run(line.arrangement, 6, 6);
+    run.optimizer = line.optimizer;
+    run.warmup = line.warmup;
+    run.rate = rate * line.rate_factor;
+    run.update_clip = line.update_clip;
+    run.steps = context.steps(run.steps);
+    add_losses(samples, grid_name(line.name, rate), run, run_seeds(run, context));
+  }
+}
+
+bool all_train(const Samples& samples, const std::string& line, double rate) {
+  return samples.mean(grid_name(line, rate) + ", trained") == 1;
+}
+
+bool most_fail(const Samples& samples, const std::string& line, double rate) {
+  return samples.mean(grid_name(line, rate) + ", trained") < 0.5;
+}
+
+std::string line_text(const Samples& samples, const std::string& line) {
+  std::string text = line + ": ";
+  for (const double rate : kGridRates) {
+    const std::string name = grid_name(line, rate);
+    text += concat(rate == kGridRates[0] ? "" : ", ", samples.text(name), " (", figure_text(samples.mean(name + ", trained")),
+                   " of runs trained) at ", rate);
+  }
+  return text;
+}
+
+}  // namespace addnorm::lab
