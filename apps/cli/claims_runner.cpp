@@ -1,24 +1,15 @@
 #include "claims_runner.h"
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <chrono>
-#include <cstring>
 #include <ctime>
 #include <fstream>
 #include <map>
 #include <optional>
-#include <thread>
+#include <sstream>
 
 #include "addnorm/core/rng.h"
 #include "addnorm/core/version.h"
 #include "core/file.h"
-
-extern char** environ;
+#include "lab/child_pool.h"
 
 namespace addnorm::cli {
 namespace {
@@ -78,72 +69,29 @@ FinishedClaim failed(const Claim& claim, const std::string& why) {
                {"command", claim.command()}}};
 }
 
-/// A claim that runs in a process of its own.
-class Child {
- public:
-  Child(const Claim& claim, const ClaimsPlan& plan) : claim_(&claim), log_(plan.out / (claim.id + ".log")) {
-    std::vector<std::string> words{
-        kThisProgram,      "lab",       "claims", "--only",  claim.id,           "--json",  "--out",
-        plan.out.string(), "--threads", "1",      "--scale", concat(plan.scale), "--seeds", concat(plan.seeds)};
-    if (plan.again) words.emplace_back("--again");
-    std::vector<char*> arguments;
-    for (std::string& word : words) arguments.push_back(word.data());
-    arguments.push_back(nullptr);
+std::vector<std::string> words_of(const Claim& claim, const ClaimsPlan& plan, int threads) {
+  std::vector<std::string> words{
+      "lab",       "claims",        "--only",  claim.id,           "--json",  "--out",           plan.out.string(),
+      "--threads", concat(threads), "--scale", concat(plan.scale), "--seeds", concat(plan.seeds)};
+  if (plan.again) words.emplace_back("--again");
+  return words;
+}
 
-    posix_spawn_file_actions_t files;
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, log_.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);  // signals that this process has blocked are for the child to hear
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    const int problem = posix_spawn(&pid_, kThisProgram, &files, &attributes, arguments.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&files);
-    require(problem == 0, "claims: no process can be started: ", std::strerror(problem));
-  }
-
-  const Claim& claim() const { return *claim_; }
-  /// Its end, where it has come.
-  std::optional<FinishedClaim> ended(const ClaimsPlan& plan) {
-    int status = 0;
-    if (waitpid(pid_, &status, WNOHANG) != pid_) return std::nullopt;
-    ClaimsPlan look = plan;
-    look.again = false;
-    std::optional<FinishedClaim> done;
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) done = kept(*claim_, look);
-    if (!done) done = failed(*claim_, why(status));
-    done->kept = false;
-    std::error_code gone;
-    if (!done->failed()) fs::remove(log_, gone);
-    return done;
-  }
-  void stop() {
-    kill(pid_, SIGTERM);
-    waitpid(pid_, nullptr, 0);
-    std::error_code gone;
-    fs::remove(log_, gone);
-  }
-
- private:
-  std::string why(int status) const {
+/// What became of a process: the result that it kept, or why there is none, with the last line it said.
+FinishedClaim result_of(const Claim& claim, const ClaimsPlan& plan, const ChildEnd& end, const fs::path& log) {
+  ClaimsPlan look = plan;
+  look.again = false;
+  std::optional<FinishedClaim> done;
+  if (end.good()) done = kept(claim, look);
+  if (!done) {
     std::string last, line;
-    for (std::ifstream log(log_); std::getline(log, line);)
+    for (std::ifstream said(log); std::getline(said, line);)
       if (!line.empty()) last = line;
-    const std::string end = WIFSIGNALED(status)
-                                ? concat("ended by signal ", WTERMSIG(status), " (", strsignal(WTERMSIG(status)), ")")
-                                : concat("ended with code ", WEXITSTATUS(status));
-    return last.empty() ? end : concat(end, ": ", last);
+    done = failed(claim, last.empty() ? end.text() : concat(end.text(), ": ", last));
   }
-
-  const Claim* claim_;
-  fs::path log_;
-  pid_t pid_ = 0;
-};
+  done->kept = false;
+  return *done;
+}
 
 }  // namespace
 
@@ -166,32 +114,30 @@ std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& want
                                            const std::function<bool()>& go_on) {
   make_folder(plan.out);
   std::map<const Claim*, FinishedClaim> done;
-  std::vector<Child> children;
-  const auto finish = [&](const Claim& claim, FinishedClaim result) {
+  const auto finish = [&](const Claim& claim, const FinishedClaim& result) {
     told(result);
-    done.emplace(&claim, std::move(result));
+    done.emplace(&claim, result);
   };
-  auto next = wanted.begin();
-  while ((next != wanted.end() || !children.empty()) && go_on()) {
-    while (next != wanted.end() && children.size() < at_once) {
-      const Claim& claim = **next++;
-      if (auto before = kept(claim, plan))
-        finish(claim, std::move(*before));
-      else
-        children.emplace_back(claim, plan);
+  std::vector<Job> jobs;
+  for (const Claim* claim : wanted) {
+    if (const auto before = kept(*claim, plan)) {
+      finish(*claim, *before);
+      continue;
     }
-    for (auto child = children.begin(); child != children.end();) {
-      auto end = child->ended(plan);
-      if (!end) {
-        ++child;
-        continue;
-      }
-      finish(child->claim(), std::move(*end));
-      child = children.erase(child);
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    const fs::path log = plan.out / (claim->id + ".log");
+    jobs.push_back({.arguments = [claim, &plan](int threads) { return words_of(*claim, plan, threads); },
+                    .log = log,
+                    .done =
+                        [&, claim, log](const ChildEnd& end, bool asked_to_end) {
+                          const bool stopped = asked_to_end && !end.good();
+                          if (!stopped) finish(*claim, result_of(*claim, plan, end, log));
+                          std::error_code gone;
+                          if (stopped || !done.at(claim).failed()) fs::remove(log, gone);
+                        },
+                    .not_started = [&, claim](const std::string& problem) { finish(*claim, failed(*claim, problem)); }});
   }
-  for (Child& child : children) child.stop();
+  const int children = static_cast<int>(at_once);
+  run_jobs(jobs, {.program = kThisProgram, .threads = children, .at_once = children, .go_on = go_on});
   std::vector<FinishedClaim> all;
   for (const Claim* claim : wanted)
     if (const auto found = done.find(claim); found != done.end()) all.push_back(found->second);

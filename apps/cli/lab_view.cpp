@@ -7,6 +7,7 @@
 #include "addnorm/residual/diagram.h"
 #include "core/counted.h"
 #include "figures.h"
+#include "plot.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -58,8 +59,6 @@ double recent_loss(const std::vector<double>& losses) {
 }  // namespace
 
 std::string loss_line(const std::vector<double>& losses, const Baselines& baselines, std::size_t columns, bool unicode) {
-  static constexpr std::array kBlocks{"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
-  static constexpr std::array kLetters{"_", ".", ",", "-", "=", "+", "*", "#"};
   if (losses.empty()) return "";
   double low = baselines.floor, high = baselines.uniform;
   if (!std::isfinite(low)) low = *std::ranges::min_element(losses);
@@ -70,9 +69,7 @@ std::string loss_line(const std::vector<double>& losses, const Baselines& baseli
     const std::size_t begin = i * losses.size() / count, end = (i + 1) * losses.size() / count;
     double sum = 0;
     for (std::size_t k = begin; k < end; ++k) sum += losses[k];
-    const double share = (sum / static_cast<double>(end - begin) - low) / std::max(high - low, 1e-9);
-    const double level = std::isfinite(share) ? std::clamp(std::floor(share * 8), 0.0, 7.0) : 7.0;
-    text += (unicode ? kBlocks : kLetters)[static_cast<std::size_t>(level)];
+    text += block((sum / static_cast<double>(end - begin) - low) / std::max(high - low, 1e-9), unicode);
   }
   return text;
 }

@@ -8,6 +8,7 @@
 
 #include "addnorm/core/error.h"
 #include "figures.h"
+#include "lab/short_figure.h"
 #include "plot.h"
 #include "signals.h"
 
@@ -101,8 +102,9 @@ std::string preflight_text(const PreflightResult& r, const Terminal& terminal) {
   std::string text = concat(settings(r.options), "\n  ", r.formula, "    ", skip_gain_text(r), "\n");
   if (!r.twin.empty()) text += concat("  tried as a narrower twin of the same depth: ", r.twin, "\n");
   text += "\n" + plots(r, terminal) + "\n";
-  const std::string verdict = concat(name_of(r.forecast), " (", r.passed, " of ", r.trials.size(), " trials pass, right in ",
-                                     fixed(100 * r.confidence, 0), " % of such cases, within ", r.horizon, " steps): ", r.reason);
+  const std::string verdict = concat(name_of(r.forecast), " (", r.passed, " of ", r.trials.size(), " trials pass; right in ",
+                                     fixed(100 * r.confidence, 0), " % of such cases among the runs that set the rule; for ",
+                                     r.horizon, " steps): ", r.reason);
   for (const std::string& line : wrapped(verdict, terminal.columns)) text += line + "\n";
   if (!r.advice.empty()) text += "\nwhat passes the same trial:\n";
   for (const Advice& advice : r.advice) text += concat("  ", padded(advice.option, 28), advice.says, "\n");

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "addnorm/core/error.h"
+#include "lab/rule.h"
+#include "lab/short_figure.h"
 
 namespace addnorm {
 namespace {
@@ -19,13 +19,6 @@ constexpr double kExplodes = 200;
 constexpr double kGrows = 1000;
 constexpr double kDeadBranch = 1e-3;
 constexpr double kSharpAttention = 0.02;
-
-/// "0.0031", "12.4", "3.1e+08".
-std::string in_short(double number) {
-  std::ostringstream text;
-  text << std::setprecision(2) << number;
-  return text.str();
-}
 
 double ratio_of_ends(const std::vector<double>& by_place, bool bottom_over_top) {
   if (by_place.size() < 2) return std::nan("");
@@ -52,12 +45,7 @@ struct Seen {
   std::size_t units() const { return stack ? stack->units.size() : 0; }
 
   /// The highest unit below which the gradient is gone; 0: it is not.
-  std::size_t gone_below() const {
-    const std::vector<double>& g = stack->gradient_norm;
-    for (std::size_t i = g.size() - 1; i-- > 0;)
-      if (g[i] < kGone * g.back()) return i + 1;
-    return 0;
-  }
+  std::size_t gone_below() const { return addnorm::gone_below(stack->gradient_norm, kGone); }
   bool tokens_alike() const { return spread < kAlike && gradient < kLittleGradient; }
   bool explodes() const { return gradient > kExplodes || (infinite_gradient && !infinite_stream); }
   bool grows() const { return growth > kGrows || infinite_stream; }
@@ -76,7 +64,7 @@ struct Seen {
 };
 
 std::string about_gradient(const Seen& seen, std::size_t unit) {
-  if (unit == 0) return concat("hardly any gradient reaches the bottom (", in_short(seen.gradient), " of the top's)");
+  if (unit == 0) return concat("hardly any gradient reaches the bottom (", short_figure(seen.gradient), " of the top's)");
   return concat("no gradient reaches below unit ", unit, " of ", seen.units());
 }
 
@@ -87,7 +75,7 @@ Cause read_off(CauseKind kind, const Seen& seen, const ProbeRecord& record) {
     case CauseKind::tokens_alike:
       cause.unit = seen.gone_below();
       cause.text = concat(when, "tokens are ", seen.spread < kAlike ? "" : "nearly ", "alike at the top (spread ",
-                          in_short(seen.spread), ") and ", about_gradient(seen, cause.unit));
+                          short_figure(seen.spread), ") and ", about_gradient(seen, cause.unit));
       break;
     case CauseKind::gradient_vanishes:
       cause.unit = seen.gone_below();
@@ -96,12 +84,12 @@ Cause read_off(CauseKind kind, const Seen& seen, const ProbeRecord& record) {
     case CauseKind::gradient_explodes:
       cause.text = seen.infinite_gradient
                        ? concat(when, "the gradient is not finite")
-                       : concat(when, "the gradient grows by a factor of ", in_short(seen.gradient), " on its way down");
+                       : concat(when, "the gradient grows by a factor of ", short_figure(seen.gradient), " on its way down");
       break;
     case CauseKind::stream_grows:
       cause.text = seen.infinite_stream
                        ? concat(when, "the stream is not finite")
-                       : concat(when, "the stream is ", in_short(seen.growth), " times larger at the top than at the bottom");
+                       : concat(when, "the stream is ", short_figure(seen.growth), " times larger at the top than at the bottom");
       break;
     case CauseKind::attention_collapse:
       cause.text = concat(when, "attention looks at single tokens only");
@@ -110,7 +98,7 @@ Cause read_off(CauseKind kind, const Seen& seen, const ProbeRecord& record) {
       cause.text = concat(when, "the upper half of the units adds less than a thousandth to the stream");
       break;
     default:
-      cause.text = concat(when, "tokens are alike at the top (spread ", in_short(seen.spread), "), though gradients pass");
+      cause.text = concat(when, "tokens are alike at the top (spread ", short_figure(seen.spread), "), though gradients pass");
   }
   return cause;
 }
@@ -168,7 +156,7 @@ std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judg
     if (auto cause = by_rule(rule, records, diverged)) return cause;
   if (diverged)
     return Cause{.kind = CauseKind::late_divergence,
-                 .text = concat("it had come down to ", in_short(judged.best), " and diverged",
+                 .text = concat("it had come down to ", short_figure(judged.best), " and diverged",
                                 judged.diverged_at > 0 ? concat(" at step ", judged.diverged_at) : ""),
                  .step = judged.diverged_at};
   if (judged.outcome == Outcome::slow)

@@ -7,6 +7,7 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/train/objective.h"
+#include "probe/measures.h"
 
 namespace addnorm::lab {
 
@@ -76,20 +77,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
          });
 }
 
-double token_spread(const Tensor& x) {
-  const std::size_t width = x.shape().back(), rows = x.elements() / width;
-  const std::vector<double> values = values_of(x);
-  double off = 0, all = 0;
-  for (std::size_t c = 0; c < width; ++c) {
-    double mean = 0;
-    for (std::size_t r = 0; r < rows; ++r) mean += values[r * width + c] / static_cast<double>(rows);
-    for (std::size_t r = 0; r < rows; ++r) {
-      off += std::pow(values[r * width + c] - mean, 2);
-      all += std::pow(values[r * width + c], 2);
-    }
-  }
-  return std::sqrt(off / all);
-}
+double token_spread(const Tensor& x) { return moments(x, {}).spread; }
 
 Tensor jacobian(const std::function<Var(const Var&)>& f, const Tensor& x, double h) {
   const NoGrad no_grad;

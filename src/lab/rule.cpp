@@ -2,36 +2,20 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "addnorm/core/error.h"
+#include "lab/short_figure.h"
 
 namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesCompared = 5;
 
-/// Two figures that matter: "0.003", "14", "4.1e+05".
-std::string short_figure(double x) {
-  std::ostringstream out;
-  out << std::setprecision(2) << x;
-  return out.str();
-}
-
 double mean_of_last(const std::vector<double>& values, std::size_t end) {
   const std::size_t count = std::min(end, kLossesCompared);
   double sum = 0;
   for (std::size_t i = end - count; i < end; ++i) sum += values[i];
   return count ? sum / static_cast<double>(count) : 0;
-}
-
-/// The unit, from 1, below which less than kGoneShare of the top's gradient is left.
-std::size_t gone_below(const std::vector<double>& norms) {
-  const double top = norms.back();
-  for (std::size_t place = norms.size() - 1; place-- > 0;)
-    if (!(norms[place] > kGoneShare * top)) return place + 1;
-  return 0;
 }
 
 double ratio_of(const StackRecord& stack) {
@@ -58,11 +42,17 @@ Reading read_stack(const Trial& trial, std::size_t which, double least_gradient)
     r.sign = Sign::vanished;
   else if (!(apart > 0))
     r.sign = Sign::alike;
-  if (r.sign == Sign::vanished) r.gone_below = gone_below(last.gradient_norm);
+  if (r.sign == Sign::vanished) r.gone_below = addnorm::gone_below(last.gradient_norm, kGoneShare);
   return r;
 }
 
 }  // namespace
+
+std::size_t gone_below(const std::vector<double>& norms, double share) {
+  for (std::size_t place = norms.size(); place-- > 1;)
+    if (!(norms[place - 1] >= share * norms.back())) return place;
+  return 0;
+}
 
 Reading read_trial(const Trial& trial, OptimizerKind optimizer) {
   const double least_gradient = optimizer == OptimizerKind::sgd ? kLeastOfSgd : kLeastGradient;

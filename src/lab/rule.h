@@ -27,6 +27,10 @@ inline constexpr double kMostGradient = 2e4;
 /// A place has no gradient, for those who are told about it, where less than this share of the top's is left.
 inline constexpr double kGoneShare = 0.1;
 
+/// The highest unit, from 1, below which less than `share` of the gradient after the last one is left; 0: there is none. Norms by
+/// place.
+std::size_t gone_below(const std::vector<double>& norms, double share);
+
 enum class Sign : unsigned char {
   healthy,
   vanished,  ///< no gradient reaches the lower units

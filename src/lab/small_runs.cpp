@@ -252,6 +252,11 @@ void add_losses(Samples& samples, const std::string& name, const SmallRun& run, 
   }
 }
 
+void add_run(Samples& samples, const std::string& name, SmallRun run, const ClaimContext& context) {
+  run.steps = context.steps(run.steps);
+  add_losses(samples, name, run, run_seeds(run, context));
+}
+
 std::unique_ptr<Dataset> data_of(const SmallRun& run, std::uint64_t seed) {
   if (run.model.model == ModelKind::mlp) return mixture().dataset(seed);
   if (run.model.model == ModelKind::seq2seq) return reversal().dataset(seed);

@@ -80,4 +80,7 @@ std::vector<RunSummary> run_all(const std::vector<SmallRun>& runs, const ClaimCo
 /// The same run with every seed.
 std::vector<RunSummary> run_seeds(SmallRun run, const ClaimContext& context);
 
+/// Runs it with every seed, its steps as the context scales them, and adds its losses (add_losses).
+void add_run(Samples& samples, const std::string& name, SmallRun run, const ClaimContext& context);
+
 }  // namespace addnorm::lab

@@ -8,6 +8,7 @@
 #include "addnorm/core/rng.h"
 #include "addnorm/probe/probe.h"
 #include "addnorm/tensor/arena.h"
+#include "lab/experiment.h"
 #include "lab/measured_gain.h"
 
 namespace addnorm {
@@ -19,16 +20,6 @@ constexpr double kNudge = 1e-3;  // of every parameter, relative to the RMS of i
 Tensor logits_of(const Model& model, const Batch& batch) {
   const NoGrad values_only;
   return batch_logits(model, batch, {.train = false}).value().clone();
-}
-
-double relative_change(const Tensor& before, const Tensor& after) {
-  double change = 0, size = 0;
-  for (std::size_t i = 0; i < before.elements(); ++i) {
-    const double a = before.data<float>()[i], b = after.data<float>()[i];
-    change += (b - a) * (b - a);
-    size += a * a;
-  }
-  return size > 0 ? std::sqrt(change / size) : 0;
 }
 
 /// E||f(x; W + d) - f(x; W)|| / ||f(x; W)|| / kNudge, d = kNudge * RMS(W) * N(0, 1) for every parameter; all is as before then.
@@ -50,7 +41,7 @@ double sensitivity(Model& model, const Batch& batch, std::uint64_t seed) {
     const auto kept = weights[at++].values<float>();
     std::copy(kept.begin(), kept.end(), p.value.value().values<float>().begin());
   });
-  return relative_change(before, after) / kNudge;
+  return lab::relative_distance(after, before) / kNudge;
 }
 
 }  // namespace
@@ -93,7 +84,7 @@ struct TrialRun::Impl {
     const StepRecord record = trainer->step();
     trial.losses.push_back(record.loss);
     trial.norms.push_back(record.gradient_norm);
-    if (first) trial.one_step_change = relative_change(before, logits_of(*model, batch));
+    if (first) trial.one_step_change = lab::relative_distance(logits_of(*model, batch), before);
   }
 
   std::shared_ptr<const Dataset> data;

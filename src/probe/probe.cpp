@@ -27,9 +27,7 @@ struct Probe::Impl {
   Impl(const ProbeOptions& o, std::function<void(const ProbeRecord&)> s) : options(o), sink(std::move(s)) {}
 
   /// The first part of a probed step, and no part of any other.
-  bool measuring(std::int64_t at) const {
-    return options.level != ProbeLevel::off && is_probed(at, options.every) && parts == 1;
-  }
+  bool measuring(std::int64_t at) const { return options.level != ProbeLevel::off && is_probed(at, options.every) && parts == 1; }
   /// What `work` takes counts as the probes' time.
   template <class Work>
   void timed(Work&& work) {

@@ -12,8 +12,7 @@ void add_run(Samples& s, const char* name, std::size_t layers, const ClaimContex
   SmallRun run = deep_run(name);
   if (std::string_view(name) == "deepnorm") run = as_published(run);  // its start is half of it; B2T has its own too
   run.model.layers = layers;
-  run.steps = context.steps(run.steps);
-  add_losses(s, layers == 18 ? name : concat(name, ", ", layers, " layers"), run, run_seeds(run, context));
+  add_run(s, layers == 18 ? name : concat(name, ", ", layers, " layers"), run, context);
 }
 
 Samples measure(const ClaimContext& context) {

@@ -37,8 +37,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   SmallRun run = deep_run("post-ln");
   run.model.layers = 18;
-  run.steps = context.steps(run.steps);
-  add_losses(s, "loss", run, run_seeds(run, context));
+  add_run(s, "loss", run, context);
   for (const std::uint64_t seed : context.seeds) {
     run.seed = seed;
     s.add("gradients", gradients(run));

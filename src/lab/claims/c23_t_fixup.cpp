@@ -13,9 +13,8 @@ Samples measure(const ClaimContext& context) {
   for (const std::string name : kStacks) {
     SmallRun run = deep_run(name);
     run.warmup = 0;
-    run.steps = context.steps(run.steps);
     if (name == "t-fixup") run.model.own_arrangement = {};  // its weights at the start are all that it is
-    add_losses(s, name, run, run_seeds(run, context));
+    add_run(s, name, run, context);
   }
   return s;
 }

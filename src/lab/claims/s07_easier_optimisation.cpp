@@ -13,8 +13,7 @@ Samples measure(const ClaimContext& context) {
   for (const char* name : kStacks) {
     SmallRun run = short_run(name);
     run.rate = 1e-3;
-    run.steps = context.steps(run.steps);
-    add_losses(s, name, run, run_seeds(run, context));
+    add_run(s, name, run, context);
   }
   return s;
 }

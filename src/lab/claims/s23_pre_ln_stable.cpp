@@ -8,11 +8,7 @@ namespace {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  for (const char* name : {"post-ln", "norm-skip", "pre-ln"}) {
-    SmallRun run = short_run(name);
-    run.steps = context.steps(run.steps);
-    add_losses(s, name, run, run_seeds(run, context));
-  }
+  for (const char* name : {"post-ln", "norm-skip", "pre-ln"}) add_run(s, name, short_run(name), context);
   return s;
 }
 

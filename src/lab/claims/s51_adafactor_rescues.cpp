@@ -10,9 +10,8 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const OptimizerKind kind : {OptimizerKind::adam, OptimizerKind::adafactor}) {
     SmallRun run = short_run("post-ln");
-    run.steps = context.steps(run.steps);
     run.optimizer = kind;
-    add_losses(s, kind == OptimizerKind::adam ? "Adam" : "Adafactor", run, run_seeds(run, context));
+    add_run(s, kind == OptimizerKind::adam ? "Adam" : "Adafactor", run, context);
   }
   return s;
 }

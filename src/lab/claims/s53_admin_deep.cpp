@@ -8,11 +8,7 @@ namespace {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  for (const char* name : {"post-ln", "admin"}) {
-    SmallRun run = deep_run(name);
-    run.steps = context.steps(run.steps);
-    add_losses(s, name, run, run_seeds(run, context));
-  }
+  for (const char* name : {"post-ln", "admin"}) add_run(s, name, deep_run(name), context);
   return s;
 }
 

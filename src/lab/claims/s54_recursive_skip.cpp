@@ -9,11 +9,8 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : {"post-ln", "rskip"})
-    for (const std::int64_t warmup : {0, 120}) {
-      SmallRun run = short_run(name, warmup);
-      run.steps = context.steps(run.steps);
-      add_losses(s, concat(name, warmup == 0 ? " without" : " with"), run, run_seeds(run, context));
-    }
+    for (const std::int64_t warmup : {0, 120})
+      add_run(s, concat(name, warmup == 0 ? " without" : " with"), short_run(name, warmup), context);
   return s;
 }
 

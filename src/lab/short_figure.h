@@ -1,0 +1,17 @@
+// Numbers in sentences.
+#pragma once
+
+#include <iomanip>
+#include <sstream>
+#include <string>
+
+namespace addnorm {
+
+/// Two figures that matter: "0.003", "14", "4.1e+05".
+inline std::string short_figure(double x) {
+  std::ostringstream out;
+  out << std::setprecision(2) << x;
+  return out.str();
+}
+
+}  // namespace addnorm
