@@ -8,8 +8,9 @@
 namespace addnorm {
 namespace {
 
-constexpr double kFarOutside = 0.5;  // powers of ten
-constexpr double kHopeless = 1;      // half-way through a trial
+constexpr double kFarOutside = 0.5;     // powers of ten
+constexpr double kHopeless = 1;         // half-way through a trial
+constexpr std::size_t kLookAgain = 10;  // steps of a trial that is lengthened
 
 enum class Patience : unsigned char { whole_trial, while_there_is_hope };
 
@@ -20,17 +21,22 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   const RunData data = ground.source.datasets(own);
   const bool looked_at = patience == Patience::whole_trial && !ground.request.brief;
   TrialRun run(own, own.seed, data.train, looked_at ? StartLook::whole : StartLook::none);
-  std::size_t at = 0;
+  std::size_t at = 0, steps = kTrialSteps;
   const auto go_on = [&] {
-    if (ground.observer) ground.observer->on_trial(what, at++, kTrialSteps);
+    if (ground.observer) ground.observer->on_trial(what, at++, steps);
     return ground.go_on();
   };
-  const auto hopeless = [&] { return read_trial(run.trial(), own.optimizer.kind).margin < -kHopeless; };
+  const auto reading = [&] { return read_trial(run.trial(), own.optimizer.kind); };
   if (patience == Patience::while_there_is_hope && !run.advance(kTrialSteps / 2, go_on)) return false;
-  if (patience == Patience::whole_trial || !hopeless())
+  if (patience == Patience::whole_trial || reading().margin >= -kHopeless)
     if (!run.advance(kTrialSteps, go_on)) return false;
+  if (run.trial().losses.size() == kTrialSteps && is_open(reading(), trial_options(own, own.seed))) {
+    steps = kLongTrialSteps;
+    for (std::size_t next = kTrialSteps; next < steps && reading().spread < kRecoveredSpread; next += kLookAgain)
+      if (!run.advance(next + kLookAgain, go_on)) return false;
+  }
   tried.trials.push_back(run.trial());
-  tried.readings.push_back(read_trial(run.trial(), own.optimizer.kind));
+  tried.readings.push_back(reading());
   return true;
 }
 

@@ -21,7 +21,7 @@ struct TrialGround {
   bool go_on() const { return !observer || observer->go_on(); }
 };
 
-/// How a configuration fared. A trial that ends near the line is lengthened, if the request says so.
+/// How a configuration fared. A trial that ends near the line is lengthened (is_open).
 struct Tried {
   std::vector<Trial> trials{};
   std::vector<Reading> readings{};

@@ -32,7 +32,8 @@ Reading read_stack(const Trial& trial, std::size_t which, double least_gradient)
   r.gradient = r.least_gradient = ratio_of(last);
   for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
   r.spread = std::max(last.spread.back(), last.output_spread);
-  const double apart = std::max(powers_between(r.spread, kLeastSpread), powers_between(r.gradient, kPlentyOfGradient));
+  const double least_spread = trial.losses.size() > kTrialSteps ? kLeastSpreadLater : kLeastSpread;
+  const double apart = std::max(powers_between(r.spread, least_spread), powers_between(r.gradient, kPlentyOfGradient));
   const double reaches = powers_between(r.least_gradient, least_gradient);
   const double bounded = powers_between(kMostGradient, r.gradient);
   r.margin = std::min({apart, reaches, bounded});
@@ -69,6 +70,12 @@ Reading read_trial(const Trial& trial, OptimizerKind optimizer) {
   worst.margin = -10;
   worst.broke_off = trial.broke_off;
   return worst;
+}
+
+bool is_open(const Reading& r, const TrainerOptions& options) {
+  constexpr double kWithin = 2.5, kReaches = 1;
+  const bool near = r.spread > kLeastSpread / kWithin && r.spread < kLeastSpread * kWithin && r.gradient < kReaches;
+  return near && r.broke_off.empty() && options.schedule.warmup == 0 && options.optimizer.kind != OptimizerKind::sgd;
 }
 
 double measured_confidence(bool trains, bool clear) {

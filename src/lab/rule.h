@@ -13,13 +13,16 @@ namespace addnorm {
 /// whichever is larger (resi-dual has another stream that goes into the output), a trial trains where
 ///
 ///   spread > kLeastSpread  or  g > kPlentyOfGradient    at the last step: tokens that are alike come apart again only where
-///   plenty
-///                                                       of gradient reaches the lower units (norms inside the branch)
+///                                                       plenty of gradient reaches the lower units (norms inside the branch)
 ///   g > kLeastGradient     at every step that was looked at; with SGD, whose steps are as small as the gradient, kLeastOfSgd
 ///   g < kMostGradient      at the last step
 ///
-/// in the stack that is worse, and no number was anything but finite.
+/// in the stack that is worse, and no number was anything but finite. A trial that is_open() goes on to kLongTrialSteps, or until
+/// the spread is above kRecoveredSpread; its line is kLeastSpreadLater then.
 inline constexpr double kLeastSpread = 0.01;
+inline constexpr double kLeastSpreadLater = 0.02;
+inline constexpr double kRecoveredSpread = 0.1;
+inline constexpr std::size_t kLongTrialSteps = 80;
 inline constexpr double kPlentyOfGradient = 3;
 inline constexpr double kLeastGradient = 3e-3;
 inline constexpr double kLeastOfSgd = 0.2;
@@ -60,5 +63,9 @@ double measured_confidence(bool trains, bool clear);
 inline constexpr double kClearMargin = 0.3;  ///< powers of ten
 
 Reading read_trial(const Trial& trial, OptimizerKind optimizer = OptimizerKind::adam);
+/// Some twenty steps have not settled it: little gradient reaches the lower units, and the spread is within a factor of 2.5 of
+/// its line. Later steps tell, because tokens either come apart again or do not, but only at the rate and batch of the run: not
+/// with a warm-up that was squeezed, and not with SGD, where the gradient decides.
+bool is_open(const Reading& reading, const TrainerOptions& options);
 
 }  // namespace addnorm

@@ -72,6 +72,30 @@ TEST(Rule, FailsAGradientBeyondAllBoundsAndANumberThatIsNotFinite) {
   EXPECT_FALSE(read_trial({.broke_off = "step 1: the loss is inf"}).trains());
 }
 
+TEST(Rule, GoesOnWhereTwentyStepsDoNotSettleIt) {
+  const auto open = [](double gradient, double spread, const TrainerOptions& options = {}) {
+    return is_open(read_trial(trial({record({gradient, 1, 1, 1, 1}, spread)})), options);
+  };
+  EXPECT_TRUE(open(0.2, 0.011));
+  EXPECT_TRUE(open(0.2, 0.005));
+  EXPECT_FALSE(open(0.2, 0.03)) << "tokens differ";
+  EXPECT_FALSE(open(0.2, 0.003)) << "tokens are alike";
+  EXPECT_FALSE(open(1.5, 0.011)) << "gradient reaches the first unit";
+  EXPECT_FALSE(open(0.2, 0.011, {.schedule = {.warmup = 20}})) << "the later steps of a squeezed warm-up tell nothing";
+  EXPECT_FALSE(open(0.2, 0.011, {.optimizer = {.kind = OptimizerKind::sgd}}));
+  Trial broken = trial({record({0.2, 1, 1, 1, 1}, 0.011)});
+  broken.broke_off = "step 3: the loss is nan";
+  EXPECT_FALSE(is_open(read_trial(broken), {}));
+}
+
+TEST(Rule, AsksMoreSpreadOfATrialThatWasLengthened) {
+  Trial t = trial({record({0.2, 1, 1, 1, 1}, 0.015)});
+  EXPECT_TRUE(read_trial(t).trains());
+  t.losses.assign(kLongTrialSteps, 3.0);
+  EXPECT_FALSE(read_trial(t).trains());
+  EXPECT_NE(read_trial(t).text().find("after 80 steps"), std::string::npos) << read_trial(t).text();
+}
+
 TEST(Rule, ReadsTheWorseOfTwoStacksAndNamesIt) {
   ProbeRecord both = record(kEven, 0.5, "encoder");
   both.stacks.push_back(record({0.001, 0.01, 0.2, 1, 1}, 0.001, "decoder").stacks[0]);
