@@ -43,8 +43,8 @@ std::string short_name(const RunOptions& o) {
 }
 
 /// How one option is told in a label.
-std::string option_in_words(const std::string& name, const Json* value) {
-  const std::string text = value == nullptr ? "by default" : value->is_string() ? value->text() : value->dump();
+std::string option_in_words(const std::string& name, const Json& value) {
+  const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
   if (name == "layers") return text + " layers";
   if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + " warm-up steps";
@@ -75,7 +75,8 @@ Names differing_options(const std::vector<RowResult*>& rows) {
 std::string label_of(const RowResult& row, const Names& names) {
   const Json options = parsed(row.row.options, row.row.place);
   std::string label = row.arrangement;
-  for (const std::string& name : names) label += ", " + option_in_words(name, options.find(name));
+  for (const std::string& name : names)
+    if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
   return label;
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "lab/short_figure.h"
 #include "train/flops.h"
 
 namespace addnorm {
@@ -44,6 +45,13 @@ void keep_branches_strong(ModelConfig& m, std::size_t asked_width) {
   m.own_arrangement = wider;
 }
 
+/// A step of Adam moves every weight by some lr, so what a matrix gives moves by lr * width of what it had; Adafactor's steps are
+/// as large as RMS(W) ~ 1 / sqrt(width). A step of SGD is as small as the gradient, which falls with the width.
+double rate_ratio(OptimizerKind kind, double widths) {
+  if (kind == OptimizerKind::sgd) return 1;
+  return kind == OptimizerKind::adafactor ? std::sqrt(widths) : widths;
+}
+
 }  // namespace
 
 Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
@@ -57,7 +65,11 @@ Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
   while (large() && o.model.d_model % 2 == 0 && o.model.d_model / 2 >= kLeastWidth) halve_width(o.model);
   if (o.model.d_model != options.model.d_model) {
     keep_branches_strong(o.model, options.model.d_model);
+    const double widths = static_cast<double>(options.model.d_model) / static_cast<double>(o.model.d_model);
+    const double faster = rate_ratio(o.optimizer.kind, widths);
+    o.lr *= faster;
     twin.told = concat("d_model ", o.model.d_model, " (of ", options.model.d_model, ")");
+    if (faster > 1) twin.told += concat(" at ", short_figure(faster), " times the rate");
   }
   return twin;
 }

@@ -127,6 +127,22 @@ TEST(Twin, KeepsBranchesAsStrongWhereWeightsDoNotKnowTheWidth) {
   EXPECT_FALSE(twin_within(xavier, 5e9, true).options.model.own_arrangement.has_value());
 }
 
+TEST(Twin, ChangesItsBranchesAsMuchInAStep) {
+  const auto faster = [](const char* optimizer) {
+    const RunOptions o =
+        planned_options(concat(R"("layers": 24, "d_model": 1024, "heads": 16, "optimizer": ")", optimizer, "\""));
+    const Twin twin = twin_within(o, 5e9, true);
+    return std::pair(twin.options.lr / o.lr, 1024.0 / static_cast<double>(twin.options.model.d_model));
+  };
+  for (const char* name : {"adam", "adamw", "radam"}) {
+    const auto [rate, widths] = faster(name);
+    EXPECT_GT(widths, 1) << name;
+    EXPECT_DOUBLE_EQ(rate, widths) << name;
+  }
+  EXPECT_DOUBLE_EQ(faster("adafactor").first, std::sqrt(faster("adafactor").second));
+  EXPECT_EQ(faster("sgd").first, 1);
+}
+
 TEST(Twin, IsTheModelItselfWhereThatIsSmall) {
   const RunOptions o = planned_options(R"("layers": 12, "d_model": 64, "heads": 2, "seq_len": 16, "batch_size": 2)");
   const Twin twin = twin_within(o, 5e9, true);
