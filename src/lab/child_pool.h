@@ -13,8 +13,8 @@ namespace addnorm {
 struct Job {
   std::function<std::vector<std::string>(int threads)> arguments{};  ///< and may write the files that they name
   std::filesystem::path log{};
-  std::function<void()> started{};
-  std::function<void()> look{};  ///< some times a second while it runs
+  std::function<void()> started = [] {};
+  std::function<void()> look = [] {};  ///< some times a second while it runs
   std::function<void(const ChildEnd& end, bool asked_to_end)> done{};
   std::function<void(const std::string& problem)> not_started{};
 };

@@ -12,6 +12,7 @@ template <class Io>
 static void fields(Io& io, Prediction& p) {
   io("forecast", p.forecast);
   io("confidence", p.confidence);
+  io("clear", p.clear);
   io("reason", p.reason);
   io("skip_gain_measured", p.skip_gain_measured);
   io("twin", p.twin);

@@ -14,6 +14,7 @@ Prediction predict(std::string_view options, std::uint64_t first_seed, std::size
   const PreflightResult found = preflight(request);
   return {.forecast = found.forecast,
           .confidence = found.confidence,
+          .clear = found.clear,
           .reason = found.reason,
           .skip_gain_measured = found.skip_gain_measured,
           .twin = found.twin,

@@ -46,7 +46,8 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   const Reading& typical = tried.typical();
   result.reason = typical.text();
   const bool agree = tried.passed() == 0 || tried.passed() == tried.readings.size();
-  result.confidence = measured_confidence(tried.trains(), agree && std::abs(typical.margin) > kClearMargin);
+  result.clear = agree && std::abs(typical.margin) > kClearMargin;
+  result.confidence = measured_confidence(tried.trains(), result.clear);
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 

@@ -27,6 +27,7 @@ std::string to_json(const PreflightResult& r) {
   for (const Trial& trial : r.trials) trials.push_back(json_of(trial));
   Json all{{"verdict", name_of(r.forecast)},
            {"confidence", r.confidence},
+           {"clear", r.clear},
            {"reason", r.reason},
            {"advice", advice},
            {"passed", r.passed},

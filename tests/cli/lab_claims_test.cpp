@@ -69,7 +69,7 @@ TEST(LabClaims, GoOnWhenOneOfThemFails) {
   const Json all = parsed(ended.out, "stdout");
   ASSERT_EQ(all.size(), 2u);
   EXPECT_EQ(all[0]["verdict"].text(), "failed");
-  EXPECT_TRUE(says(all[0]["measured"].text(), "ended with code 2: ")) << all[0]["measured"].text();
+  EXPECT_TRUE(says(all[0]["measured"].text(), "exit code 2: ")) << all[0]["measured"].text();
   EXPECT_EQ(all[1]["verdict"].text(), "false");
 }
 

@@ -20,6 +20,7 @@ namespace addnorm {
 struct Prediction {
   Forecast forecast = Forecast::trains;
   double confidence = 0;
+  bool clear = false;  ///< as in PreflightResult
   std::string reason{};
   std::optional<double> skip_gain_measured{};
   std::string twin{};       ///< what was tried in place of the model; "": that model itself

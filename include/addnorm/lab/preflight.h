@@ -44,6 +44,7 @@ class PreflightObserver {
 struct PreflightResult {
   Forecast forecast = Forecast::trains;
   double confidence = 0;  ///< how often this kind of answer was right where it was measured (docs/preflight.md)
+  bool clear = false;     ///< all trials agree, and are far from every line of the rule
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};
   std::vector<Trial> trials{};                  ///< one per seed
