@@ -40,13 +40,16 @@ PreflightRequest request_of(PreflightChoices& o) {
 }
 
 int find_rate(const PreflightRequest& request, PreflightView& view, bool json) {
-  const std::optional<double> rate = largest_rate(request, &view);
+  const std::optional<RateFound> found = largest_rate(request, &view);
   view.wipe();
   if (SignalWatch::caught()) return SignalWatch::exit_code();
   if (json)
-    std::cout << "{\"max_lr\":" << (rate ? concat(*rate) : "null") << "}\n";
-  else if (rate)
-    std::cout << "the largest rate that passes the trial: --lr " << rate_text(*rate) << '\n';
+    std::cout << "{\"max_lr\":" << (found ? concat(found->rate) : "null")
+              << ",\"larger_fails\":" << (found && found->larger_fails ? "true" : "false") << "}\n";
+  else if (found && found->larger_fails)
+    std::cout << "the largest rate that passes the trial: --lr " << rate_text(found->rate) << '\n';
+  else if (found)
+    std::cout << "no rate up to " << rate_text(found->rate) << ", a hundred times the asked one, fails the trial\n";
   else
     std::cout << "no rate down to a hundredth of the asked one passes the trial\n";
   return 0;

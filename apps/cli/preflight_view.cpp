@@ -18,9 +18,6 @@ namespace {
 constexpr std::size_t kLabel = 20;  // columns of the names beside plots
 constexpr std::size_t kMostPlot = 48;
 
-/// Of the stack that the verdict speaks of: the last one.
-const StackRecord& stack_of(const ProbeRecord& record) { return record.stacks.back(); }
-
 std::string settings(const RunOptions& o) {
   const ModelConfig& m = o.model;
   return concat(m.arrangement, ", ", m.layers, " layers, d_model ", m.d_model, ", ", name_of(o.optimizer.kind), " at ",
@@ -62,7 +59,7 @@ std::vector<double> relative_to_top(const std::vector<double>& norms) {
 std::string plots(const PreflightResult& r, const Terminal& terminal) {
   if (r.trials.empty() || r.trials[0].records.empty()) return "";
   const Trial& trial = r.trials[0];
-  const StackRecord &start = stack_of(trial.start()), &after = stack_of(trial.after());
+  const StackRecord &start = trial.start().stacks[r.stack], &after = trial.after().stacks[r.stack];
   const std::string steps = concat(" after ", trial.losses.size());
   const std::vector<double> g0 = relative_to_top(start.gradient_norm), g1 = relative_to_top(after.gradient_norm);
   const auto [g_low, g_high] = powers({&g0, &g1});

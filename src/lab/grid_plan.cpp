@@ -8,6 +8,7 @@
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
+#include "addnorm/model/stack.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
 #include "addnorm/train/memory.h"
@@ -78,20 +79,6 @@ std::string label_of(const RowResult& row, const Names& names) {
   for (const std::string& name : names)
     if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
   return label;
-}
-
-/// Of the only stack, or of the decoder.
-StackShape last_stack(const ModelConfig& config) {
-  const bool pairs = config.model == ModelKind::seq2seq;
-  StackShape shape{.width = config.d_model, .layers = pairs ? config.decoder_layers : config.layers};
-  shape.kind = pairs ? StackKind::decoder : config.model == ModelKind::lm ? StackKind::decoder_only : StackKind::encoder_only;
-  if (pairs) shape.other_layers = config.layers;
-  shape.sub_layers.clear();
-  const bool attends = config.layer != LayerKind::ffn && config.model != ModelKind::mlp;
-  if (attends) shape.sub_layers.push_back(SubLayer::self);
-  if (pairs) shape.sub_layers.push_back(SubLayer::cross);
-  if (config.layer != LayerKind::attention || !attends) shape.sub_layers.push_back(SubLayer::ffn);
-  return shape;
 }
 
 }  // namespace
@@ -171,7 +158,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     const RunOptions options = planned_for(given, opened);
     RowResult planned_row{.row = row, .options = to_json(options), .arrangement = options.model.arrangement};
     const Arrangement arrangement = with_options(arrangement_of(options.model), residual_options(options.model));
-    const StackShape shape = last_stack(options.model);
+    const StackShape shape = first_stack_shape(options.model);
     planned_row.formula = units_text(formula_of(arrangement, shape, norm_of(options.model)));
     if (const auto gain = skip_gain(arrangement, shape, NormalInit::with_its_gains)) planned_row.skip_gain_predicted = gain->gain;
     planned_row.baselines = *opened.baselines;

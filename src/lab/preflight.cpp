@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
-#include "addnorm/core/parallel.h"
+#include "addnorm/model/stack.h"
 #include "addnorm/residual/explain.h"
 #include "lab/advice.h"
 #include "lab/measured_gain.h"
@@ -14,23 +14,16 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kHorizon = 300;       // what the rule was held against
-constexpr double kFlopsPerSecond = 3.5e10;  // of one thread, in products of this size; a guess only decides what is made narrower
+constexpr std::size_t kHorizon = 300;  // what the rule was held against
+/// Of one thread, in products of this size. It only decides what is made narrower, and must not depend on the machine: the same
+/// model gets the same twin everywhere.
+constexpr double kFlopsPerSecond = 3.5e10;
 
 using Clock = std::chrono::steady_clock;
 
-StackShape shape_of(const ModelConfig& config) {
-  StackShape shape{.width = config.d_model, .layers = config.layers};
-  if (config.model == ModelKind::encoder || config.model == ModelKind::classifier || config.model == ModelKind::mlp)
-    shape.kind = StackKind::encoder_only;
-  if (config.layer == LayerKind::attention) shape.sub_layers = {SubLayer::self};
-  if (config.layer == LayerKind::ffn || config.model == ModelKind::mlp) shape.sub_layers = {SubLayer::ffn};
-  return shape;
-}
-
 void describe_arrangement(PreflightResult& result) {
   const ModelConfig& config = result.options.model;
-  const StackShape shape = shape_of(config);
+  const StackShape shape = first_stack_shape(config);
   const Arrangement row = with_options(arrangement_of(config), residual_options(config));
   result.formula = units_text(formula_of(row, shape, norm_of(config)));
   if (const auto gain = skip_gain(row, shape, NormalInit::with_its_gains)) result.skip_gain_predicted = gain->gain;
@@ -47,7 +40,7 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   result.reason = typical.text();
   const bool agree = tried.passed() == 0 || tried.passed() == tried.readings.size();
   result.clear = agree && std::abs(typical.margin) > kClearMargin;
-  result.confidence = measured_confidence(tried.trains(), result.clear);
+  result.stack = typical.stack_index;
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 
@@ -72,7 +65,7 @@ TrialGround ground_of(const Prepared& p, const PreflightRequest& request, Prefli
   return {.source = *p.source,
           .request = request,
           .observer = observer,
-          .step_flops = request.seconds / steps * kFlopsPerSecond * threads(),
+          .step_flops = request.seconds / steps * kFlopsPerSecond,
           .may_shorten = text && !p.data.pairs};
 }
 
@@ -103,6 +96,7 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
     if (request.advice) other_advice(ground, p.options, result.advice);
     result.stopped = observer && !observer->go_on();
   }
+  result.confidence = measured_confidence(result.forecast, result.clear);
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;
 }

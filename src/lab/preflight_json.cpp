@@ -38,7 +38,8 @@ std::string to_json(const PreflightResult& r) {
            {"skip_gain_predicted", or_null(r.skip_gain_predicted)},
            {"skip_gain_measured", or_null(r.skip_gain_measured)}};
   if (!r.trials.empty() && !r.trials[0].records.empty()) {
-    const StackRecord &start = r.trials[0].start().stacks.back(), &after = r.trials[0].after().stacks.back();
+    const StackRecord &start = r.trials[0].start().stacks[r.stack], &after = r.trials[0].after().stacks[r.stack];
+    all["stack"] = start.name;
     all["units"] = start.units;
     all["stream_rms"] = start.stream_rms;
     all["gradient_norm"] = start.gradient_norm;

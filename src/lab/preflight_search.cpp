@@ -1,4 +1,5 @@
 // The largest rate and the shortest warm-up that pass a trial, by bisection.
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/core/error.h"
@@ -14,7 +15,7 @@ constexpr std::size_t kFirstWarmup = 10;
 
 }  // namespace
 
-std::optional<double> largest_rate(const PreflightRequest& request, PreflightObserver* observer) {
+std::optional<RateFound> largest_rate(const PreflightRequest& request, PreflightObserver* observer) {
   const Prepared p = prepared(request, observer);
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
@@ -24,8 +25,11 @@ std::optional<double> largest_rate(const PreflightRequest& request, PreflightObs
   require(p.options.lr > 0, "--lr is 0; --max-lr needs a rate to begin with");
   double good = 0, bad = 0;
   if (passes(p.options.lr)) {
-    for (good = p.options.lr; bad == 0 && good < kWidest * p.options.lr && ground.go_on();)
-      (passes(2 * good) ? good : bad) = 2 * good;
+    const double most = kWidest * p.options.lr;
+    for (good = p.options.lr; bad == 0 && good < most && ground.go_on();) {
+      const double next = std::min(2 * good, most);
+      (passes(next) ? good : bad) = next;
+    }
   } else {
     for (bad = p.options.lr; good == 0 && bad > p.options.lr / kWidest && ground.go_on();)
       (passes(bad / 2) ? good : bad) = bad / 2;
@@ -34,7 +38,8 @@ std::optional<double> largest_rate(const PreflightRequest& request, PreflightObs
     const double middle = std::sqrt(good * bad);
     (passes(middle) ? good : bad) = middle;
   }
-  return good > 0 && ground.go_on() ? std::optional(good) : std::nullopt;
+  if (!(good > 0) || !ground.go_on()) return std::nullopt;
+  return RateFound{.rate = good, .larger_fails = bad > 0};
 }
 
 std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, PreflightObserver* observer) {

@@ -28,7 +28,7 @@ double powers_between(double above, double below) { return std::log10(std::max(a
 
 Reading read_stack(const Trial& trial, std::size_t which, double least_gradient) {
   const StackRecord& last = trial.after().stacks[which];
-  Reading r{.units = last.units.size(), .stack = last.name};
+  Reading r{.units = last.units.size(), .stack_index = which, .stack = last.name};
   r.gradient = r.least_gradient = ratio_of(last);
   for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
   r.spread = std::max(last.spread.back(), last.output_spread);
@@ -78,9 +78,9 @@ bool is_open(const Reading& r, const TrainerOptions& options) {
   return near && r.broke_off.empty() && options.schedule.warmup == 0 && options.optimizer.kind != OptimizerKind::sgd;
 }
 
-double measured_confidence(bool trains, bool clear) {
-  if (clear) return trains ? 0.98 : 0.94;
-  return trains ? 0.83 : 0.86;
+double measured_confidence(Forecast forecast, bool clear) {
+  if (forecast == Forecast::trains) return clear ? 0.98 : 0.83;
+  return clear ? 0.94 : 0.86;
 }
 
 std::string Reading::text() const {

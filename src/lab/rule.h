@@ -5,7 +5,7 @@
 #include <string>
 
 #include "addnorm/data/dataset.h"
-#include "addnorm/lab/trial.h"
+#include "addnorm/lab/preflight.h"
 
 namespace addnorm {
 
@@ -43,14 +43,15 @@ enum class Sign : unsigned char {
 
 struct Reading {
   Sign sign = Sign::healthy;
-  double gradient = 0;         ///< g at the last step
-  double least_gradient = 0;   ///< lowest g of all steps
-  double spread = 0;           ///< at the top
-  double margin = 0;           ///< how far inside the lines, in powers of ten of the quantity that is nearest; negative: outside
-  std::size_t units = 0;       ///< of the stack that is worse
-  std::size_t gone_below = 0;  ///< no gradient reaches below this unit, counted from 1; 0: it reaches all
-  std::string stack{};         ///< its name, in a model that has two
-  std::size_t steps = 0;       ///< that the trial had
+  double gradient = 0;          ///< g at the last step
+  double least_gradient = 0;    ///< lowest g of all steps
+  double spread = 0;            ///< at the top
+  double margin = 0;            ///< how far inside the lines, in powers of ten of the quantity that is nearest; negative: outside
+  std::size_t units = 0;        ///< of the stack that is worse
+  std::size_t gone_below = 0;   ///< no gradient reaches below this unit, counted from 1; 0: it reaches all
+  std::size_t stack_index = 0;  ///< which that is
+  std::string stack{};          ///< its name, in a model that has two
+  std::size_t steps = 0;        ///< that the trial had
   double first_loss = 0, last_loss = 0;
   std::string broke_off{};
 
@@ -59,7 +60,7 @@ struct Reading {
 };
 /// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said and by whether the
 /// trials were clear: all of them agree and lie a factor of two or more from every line.
-double measured_confidence(bool trains, bool clear);
+double measured_confidence(Forecast forecast, bool clear);
 inline constexpr double kClearMargin = 0.3;  ///< powers of ten
 
 Reading read_trial(const Trial& trial, OptimizerKind optimizer = OptimizerKind::adam);

@@ -22,7 +22,7 @@ Tensor logits_of(const Model& model, const Batch& batch) {
   return batch_logits(model, batch, {.train = false}).value().clone();
 }
 
-/// E||f(x; W + d) - f(x; W)|| / ||f(x; W)|| / kNudge, d = kNudge * RMS(W) * N(0, 1) for every parameter; all is as before then.
+/// ||f(x; W + d) - f(x; W)|| / ||f(x; W)|| / kNudge for one draw of d = kNudge * RMS(W) * N(0, 1); all is as before then.
 double sensitivity(Model& model, const Batch& batch, std::uint64_t seed) {
   const Tensor before = logits_of(model, batch);
   std::vector<Tensor> weights;

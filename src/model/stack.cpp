@@ -5,24 +5,6 @@
 namespace addnorm {
 namespace {
 
-StackShape shape_of(const ModelConfig& config, StackKind kind) {
-  StackShape shape{.width = config.d_model, .layers = config.layers, .kind = kind, .name = "stack"};
-  shape.sub_layers.clear();
-  if (config.layer != LayerKind::ffn) shape.sub_layers.push_back(SubLayer::self);
-  if (kind == StackKind::decoder) shape.sub_layers.push_back(SubLayer::cross);
-  if (config.layer != LayerKind::attention) shape.sub_layers.push_back(SubLayer::ffn);
-  if (kind == StackKind::encoder) {
-    shape.other_layers = config.decoder_layers;
-    shape.name = "encoder";
-  }
-  if (kind == StackKind::decoder) {
-    shape.layers = config.decoder_layers;
-    shape.other_layers = config.layers;
-    shape.name = "decoder";
-  }
-  return shape;
-}
-
 MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer, StackKind kind, const BranchOptions& wanted) {
   const bool cross = sub_layer == SubLayer::cross;
   MultiHeadOptions options{.d_model = config.d_model,
@@ -46,6 +28,29 @@ MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer
 
 }  // namespace
 
+StackShape stack_shape(const ModelConfig& config, StackKind kind) {
+  StackShape shape{.width = config.d_model, .layers = config.layers, .kind = kind, .name = "stack"};
+  shape.sub_layers.clear();
+  if (config.layer != LayerKind::ffn) shape.sub_layers.push_back(SubLayer::self);
+  if (kind == StackKind::decoder) shape.sub_layers.push_back(SubLayer::cross);
+  if (config.layer != LayerKind::attention) shape.sub_layers.push_back(SubLayer::ffn);
+  if (kind == StackKind::encoder) {
+    shape.other_layers = config.decoder_layers;
+    shape.name = "encoder";
+  }
+  if (kind == StackKind::decoder) {
+    shape.layers = config.decoder_layers;
+    shape.other_layers = config.layers;
+    shape.name = "decoder";
+  }
+  return shape;
+}
+
+StackShape first_stack_shape(const ModelConfig& config) {
+  if (config.model == ModelKind::seq2seq) return stack_shape(config, StackKind::encoder);
+  return stack_shape(config, config.model == ModelKind::lm ? StackKind::decoder_only : StackKind::encoder_only);
+}
+
 void StackCache::select(std::span<const std::size_t> from) {
   for (AttentionCache& cache : self) cache.select(from);
   for (AttentionCache& cache : cross)
@@ -53,7 +58,7 @@ void StackCache::select(std::span<const std::size_t> from) {
 }
 
 Stack::Stack(const ModelConfig& config, StackKind kind)
-    : residual_(make_residual(arrangement_of(config), shape_of(config, kind), residual_options(config))) {
+    : residual_(make_residual(arrangement_of(config), stack_shape(config, kind), residual_options(config))) {
   for (std::size_t layer = 0; layer < residual_->shape().layers; ++layer) layers_.push_back(make_layer(config, layer));
 }
 

@@ -155,13 +155,34 @@ TEST(Search, FindsTheLargestRateAndTheShortestWarmup) {
   PreflightRequest asked = request(concat(kDeep, R"(, "arrangement": "post-ln")"));
   const auto rate = largest_rate(asked);
   ASSERT_TRUE(rate.has_value());
-  EXPECT_LT(*rate, 0.003);
-  asked.given.options.lr = *rate;
+  EXPECT_LT(rate->rate, 0.003);
+  EXPECT_TRUE(rate->larger_fails);
+  asked.given.options.lr = rate->rate;
   asked.advice = false;
   EXPECT_EQ(preflight(asked).forecast, Forecast::trains);
-  const auto warmup = shortest_warmup(request(concat(kDeep, R"(, "arrangement": "pre-ln")")));
+  const auto none = shortest_warmup(request(concat(kDeep, R"(, "arrangement": "pre-ln")")));
+  ASSERT_TRUE(none.has_value());
+  EXPECT_EQ(*none, 0);
+}
+
+TEST(Search, FindsTheShortestWarmupThatPasses) {
+  const char* const shallow =
+      R"("layers": 8, "d_model": 32, "heads": 2, "optimizer": "adam", "lr": 0.003, "steps": 300, "arrangement": "post-ln")";
+  PreflightRequest asked = request(concat(shallow, R"(, "warmup_steps": 0)"));
+  asked.advice = false;
+  ASSERT_NE(preflight(asked).forecast, Forecast::trains);
+  const auto warmup = shortest_warmup(asked);
   ASSERT_TRUE(warmup.has_value());
-  EXPECT_EQ(*warmup, 0);
+  EXPECT_GT(*warmup, 0);
+  asked.given.options.warmup_steps = *warmup;
+  EXPECT_EQ(preflight(asked).forecast, Forecast::trains);
+}
+
+TEST(Search, SaysWhereNoRateFails) {
+  const auto rate = largest_rate(request(R"("layers": 1, "d_model": 16, "heads": 2, "lr": 1e-6, "warmup_steps": 0)"));
+  ASSERT_TRUE(rate.has_value());
+  EXPECT_DOUBLE_EQ(rate->rate, 1e-4);
+  EXPECT_FALSE(rate->larger_fails);
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ const char* name_of(Forecast forecast);  ///< "trains", "needs warm-up", "will n
 /// A change that has passed the same trial.
 struct Advice {
   std::string option;    ///< "--warmup-steps 150", as for `addnorm train`
-  std::string says;      ///< "trains", and with how many seeds
+  std::string says;      ///< "trains": most seeds passed
   RunOptions options{};  ///< with that change
 };
 
@@ -49,6 +49,7 @@ struct PreflightResult {
   std::vector<Advice> advice{};
   std::vector<Trial> trials{};                  ///< one per seed
   std::size_t passed = 0;                       ///< trials that did
+  std::size_t stack = 0;                        ///< of the records' stacks the one that the verdict speaks of: the worse one
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
   std::optional<double> skip_gain_measured{};   ///< of the first trial's model
   std::string formula{};                        ///< of the units
@@ -64,9 +65,13 @@ struct PreflightResult {
 PreflightResult preflight(const PreflightRequest& request, PreflightObserver* observer = nullptr);
 std::string to_json(const PreflightResult& result);
 
+struct RateFound {
+  double rate = 0;
+  bool larger_fails = true;  ///< false: it is a hundred times the asked one, and nothing above was tried
+};
 /// The largest rate between a hundredth and a hundred times the asked one, within a quarter of itself, and the shortest warm-up,
 /// within a quarter of itself, that pass; nothing: none does. By bisection: passing is taken to be monotonous.
-std::optional<double> largest_rate(const PreflightRequest& request, PreflightObserver* observer = nullptr);
+std::optional<RateFound> largest_rate(const PreflightRequest& request, PreflightObserver* observer = nullptr);
 std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, PreflightObserver* observer = nullptr);
 
 }  // namespace addnorm

@@ -14,8 +14,8 @@
 
 namespace addnorm {
 
-/// A warm-up of W steps is tried as one of W / kSqueeze: the trial is short, and what decides is how the full rate meets a model
-/// that has been warmed up, not how long that took.
+/// A warm-up of W steps is tried as one of W / kSqueeze. A trial of 20 steps so ends at the full rate for W up to 100, and at
+/// 100 / W of it for longer ones; docs/preflight.md tells how well that predicts the first 300 steps.
 inline constexpr std::size_t kSqueeze = 5;
 inline constexpr std::size_t kTrialSteps = 20;
 

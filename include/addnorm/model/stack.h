@@ -10,6 +10,11 @@
 
 namespace addnorm {
 
+/// Depth, width and sub-layers of a stack of that model, as arrangements take them. `config` is completed.
+StackShape stack_shape(const ModelConfig& config, StackKind kind);
+/// Of the only stack, or of the encoder.
+StackShape first_stack_shape(const ModelConfig& config);
+
 /// Keys and values of every attention of a stack.
 struct StackCache {
   std::vector<AttentionCache> self, cross;  ///< by layer
