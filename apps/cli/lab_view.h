@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <iosfwd>
-#include <map>
 
 #include "lab.h"
 

@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
