@@ -33,7 +33,9 @@ struct Cause {
   std::int64_t step = 0;  ///< of the record that shows it first
   std::size_t unit = 0;   ///< from 1 on; 0: it is not about one
   bool confirmed = false;  ///< by `by`
-  std::string by{};        ///< "with 200 warm-up steps: trains, 3 of 3"; where it is not confirmed: what was tried, or ""
+  /// "with 200 warm-up steps: trains, 3 of 3". Where it is not confirmed: what else trains ("trains with 6 layers (3 of 3)") or
+  /// was tried, or "".
+  std::string by{};
 };
 
 /// From what the probes recorded (in the order of steps) and what became of the losses. With x_i the stream behind unit i, x_0
