@@ -11,11 +11,14 @@
 namespace addnorm {
 namespace {
 
+constexpr std::size_t kTellsLess = 10000;  // more than any rank of a change that speaks for a cause
+
 /// What tells another row from one that failed, in words.
 struct Change {
   std::size_t other = 0;  ///< the row
   std::size_t rank = 0;   ///< the lower, the closer to the cause
   bool speaks = false;    ///< of one thing only, which bears on the cause
+  bool two = false;       ///< another arrangement, which does with less warm-up
   std::string words{};
 };
 
@@ -48,7 +51,7 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "qk_norm", "clip_grad_norm", "layers"};
   // What changes least: one part more where there is no skip at all, else a weight of the skip.
   static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kWeights{"deepnorm", "admin", "pre-ln"};
-  constexpr std::size_t kStep = 100, kTellsLess = 10000, kTwoThings = 20000;
+  constexpr std::size_t kStep = 100;
   const std::vector<std::string> fields = changes.between(row, other);
   const bool less_warmup = changes.warmup(other) < changes.warmup(row);
   const auto has = [&](const char* name) { return std::ranges::find(fields, name) != fields.end(); };
@@ -56,13 +59,14 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   if (!two && (fields.size() != 1 || less_warmup)) return std::nullopt;
   const std::string field = two ? "arrangement" : fields.front();
   Change change{.other = other, .words = words_for(changes, field, other)};
+  change.two = two;
   if (two) change.words += changes.warmup(other) == 0 ? ", without any warm-up" : ", with less warm-up";
   change.speaks = !two && bears_on(result.rows[row].cause->kind, field, changes, row, other);
   change.rank = kStep * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
   const auto& closer = result.rows[row].skip_gain_predicted ? kWeights : kSkips;
   if (field == "arrangement")
     change.rank += static_cast<std::size_t>(std::ranges::find(closer, changes.value(other, field)) - closer.begin());
-  if (!change.speaks) change.rank += two ? kTwoThings : kTellsLess;
+  if (!change.speaks) change.rank += two ? kTellsLess : 2 * kTellsLess;
   return change;
 }
 
@@ -89,7 +93,7 @@ std::optional<Change> closest(const GridResult& result, const GridChanges& chang
     if (trains && change->speaks && shows(result, one, result.rows[row].cause->kind)) {
       change->speaks = false;
       change->words += ", though its probes show the same";
-      change->rank += 10000;
+      change->rank += kTellsLess;
     }
     if (!best || change->rank < best->rank) best = std::move(change);
   }
@@ -116,7 +120,10 @@ struct Telling {
   GridRow row;
   bool warmup = false;  ///< it is the warm-up that is changed
 };
-std::optional<Telling> telling_change(const RowResult& row, const GridChanges& changes, std::size_t index) {
+/// `trains`: the closest change that does, and says too little.
+std::optional<Telling> telling_change(const GridResult& result, const GridChanges& changes, std::size_t index,
+                                      const std::optional<Change>& trains) {
+  const RowResult& row = result.rows[index];
   const std::size_t warmup = std::min<std::size_t>(200, changes.steps(index) * 2 / 3);
   const double lr = changes.number(index, "lr");
   switch (row.cause->kind) {
@@ -128,7 +135,9 @@ std::optional<Telling> telling_change(const RowResult& row, const GridChanges& c
     case CauseKind::rank_collapse:
       if (changes.warmup(index) < warmup) return Telling{changed(row, "warmup_steps", warmup), true};
       [[fallthrough]];
-    default:
+    default:  // another arrangement trains, with less warm-up even: does it with this one?
+      if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
+        return Telling{changed(row, "arrangement", result.rows[trains->other].arrangement)};
       return Telling{changed(row, "lr", lr / 10)};
   }
 }
@@ -176,8 +185,9 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double p
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
     if (!has_failed(row) || !row.cause) continue;
-    if (const auto found = closest(result, changes, i, true); found && found->speaks) continue;
-    std::optional<Telling> telling = telling_change(row, changes, i);
+    const std::optional<Change> trains = closest(result, changes, i, true);
+    if (trains && trains->speaks) continue;
+    std::optional<Telling> telling = telling_change(result, changes, i, trains);
     if (!telling || is_there(result, telling->row)) continue;
     if (telling->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
     processor_seconds -= seconds * work_of(result, row);

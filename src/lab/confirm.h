@@ -19,9 +19,10 @@ struct AddedRow {
 /// GridSpec::with_warmup: rows that failed and have no copy with that many warm-up steps yet.
 std::vector<AddedRow> rows_with_warmup(const GridResult& result);
 
-/// For rows that failed and whose cause no row of the grid confirms: one with the change that would speak for it (a warm-up, a
-/// tenth of the rate). As far as `processor_seconds` go, roughly: a copy is taken to need as much time for its work as all runs
-/// together needed for theirs, in all of its steps, however early the row itself broke off.
+/// For rows that failed and whose cause no row of the grid confirms: one with the change that would speak for it (a warm-up, an
+/// arrangement that trains with less warm-up, a tenth of the rate). As far as `processor_seconds` go, roughly: a copy is taken to
+/// need as much time for its work as all runs together needed for theirs, in all of its steps, however early the row itself broke
+/// off.
 std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double processor_seconds);
 
 /// Writes into the causes of rows what other rows say of them. A cause is confirmed by a row that trains and differs in one thing

@@ -59,6 +59,13 @@ TEST_F(Confirming, IsNotDoneByTwoChanges) {
   add(R"({"arrangement": "deepnorm", "layers": 24, "warmup_steps": 0})", true);
   EXPECT_FALSE(noted(failed).confirmed);
   EXPECT_EQ(noted(failed).by, "trains as deepnorm, without any warm-up (1 of 1)");
+  add(R"({"arrangement": "post-ln", "layers": 12, "warmup_steps": 200})", true);  // says even less
+  EXPECT_EQ(noted(failed).by, "trains as deepnorm, without any warm-up (1 of 1)");
+
+  result.rows[1].arrangement = "deepnorm";
+  const auto added = rows_that_would_confirm(result, 100);  // one of the two
+  ASSERT_EQ(added.size(), 1u);
+  expect_in(added[0].row.options, {"\"arrangement\":\"deepnorm\"", "\"warmup_steps\":200", "\"layers\":24"});
 }
 
 TEST_F(Confirming, IsNotDoneByARunThatShowsTheSame) {
