@@ -68,10 +68,9 @@ void Probe::on_part(std::int64_t step, const Batch& part) {
   i.step = step;
   if (i.options.level == ProbeLevel::off || !is_probed(step, i.options.every)) return;
   const std::size_t counted = part.counted();
-  if (i.parts == 1) i.labels = 0;
-  if (i.parts == 1) i.labels_of_first = counted;
-  i.labels += counted;
+  i.labels = i.parts == 1 ? counted : i.labels + counted;
   if (!i.measuring(step)) return;
+  i.labels_of_first = counted;
   i.record = {.step = step};
   i.timed([&] {
     i.first.begin(part.lengths);
