@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "addnorm/residual/diagram.h"
+#include "addnorm/train/run_options.h"
 #include "core/counted.h"
 #include "core/json.h"
 #include "figures.h"
@@ -42,7 +43,7 @@ std::string cause_line(const RowResult& row) {
   if (cause.kind == CauseKind::slow) return cause.text;
   if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, cause.by.empty() ? "" : "; ", cause.by);
   if (cause.confirmed) return concat("cause: ", cause.text, ". Confirmed: ", cause.by);
-  return concat("suspected: ", cause.text, cause.by.empty() ? "" : concat(". Not confirmed: ", cause.by));
+  return concat("suspected: ", cause.text, cause.by.empty() ? "" : "; ", cause.by);
 }
 
 std::vector<std::string> problems_of(const GridResult& result, const RowResult& row) {
@@ -96,16 +97,37 @@ const char* colour_of(const RowResult& row) {
   return row.happened == Happened::trains ? "32" : row.slow() ? "33" : "31";
 }
 
-/// As options of a command line: what tells this configuration from the usual one of the lab.
-std::string as_options(const RowResult& row, std::initializer_list<const char*> names) {
+/// What has to be said so that a row of the lab, which has its usual value everywhere else, is this one.
+Json to_be_said(const RowResult& row, const char* not_said) {
   const Json options = parsed(row.row.options, row.row.place);
+  Json said = Json::object();
+  for (bool more = true; more;) {  // what is said changes what is usual: the heads, where there is a width
+    more = false;
+    const Json usual = parsed(with_lab_defaults(said.dump(), row.row.place), row.row.place);
+    for (const auto& [name, value] : options.items()) {
+      const Json* is = usual.find(name);
+      if (name == not_said || name == "save_every" || said.contains(name) || (is != nullptr && *is == value)) continue;
+      said[name] = value;
+      more = true;
+    }
+  }
+  return said;
+}
+
+/// As options of a command line, one of them left to the caller.
+std::string as_options(const RowResult& row, const char* not_said) {
+  const Json said = to_be_said(row, not_said);
+  const std::vector<OptionText> known = option_texts();
   std::string text;
-  for (const char* name : names) {
-    const Json* value = options.find(name);
-    if (value == nullptr) continue;
-    std::string shown = value->is_string() ? value->text() : value->dump();
-    if (value->is_array()) shown = value->size() > 0 ? (*value)[0].text() : "";
-    text += concat(" ", option_name(name), " ", for_shell(shown));
+  for (const auto& [name, value] : said.items()) {
+    const auto option = std::ranges::find(known, name, &OptionText::name);
+    if (option == known.end() || (value == Json(false) && option->value == OptionText::Value::flag)) continue;
+    if (value.is_boolean())
+      text += concat(" ", option_name(value.boolean() ? name : "no_" + name));
+    else if (value.is_array())
+      for (const Json& item : value.array_items()) text += concat(" ", option_name(name), " ", for_shell(item.text()));
+    else
+      text += concat(" ", option_name(name), " ", for_shell(value.is_string() ? value.text() : value.dump()));
   }
   return text;
 }
@@ -171,8 +193,8 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
     if (const std::string why = cause_line(row); !why.empty()) text += indented(why, 4, terminal.columns);
     for (const std::string& problem : problems_of(result, row)) text += indented(problem, 4, terminal.columns);
   }
-  const std::vector<std::string> compared = comparisons(result);
-  if (!compared.empty()) text += "\nLosses compared (95 % intervals over seeds):\n";
+  const std::vector<std::string> compared = comparisons(result).lines;
+  if (!compared.empty()) text += "\nThe best loss against the others (Welch's test over seeds, p by Holm for all pairs):\n";
   for (const std::string& line : compared) text += indented(line, 2, terminal.columns);
   return terminal.unicode ? text : in_ascii(text);
 }
@@ -202,25 +224,27 @@ std::string confusion_table(const GridResult& result) {
 
 std::vector<std::string> next_commands(const GridResult& result) {
   const RowResult *best = nullptr, *failed = nullptr, *slow = nullptr;
-  bool noise = false;
   for (const RowResult& row : result.rows) {
     if (row.happened == Happened::trains && (!best || row.loss.mean < best->loss.mean)) best = &row;
     if (row.happened != Happened::trains && row.done > 0 && row.arrangement != "plain" && !row.slow() && !failed) failed = &row;
     if (row.slow()) slow = &row;
   }
-  for (const std::string& line : comparisons(result)) noise = noise || line.find("no difference") != std::string::npos;
   std::vector<std::string> next;
   if (failed && !failed->runs.empty())
     next.push_back(concat("addnorm preflight ", for_shell((result.runs[failed->runs[0]].folder / "options.json").string())));
-  if (failed) next.push_back(concat("addnorm depth", as_options(*failed, {"arrangement", "lr", "warmup_steps", "d_model"})));
+  if (failed) next.push_back(concat("addnorm depth", as_options(*failed, "layers")));
   if (best && !best->runs.empty())
     next.push_back(concat("addnorm train --config ", for_shell((result.runs[best->runs[0]].folder / "run.json").string()),
                           " --steps 3000 --out runs/", best->arrangement));
   if (slow && !slow->runs.empty())
-    next.push_back(concat("addnorm lab", as_options(*slow, {"arrangement", "layers", "d_model", "lr", "warmup_steps", "data"}),
-                          " --steps ", 3 * result.runs[slow->runs[0]].steps));
-  if (noise) next.push_back(concat("addnorm lab --out ", for_shell(result.folder.string()), " --seeds 5"));
-  if (best) next.push_back(concat("addnorm depth", as_options(*best, {"arrangement", "lr", "warmup_steps", "d_model"})));
+    next.push_back(concat("addnorm lab", as_options(*slow, "steps"), " --steps ", 3 * result.runs[slow->runs[0]].steps));
+  if (comparisons(result).noise) {
+    std::size_t seeds = 0;
+    for (const GridRow& row : result.spec.rows) seeds = std::max(seeds, row.seeds);
+    next.push_back(concat("addnorm lab --grid ", for_shell((result.folder / "lab-grid.json").string()), " --out ",
+                          for_shell(result.folder.string()), " --seeds ", std::max<std::size_t>(5, 2 * seeds)));
+  }
+  if (best) next.push_back(concat("addnorm depth", as_options(*best, "layers")));
   next.push_back("addnorm arrangements");
   next.push_back("addnorm lab --arrangements post-ln,pre-ln --layers 6,24 --warmup-steps 0,200");
   next.push_back("addnorm lab --lr 3e-4,1e-3,3e-3");

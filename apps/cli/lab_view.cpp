@@ -25,26 +25,15 @@ const RowResult& row_of(const GridResult& result, std::size_t run) {
                                [&](const RowResult& row) { return std::ranges::find(row.runs, run) != row.runs.end(); });
 }
 
-/// What a run costs, in steps of one layer.
-double work_of(const GridResult& result, std::size_t run) {
-  const std::string& options = row_of(result, run).row.options;
-  const std::size_t at = options.find("\"layers\":");
-  const double layers = at == std::string::npos ? 1 : std::atof(options.c_str() + at + 9);
-  return layers * static_cast<double>(result.runs[run].steps);
-}
-
 bool is_over(const GridRun& run) { return run.state != RunState::waiting && run.state != RunState::running; }
 
 /// Of all runs, and what of it is done.
 std::pair<double, double> work(const GridResult& result) {
   double all = 0, done = 0;
-  for (std::size_t i = 0; i < result.runs.size(); ++i) {
-    const GridRun& run = result.runs[i];
-    const double mine = work_of(result, i);
-    all += mine;
-    done += is_over(run)
-                ? mine
-                : mine * static_cast<double>(run.losses.size()) / static_cast<double>(std::max<std::size_t>(run.steps, 1));
+  for (const GridRun& run : result.runs) {
+    const double share = static_cast<double>(run.losses.size()) / static_cast<double>(std::max<std::size_t>(run.steps, 1));
+    all += run.work;
+    done += is_over(run) ? run.work : run.work * share;
   }
   return {all, done};
 }
@@ -93,6 +82,9 @@ std::string LabView::cut(const std::string& text) const {
 }
 
 void LabView::on_plan(const GridResult& so_far) {
+  begun_ = Clock::now();  // one view may see several grids: depth has one for every few depths
+  runs_begun_ = false;
+  predicted_ = 0;
   const auto done = static_cast<std::size_t>(std::ranges::count(so_far.runs, RunState::done, &GridRun::state));
   if (!headings_) return;
   std::string text = concat(counted(so_far.rows.size(), "row"), ", ", counted(so_far.runs.size(), "run"));

@@ -3,7 +3,6 @@
 
 #include <chrono>
 #include <iosfwd>
-#include <map>
 
 #include "lab.h"
 
@@ -39,7 +38,7 @@ class LabView : public GridObserver {
   bool headings_;
   Clock::time_point begun_, drawn_, told_;
   bool runs_begun_ = false;
-  double work_before_ = 0;  // done when the first run of this call began
+  double work_before_ = 0;  // done when the first run of this grid began
   std::size_t live_lines_ = 0;
 };
 

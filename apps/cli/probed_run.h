@@ -8,7 +8,8 @@
 
 namespace addnorm::cli {
 
-/// Passes everything on to `view`; what the options' probes see goes to probes.jsonl in the run's folder, one line per record.
+/// Passes everything on to `view` that a RunObserver hears, and the end of steps. What happens within a step (parts, streams,
+/// loss, gradients) only the options' probes see; it goes to probes.jsonl in the run's folder, one line per record.
 class ProbedRun : public RunObserver {
  public:
   ProbedRun(RunObserver& view, std::filesystem::path folder) : view_(view), folder_{std::move(folder)} {}

@@ -26,6 +26,11 @@ double ratio_of_ends(const std::vector<double>& by_place, bool bottom_over_top) 
   return bottom_over_top ? bottom / top : top / bottom;
 }
 
+/// With recompute only gradients of the bottom and, with some arrangements, of the top are measured, and lines of a file have
+/// null for that and for infinity alike. But the bottom's is measured whenever any is, and what is not finite somewhere is not
+/// finite there either.
+bool has_infinite_gradient(const std::vector<double>& norms) { return !norms.empty() && !std::isfinite(norms.front()); }
+
 /// What one record shows of its last stack.
 struct Seen {
   const StackRecord* stack = nullptr;
@@ -35,17 +40,20 @@ struct Seen {
   explicit Seen(const ProbeRecord& record) {
     if (record.stacks.empty()) return;
     stack = &record.stacks.back();
-    if (!stack->spread.empty()) spread = stack->spread.back();
+    if (!stack->spread.empty()) spread = std::fmax(stack->spread.back(), stack->output_spread);
     gradient = ratio_of_ends(stack->gradient_norm, true);
     growth = ratio_of_ends(stack->stream_rms, false);
     const auto not_finite = [](double value) { return !std::isfinite(value); };
-    infinite_gradient = std::ranges::any_of(stack->gradient_norm, not_finite);
+    infinite_gradient = has_infinite_gradient(stack->gradient_norm);
     infinite_stream = std::ranges::any_of(stack->stream_rms, not_finite);
   }
   std::size_t units() const { return stack ? stack->units.size() : 0; }
 
   /// The highest unit below which the gradient is gone; 0: it is not.
-  std::size_t gone_below() const { return addnorm::gone_below(stack->gradient_norm, kGone); }
+  std::size_t gone_below() const {
+    const auto measured = [](double norm) { return !std::isnan(norm); };
+    return std::ranges::all_of(stack->gradient_norm, measured) ? addnorm::gone_below(stack->gradient_norm, kGone) : 0;
+  }
   bool tokens_alike() const { return spread < kAlike && gradient < kLittleGradient; }
   bool explodes() const { return gradient > kExplodes || (infinite_gradient && !infinite_stream); }
   bool grows() const { return growth > kGrows || infinite_stream; }
@@ -98,7 +106,8 @@ Cause read_off(CauseKind kind, const Seen& seen, const ProbeRecord& record) {
       cause.text = concat(when, "the upper half of the units adds less than a thousandth to the stream");
       break;
     default:
-      cause.text = concat(when, "tokens are alike at the top (spread ", short_figure(seen.spread), "), though gradients pass");
+      cause.text = concat(when, "tokens are alike at the top (spread ", short_figure(seen.spread),
+                          std::isfinite(seen.gradient) ? "), though gradients pass" : "); gradients were not measured");
   }
   return cause;
 }
@@ -149,16 +158,26 @@ const char* name_of(CauseKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
+std::vector<CauseKind> signs_in(std::span<const ProbeRecord> records) {
+  std::vector<CauseKind> kinds;
+  const auto add = [&](const CauseRule& rule) {
+    if (by_rule(rule, records, false) && std::ranges::find(kinds, rule.kind) == kinds.end()) kinds.push_back(rule.kind);
+  };
+  std::ranges::for_each(kBeforeOutcome, add);
+  std::ranges::for_each(kAfterOutcome, add);
+  return kinds;
+}
+
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged) {
   if (judged.outcome == Outcome::trained) return std::nullopt;
-  const bool diverged = judged.outcome == Outcome::diverged;
   for (const CauseRule& rule : kBeforeOutcome)
-    if (auto cause = by_rule(rule, records, diverged)) return cause;
-  if (diverged)
-    return Cause{.kind = CauseKind::late_divergence,
-                 .text = concat("it had come down to ", short_figure(judged.best), " and diverged",
-                                judged.diverged_at > 0 ? concat(" at step ", judged.diverged_at) : ""),
-                 .step = judged.diverged_at};
+    if (auto cause = by_rule(rule, records, judged.broke_off)) return cause;
+  if (judged.outcome == Outcome::diverged)
+    return Cause{
+        .kind = CauseKind::late_divergence,
+        .text = concat("it had come down to ", short_figure(judged.best), " and ", judged.broke_off ? "broke off" : "diverged",
+                       judged.diverged_at > 0 ? concat(" at step ", judged.diverged_at) : ""),
+        .step = judged.diverged_at};
   if (judged.outcome == Outcome::slow)
     return Cause{.kind = CauseKind::slow, .text = "it has left the plateau and its loss still falls: it needs more steps"};
   for (const CauseRule& rule : kAfterOutcome)

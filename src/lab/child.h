@@ -29,7 +29,6 @@ class Child {
   bool ended(ChildEnd& end);  ///< true once
   void ask_to_end() const;    ///< SIGTERM
   void kill_now() const;
-  pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;

@@ -4,70 +4,98 @@
 #include <array>
 #include <optional>
 
-#include "addnorm/train/run_folder.h"
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
+#include "lab/grid_changes.h"
 
 namespace addnorm {
 namespace {
 
-/// One change between two rows, in words.
+constexpr std::size_t kTellsLess = 10000;  // more than any rank of a change that speaks for a cause
+
+/// What tells another row from one that failed, in words.
 struct Change {
-  std::size_t rank;  ///< the lower, the closer to the cause
-  std::string field;
-  std::string words;
+  std::size_t other = 0;  ///< the row
+  std::size_t rank = 0;   ///< the lower, the closer to the cause
+  bool speaks = false;    ///< of one thing only, which bears on the cause
+  bool two = false;       ///< another arrangement, which does with less warm-up
+  std::string words{};
 };
 
-std::string shown(const Json* value) {
-  return value == nullptr ? "the default" : value->is_string() ? value->text() : value->dump();
+bool is_cured_by_arrangement(CauseKind kind) {
+  return kind != CauseKind::attention_collapse && kind != CauseKind::late_divergence;
 }
 
-/// What tells `other` from `row`, where that is one thing. A change of arrangement that does with fewer warm-up steps counts too.
-std::optional<Change> only_change(const RowResult& row, const RowResult& other) {
-  static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "layers"};
+/// Whether this change of one option bears on such a cause.
+bool bears_on(CauseKind kind, const std::string& field, const GridChanges& changes, std::size_t row, std::size_t other) {
+  if (kind == CauseKind::slow || kind == CauseKind::unknown) return false;
+  const double before = changes.number(row, field), after = changes.number(other, field);
+  if (field == "lr") return after < before;
+  if (field == "warmup_steps") return after > before && kind != CauseKind::branches_die;
+  if (field == "arrangement") return is_cured_by_arrangement(kind);
+  if (field == "qk_norm") return kind == CauseKind::attention_collapse && changes.value(row, field) == "none";
+  if (field == "clip_grad_norm") return kind == CauseKind::late_divergence && after > 0 && (before == 0 || after < before);
+  return false;
+}
+
+std::string words_for(const GridChanges& changes, const std::string& field, std::size_t other) {
+  const std::string value = changes.value(other, field);
+  if (field == "warmup_steps") return concat("with ", value, " warm-up steps");
+  if (field == "arrangement") return concat("as ", value);
+  if (field == "layers") return concat("with ", value, value == "1" ? " layer" : " layers");
+  return concat("with ", option_name(field), " ", value);
+}
+
+/// Where it is one thing; or another arrangement that does with fewer warm-up steps, which is two.
+std::optional<Change> change_between(const GridResult& result, const GridChanges& changes, std::size_t row, std::size_t other) {
+  static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "qk_norm", "clip_grad_norm", "layers"};
   // What changes least: one part more where there is no skip at all, else a weight of the skip.
   static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kWeights{"deepnorm", "admin", "pre-ln"};
-  const Json mine = parsed(row.row.options, row.row.place), theirs = parsed(other.row.options, other.row.place);
-  std::vector<std::string> fields;
-  for (const FieldDifference& one : differences(mine.dump(), theirs.dump()))
-    if (!may_change(one.field) || one.field == "steps") fields.push_back(one.field);
-  bool no_warmup = false;
-  if (fields.size() == 2 && std::ranges::find(fields, "arrangement") != fields.end() &&
-      std::ranges::find(fields, "warmup_steps") != fields.end() && warmup_of(other) < warmup_of(row)) {
-    no_warmup = true;
-    fields = {"arrangement"};
-  }
-  if (fields.size() != 1) return std::nullopt;
-  const std::string& field = fields[0];
-  const std::string value = shown(theirs.find(field.substr(0, field.find('.'))));
-  std::size_t rank = 100 * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
-  const auto& closer = row.skip_gain_predicted ? kWeights : kSkips;
-  if (field == "arrangement") rank += static_cast<std::size_t>(std::ranges::find(closer, value) - closer.begin());
-  if (field == "warmup_steps") {
-    if (warmup_of(other) <= warmup_of(row)) return std::nullopt;
-    return Change{rank, field, concat("with ", value, " warm-up steps")};
-  }
+  constexpr std::size_t kStep = 100;
+  const std::vector<std::string> fields = changes.between(row, other);
+  const bool less_warmup = changes.warmup(other) < changes.warmup(row);
+  const auto has = [&](const char* name) { return std::ranges::find(fields, name) != fields.end(); };
+  const bool two = fields.size() == 2 && has("arrangement") && has("warmup_steps") && less_warmup;
+  if (!two && (fields.size() != 1 || less_warmup)) return std::nullopt;
+  const std::string field = two ? "arrangement" : fields.front();
+  Change change{.other = other, .words = words_for(changes, field, other)};
+  change.two = two;
+  if (two) change.words += changes.warmup(other) == 0 ? ", without any warm-up" : ", with less warm-up";
+  change.speaks = !two && bears_on(result.rows[row].cause->kind, field, changes, row, other);
+  change.rank = kStep * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
+  const auto& closer = result.rows[row].skip_gain_predicted ? kWeights : kSkips;
   if (field == "arrangement")
-    return Change{rank, field,
-                  concat("as ", value,
-                         !no_warmup              ? ""
-                         : warmup_of(other) == 0 ? ", without any warm-up"
-                                                 : ", with less warm-up")};
-  if (field == "layers") return Change{rank, field, concat("with ", value, " layers")};
-  return Change{rank, field, concat("with ", option_name(field), " ", value)};
+    change.rank += static_cast<std::size_t>(std::ranges::find(closer, changes.value(other, field)) - closer.begin());
+  if (!change.speaks) change.rank += two ? kTellsLess : 2 * kTellsLess;
+  return change;
 }
 
-struct Confirmation {
-  Change change;
-  std::size_t row;
-};
+/// Most of its runs that trained show this in their probes all the same.
+bool shows(const GridResult& result, const RowResult& row, CauseKind kind) {
+  std::size_t trained = 0, showing = 0;
+  for (const std::size_t index : row.runs) {
+    const GridRun& run = result.runs[index];
+    if (run.state != RunState::done || run.judged.outcome != Outcome::trained) continue;
+    ++trained;
+    showing += std::ranges::find(run.signs, kind) != run.signs.end();
+  }
+  return 2 * showing > trained;
+}
 
-std::optional<Confirmation> best_change(const GridResult& result, const RowResult& row, bool trains) {
-  std::optional<Confirmation> best;
-  for (std::size_t i = 0; i < result.rows.size(); ++i) {
-    const RowResult& other = result.rows[i];
-    if (&other == &row || !(trains ? has_trained(other) : has_failed(other))) continue;
-    if (const auto change = only_change(row, other); change && (!best || change->rank < best->change.rank)) best = {*change, i};
+/// The one closest to the cause, of rows that trained (and, where they speak for it, do not show it) or of those that failed.
+std::optional<Change> closest(const GridResult& result, const GridChanges& changes, std::size_t row, bool trains) {
+  std::optional<Change> best;
+  for (std::size_t other = 0; other < result.rows.size(); ++other) {
+    const RowResult& one = result.rows[other];
+    if (other == row || !(trains ? has_trained(one) : has_failed(one))) continue;
+    std::optional<Change> change = change_between(result, changes, row, other);
+    if (!change) continue;
+    if (trains && change->speaks && shows(result, one, result.rows[row].cause->kind)) {
+      change->speaks = false;
+      change->words += ", though its probes show the same";
+      change->rank += kTellsLess;
+    }
+    if (!best || change->rank < best->rank) best = std::move(change);
   }
   return best;
 }
@@ -88,26 +116,46 @@ GridRow changed(const RowResult& row, const char* option, const Json& value) {
 }
 
 /// What would speak for the cause, if it trained.
-std::optional<GridRow> telling_change(const RowResult& row) {
-  const RunOptions options = run_options_from_json(row.options, row.row.place).options;
-  const std::size_t warmup = std::min<std::size_t>(200, options.steps * 2 / 3);
+struct Telling {
+  GridRow row;
+  bool warmup = false;  ///< it is the warm-up that is changed
+};
+/// `trains`: the closest change that does, and says too little.
+std::optional<Telling> telling_change(const GridResult& result, const GridChanges& changes, std::size_t index,
+                                      const std::optional<Change>& trains) {
+  const RowResult& row = result.rows[index];
+  const std::size_t warmup = std::min<std::size_t>(200, changes.steps(index) * 2 / 3);
+  const double lr = changes.number(index, "lr");
   switch (row.cause->kind) {
-    case CauseKind::tokens_alike:
-    case CauseKind::gradient_vanishes:
-    case CauseKind::rank_collapse:
-      if (warmup_of(row) < warmup) return changed(row, "warmup_steps", warmup);
-      return changed(row, "lr", options.lr / 10);
     case CauseKind::slow:
     case CauseKind::unknown:
       return std::nullopt;
-    default:
-      return changed(row, "lr", options.lr / 10);
+    case CauseKind::tokens_alike:
+    case CauseKind::gradient_vanishes:
+    case CauseKind::rank_collapse:
+      if (changes.warmup(index) < warmup) return Telling{changed(row, "warmup_steps", warmup), true};
+      [[fallthrough]];
+    default:  // another arrangement trains, with less warm-up even: does it with this one?
+      if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
+        return Telling{changed(row, "arrangement", result.rows[trains->other].arrangement)};
+      return Telling{changed(row, "lr", lr / 10)};
   }
 }
 
-double seconds_of(const GridResult& result, const RowResult& row) {
+/// Per unit of GridRun::work.
+double usual_seconds(const GridResult& result) {
+  double seconds = 0, work = 0;
+  for (const GridRun& run : result.runs) {
+    if (run.state != RunState::done || run.steps == 0) continue;
+    seconds += run.seconds;
+    work += run.work * static_cast<double>(run.losses.size()) / static_cast<double>(run.steps);
+  }
+  return work > 0 ? seconds / work : 0;
+}
+
+double work_of(const GridResult& result, const RowResult& row) {
   double sum = 0;
-  for (const std::size_t run : row.runs) sum += result.runs[run].seconds;
+  for (const std::size_t run : row.runs) sum += result.runs[run].work;
   return sum;
 }
 
@@ -116,23 +164,14 @@ double seconds_of(const GridResult& result, const RowResult& row) {
 bool has_failed(const RowResult& row) { return row.done > 0 && 2 * row.trained <= row.done; }
 bool has_trained(const RowResult& row) { return row.done > 0 && 2 * row.trained > row.done; }
 
-std::size_t warmup_of(const RowResult& row) {
-  const Json options = parsed(row.row.options, row.row.place);
-  const Json* warmup = options.find("warmup_steps");
-  return warmup && warmup->is_unsigned() ? warmup->whole() : 0;
-}
-
-bool only_more_warmup(const RowResult& row, const RowResult& other) {
-  const std::optional<Change> change = only_change(row, other);
-  return change && change->field == "warmup_steps";
-}
-
 std::vector<AddedRow> rows_with_warmup(const GridResult& result) {
   std::vector<AddedRow> added;
   const std::size_t warmup = result.spec.with_warmup;
-  for (std::size_t i = 0; warmup > 0 && i < result.spec.rows.size(); ++i) {
+  if (warmup == 0) return added;
+  const GridChanges changes(result);
+  for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
-    if (!has_failed(row) || warmup_of(row) >= warmup) continue;
+    if (!has_failed(row) || changes.warmup(i) >= warmup) continue;
     GridRow copy = changed(row, "warmup_steps", warmup);
     if (!is_there(result, copy)) added.push_back({std::move(copy), i});
   }
@@ -141,30 +180,39 @@ std::vector<AddedRow> rows_with_warmup(const GridResult& result) {
 
 std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double processor_seconds) {
   std::vector<AddedRow> added;
+  const GridChanges changes(result);
+  const double seconds = usual_seconds(result);
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
-    if (!has_failed(row) || !row.cause || best_change(result, row, true)) continue;
-    std::optional<GridRow> copy = telling_change(row);
-    if (!copy || is_there(result, *copy)) continue;
-    const bool other_warmup = parsed(copy->options, copy->place).at("warmup_steps") != Json(warmup_of(row));
-    if (other_warmup && warmup_of(row) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
-    processor_seconds -= seconds_of(result, row);
+    if (!has_failed(row) || !row.cause) continue;
+    const std::optional<Change> trains = closest(result, changes, i, true);
+    if (trains && trains->speaks) continue;
+    std::optional<Telling> telling = telling_change(result, changes, i, trains);
+    if (!telling || is_there(result, telling->row)) continue;
+    if (telling->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
+    processor_seconds -= seconds * work_of(result, row);
     if (processor_seconds < 0) break;
-    added.push_back({std::move(*copy), i});
+    added.push_back({std::move(telling->row), i});
   }
   return added;
 }
 
 void note_confirmations(GridResult& result) {
-  for (RowResult& row : result.rows) {
+  const GridChanges changes(result);
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    RowResult& row = result.rows[i];
     if (!row.cause || !has_failed(row) || row.cause->kind == CauseKind::slow) continue;
-    if (const auto found = best_change(result, row, true)) {
-      const RowResult& other = result.rows[found->row];
-      row.cause->confirmed = row.cause->kind != CauseKind::unknown;
-      row.cause->by = concat(found->change.words, ": trains, ", other.trained, " of ", other.done);
-    } else if (const auto tried = best_change(result, row, false)) {
-      row.cause->by = concat(tried->change.words, ": does not train either");
+    if (const auto found = closest(result, changes, i, true)) {
+      const RowResult& other = result.rows[found->other];
+      const std::string count = concat(other.trained, " of ", other.done);
+      row.cause->confirmed = found->speaks;
+      row.cause->by =
+          found->speaks ? concat(found->words, ": trains, ", count) : concat("trains ", found->words, " (", count, ")");
     }
+    if (row.cause->confirmed) continue;
+    // What speaks for the cause and was tried says more than what does not and trains.
+    if (const auto tried = closest(result, changes, i, false); tried && (tried->speaks || row.cause->by.empty()))
+      row.cause->by += concat(row.cause->by.empty() ? "" : "; ", tried->words, ": does not train either");
   }
 }
 

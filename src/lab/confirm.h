@@ -1,4 +1,4 @@
-// Confirming a cause: the same configuration with one thing changed, which trains.
+// Confirming a cause: the same configuration with one thing changed that bears on it, which trains.
 #pragma once
 
 #include <vector>
@@ -9,9 +9,6 @@ namespace addnorm {
 
 bool has_failed(const RowResult& row);   ///< half of its runs or more did not train
 bool has_trained(const RowResult& row);  ///< more than half of them did
-std::size_t warmup_of(const RowResult& row);
-/// `other` is `row` with more warm-up steps, and nothing else.
-bool only_more_warmup(const RowResult& row, const RowResult& other);
 
 /// A changed copy of a row that failed.
 struct AddedRow {
@@ -22,11 +19,24 @@ struct AddedRow {
 /// GridSpec::with_warmup: rows that failed and have no copy with that many warm-up steps yet.
 std::vector<AddedRow> rows_with_warmup(const GridResult& result);
 
-/// For rows that failed, of which the grid has no copy with only one thing changed that trains: one with the change that speaks
-/// for their cause (a warm-up, a tenth of the rate). As far as `processor_seconds` go, by the time that the row itself took.
+/// For rows that failed and whose cause no row of the grid confirms: one with the change that would speak for it (a warm-up, an
+/// arrangement that trains with less warm-up, a tenth of the rate). As far as `processor_seconds` go, roughly: a copy is taken to
+/// need as much time for its work as all runs together needed for theirs, in all of its steps, however early the row itself broke
+/// off.
 std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double processor_seconds);
 
-/// Writes into the causes of rows by which other row they are confirmed.
+/// Writes into the causes of rows what other rows say of them. A cause is confirmed by a row that trains and differs in one thing
+/// only, one that bears on such a cause:
+///
+///   all of them but unknown and slow          a lower rate
+///   all but those and branches die            more warm-up steps
+///   alike, vanishes, explodes, grows,         another arrangement
+///     rank collapse, branches die
+///   attention collapse                        a norm of queries and keys
+///   late divergence                           clipping at a lower norm
+///
+/// and whose probes, where its runs have some, do not show the same cause. What else trains is told, and confirms nothing: fewer
+/// layers, more steps, another arrangement with less warm-up.
 void note_confirmations(GridResult& result);
 
 }  // namespace addnorm

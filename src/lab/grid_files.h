@@ -5,7 +5,8 @@
 
 namespace addnorm {
 
-/// Takes in a run that ended before, by done.json or by its metrics; true: it is done. One of another key is left alone.
+/// Takes in a run that ended before: its done.json has this key and its metrics are all there. True: it is done. Else it is left
+/// alone.
 bool found_done(GridRun& run, const Baselines& baselines);
 /// Of a process that has ended well, or by numbers that were not finite: reads the losses, judges them, finds the cause and
 /// writes done.json. False: steps are missing.

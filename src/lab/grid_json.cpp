@@ -141,6 +141,22 @@ Prediction prediction_from_json(std::string_view text, std::string_view where) {
   return prediction;
 }
 
+std::string to_json(const GridSpec& spec) {
+  Json acts = Json::array();
+  for (std::size_t i = 0; i < spec.rows.size();) {
+    const GridRow& first = spec.rows[i];  // of rows of one act with as many seeds
+    const GridAct act = first.act < spec.acts.size() ? spec.acts[first.act] : GridAct{};
+    Json rows = Json::array();
+    for (; i < spec.rows.size() && spec.rows[i].act == first.act && spec.rows[i].seeds == first.seeds; ++i) {
+      Json options = parsed(spec.rows[i].options, spec.rows[i].place);
+      if (spec.rows[i].first_seed != 1) options["seed"] = spec.rows[i].first_seed;
+      rows.push_back(std::move(options));
+    }
+    acts.push_back(Json{{"name", act.name}, {"note", act.note}, {"seeds", first.seeds}, {"rows", std::move(rows)}});
+  }
+  return Json{{"with_warmup", spec.with_warmup}, {"acts", acts}}.dump(2);
+}
+
 std::string to_json(const GridResult& result) {
   Json acts = Json::array(), rows = Json::array(), runs = Json::array();
   for (const GridAct& act : result.spec.acts) acts.push_back(Json{{"name", act.name}, {"note", act.note}});
@@ -156,7 +172,7 @@ std::string to_json(const GridResult& result) {
               {"acts", acts},
               {"rows", rows},
               {"runs", runs},
-              {"comparisons", Json(comparisons(result))},
+              {"comparisons", Json(comparisons(result).lines)},
               {"confusion", json_of(confusion_of(result))}}
       .dump();
 }

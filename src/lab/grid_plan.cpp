@@ -4,7 +4,6 @@
 #include <cctype>
 #include <cmath>
 #include <limits>
-#include <set>
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
@@ -43,6 +42,12 @@ std::string short_name(const RunOptions& o) {
                 o.warmup_steps.value_or(0), "-s", o.seed);
 }
 
+/// What a run costs beside others.
+double work_of(const RunOptions& o) {
+  const double tokens = static_cast<double>(o.batch_size * o.grad_accum * std::max<std::size_t>(o.model.seq_len, 1));
+  return static_cast<double>(o.steps) * tokens * static_cast<double>(o.model.layers) * static_cast<double>(o.model.d_model);
+}
+
 /// How one option is told in a label.
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
@@ -59,11 +64,12 @@ std::string option_in_words(const std::string& name, const Json& value) {
 Names differing_options(const std::vector<RowResult*>& rows) {
   std::vector<Json> options;
   for (const RowResult* row : rows) options.push_back(parsed(row->row.options, row->row.place));
-  Names names;
+  Names names, looked_at;
   for (const Json& one : options)
     for (const auto& [name, value] : one.items()) {
+      if (std::ranges::find(looked_at, name) != looked_at.end()) continue;
+      looked_at.push_back(name);
       if (name == "arrangement" || (may_change(name) && name != "steps")) continue;
-      if (std::ranges::find(names, name) != names.end()) continue;
       const auto differs = [&, key = name, here = &value](const Json& other) {
         const Json* there = other.find(key);
         return there == nullptr || !(*here == *there);
@@ -139,7 +145,7 @@ void GridPlanner::add_runs(const GridRow& row, const GivenOptions& given, Opened
     const auto known = std::ranges::find(result.runs, key, &GridRun::key);
     planned_row.runs.push_back(static_cast<std::size_t>(known - result.runs.begin()));
     if (known != result.runs.end()) continue;
-    result.runs.push_back({.seed = options.seed, .key = key, .steps = options.steps});
+    result.runs.push_back({.seed = options.seed, .key = key, .steps = options.steps, .work = work_of(options)});
     result.runs.back().folder = folder_for(options, key, run_options(row, options.seed));
   }
 }

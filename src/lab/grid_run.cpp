@@ -41,6 +41,7 @@ class GridRunner {
     GridPlanner::label(result_);
     RunLock::check_free(request_.folder);
     const RunLock lock(request_.folder);
+    if (!request_.result_file.empty()) replace_text(request_.folder / "lab-grid.json", to_json(request_.spec) + "\n");
     find_done();
     observer_.on_plan(result_);
     result_.finished = (!request_.predict || predict_rows()) && (!request_.run || (run_waiting() && look_closer()));
@@ -138,21 +139,12 @@ class GridRunner {
     std::vector<std::size_t> waiting;
     for (std::size_t i = 0; i < result_.runs.size(); ++i)
       if (result_.runs[i].state == RunState::waiting) waiting.push_back(i);
-    std::ranges::stable_sort(waiting, std::greater<>(), [this](std::size_t run) { return cost_of(run); });
+    std::ranges::stable_sort(waiting, std::greater<>(), [this](std::size_t run) { return result_.runs[run].work; });
     std::vector<Job> jobs;
     for (const std::size_t run : waiting) jobs.push_back(run_job(run));
     const bool all = run_jobs(jobs, pool());
     summarise(result_);
     return all;
-  }
-
-  double cost_of(std::size_t run) const {
-    const auto asks = [&](const RowResult& row) { return std::ranges::find(row.runs, run) != row.runs.end(); };
-    const RowResult& row = *std::ranges::find_if(result_.rows, asks);
-    const RunOptions options = run_options_from_json(row.options, row.row.place).options;
-    const ModelConfig& model = options.model;
-    return static_cast<double>(options.steps) * static_cast<double>(options.batch_size * model.layers) *
-           static_cast<double>(model.seq_len) * static_cast<double>(model.d_model);
   }
 
   std::vector<std::string> train_arguments(std::size_t index, int threads) {
@@ -224,9 +216,9 @@ class GridRunner {
         continue;
       }
       result_.rows.back().instead_of = more.instead_of;
-      GridPlanner::label(result_);
-      observer_.on_row_added(result_, result_.rows.size() - 1);
     }
+    GridPlanner::label(result_);
+    for (std::size_t row = result_.spec.rows.size(); row < result_.rows.size(); ++row) observer_.on_row_added(result_, row);
     find_done();
     return run_waiting();
   }

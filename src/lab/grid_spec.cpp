@@ -1,7 +1,6 @@
 // From the JSON form of a grid to its rows.
 #include <algorithm>
 #include <optional>
-#include <set>
 
 #include "addnorm/core/names.h"
 #include "addnorm/lab/grid.h"

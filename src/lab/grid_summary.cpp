@@ -2,14 +2,12 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iomanip>
 #include <map>
-#include <sstream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
-#include "addnorm/train/run_options.h"
 #include "lab/confirm.h"
+#include "lab/grid_changes.h"
 
 namespace addnorm {
 namespace {
@@ -44,28 +42,21 @@ void count_runs(const GridResult& result, RowResult& row) {
 }
 
 /// A warm-up that deserves the name: who fails with it does not need one.
-std::size_t real_warmup(const GridResult& result, const RowResult& row) {
+std::size_t real_warmup(const GridResult& result, std::size_t steps) {
   if (result.spec.with_warmup > 0) return result.spec.with_warmup;
-  return std::min<std::size_t>(200,
-                               std::max<std::size_t>(1, run_options_from_json(row.options, row.row.place).options.steps / 2));
+  return std::min<std::size_t>(200, std::max<std::size_t>(1, steps / 2));
 }
 
-Happened happened_to(const GridResult& result, const RowResult& row) {
-  if (row.done == 0) return Happened::unknown;
-  if (has_trained(row)) return Happened::trains;
-  bool tried = warmup_of(row) >= real_warmup(result, row);
-  for (const RowResult& other : result.rows) {
-    if (other.done == 0 || !only_more_warmup(row, other)) continue;
-    if (has_trained(other)) return Happened::needs_warmup;
-    tried = tried || warmup_of(other) >= real_warmup(result, row);
+/// Of a row that failed.
+Happened failed_how(const GridResult& result, const GridChanges& changes, std::size_t row) {
+  const std::size_t real = real_warmup(result, changes.steps(row));
+  bool tried = changes.warmup(row) >= real;
+  for (const std::size_t other : changes.with_more_warmup(row)) {
+    if (result.rows[other].done == 0) continue;
+    if (has_trained(result.rows[other])) return Happened::needs_warmup;
+    tried = tried || changes.warmup(other) >= real;
   }
   return tried ? Happened::will_not_train : Happened::does_not_train;
-}
-
-std::string with_digits(double number, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << number;
-  return text.str();
 }
 
 std::size_t class_of(Forecast forecast) { return static_cast<std::size_t>(forecast); }
@@ -130,7 +121,11 @@ void summarise(GridResult& result) {
     count_runs(result, row);
     row.cause = has_failed(row) ? usual_cause(result, row) : std::nullopt;
   }
-  for (RowResult& row : result.rows) row.happened = happened_to(result, row);
+  for (RowResult& row : result.rows) row.happened = has_trained(row) ? Happened::trains : Happened::unknown;
+  if (std::ranges::none_of(result.rows, has_failed)) return;
+  const GridChanges changes(result);
+  for (std::size_t i = 0; i < result.rows.size(); ++i)
+    if (has_failed(result.rows[i])) result.rows[i].happened = failed_how(result, changes, i);
 }
 
 Confusion confusion_of(const GridResult& result) {
@@ -147,34 +142,5 @@ Confusion confusion_of(const GridResult& result) {
 double Confusion::balanced_accuracy() const { return mean_recall(counts); }
 double Confusion::two_way_accuracy() const { return mean_recall(two_way); }
 std::size_t Confusion::rows() const { return two_way[0][0] + two_way[0][1] + two_way[1][0] + two_way[1][1]; }
-
-// Neighbours in the order of their losses: with those, every other difference is told too.
-std::vector<std::string> comparisons(const GridResult& result) {
-  std::vector<const RowResult*> order;
-  std::size_t without_spread = 0;
-  for (const RowResult& row : result.rows) {
-    if (!has_trained(row) || row.instead_of) continue;
-    if (row.loss.count < 3)
-      ++without_spread;
-    else
-      order.push_back(&row);
-  }
-  std::ranges::stable_sort(order, {}, [](const RowResult* row) { return row->loss.mean; });
-  std::vector<std::string> lines;
-  for (std::size_t i = 0; i + 1 < order.size(); ++i) {
-    const RowResult &low = *order[i], &high = *order[i + 1];
-    const Difference found = difference_of(high.loss, low.loss);
-    if (found.clear())
-      lines.push_back(concat(low.label, " is below ", high.label, " by ", with_digits(found.difference, 3), " +- ",
-                             with_digits(found.margin, 3)));
-    else
-      lines.push_back(concat(low.label, " and ", high.label, ": no difference outside the noise (",
-                             with_digits(found.difference, 3), " +- ", with_digits(found.margin, 3), ")"));
-  }
-  if (without_spread > 0)
-    lines.push_back(concat(without_spread, without_spread == 1 ? " row that trained has" : " rows that trained have",
-                           " fewer than 3 seeds: no spread, nothing is compared"));
-  return lines;
-}
 
 }  // namespace addnorm

@@ -13,13 +13,13 @@ class MetricsTail {
   explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
   /// Takes in the lines that are new; true: there were some. A file that has become shorter is read anew.
   bool look();
-  void read_anew();  ///< all of it
 
   const std::vector<double>& losses() const { return losses_; }  ///< of step 1, 2, ...; NaN where there is none
   const std::string& stopped() const { return stopped_; }        ///< why the run ended early, by its numbers; "": it did not
 
  private:
   void take(const std::string& line);
+  void read_anew();  // all of it
 
   std::filesystem::path file_;
   std::uint64_t read_to_ = 0;

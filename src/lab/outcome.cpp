@@ -5,6 +5,7 @@
 #include <iomanip>
 #include <limits>
 #include <sstream>
+#include <vector>
 
 #include "addnorm/core/error.h"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr double kTrainedShare = 0.75;  // of the way from unigram to bigram
 constexpr double kHalfWay = 0.5;        // to the floor, where no bigram is known
 constexpr double kLeftThePlateau = 0.1;
+constexpr double kMoreThanChance = 6;  // deviations: the lowest of some hundred windows and any other are up to five apart
 const double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 double mean_of(std::span<const double> values) {
@@ -26,6 +28,18 @@ double mean_of(std::span<const double> values) {
 double window_before(std::span<const double> losses, std::size_t end) {
   const std::size_t begin = end - std::min(end, kOutcomeWindow);
   return mean_of(losses.subspan(begin, end - begin));
+}
+
+/// Deviation of a window's mean, by the noise of single losses; 0 of fewer than two.
+double window_noise(std::span<const double> losses) {
+  constexpr double kMedianOfNormal = 0.6745;  // of |x|, in deviations
+  std::vector<double> jumps;
+  for (std::size_t i = 0; i + 1 < losses.size(); ++i)
+    if (const double jump = std::abs(losses[i + 1] - losses[i]); std::isfinite(jump)) jumps.push_back(jump);
+  if (jumps.empty()) return 0;
+  const auto middle = jumps.begin() + static_cast<std::ptrdiff_t>(jumps.size() / 2);
+  std::ranges::nth_element(jumps, middle);
+  return *middle / (kMedianOfNormal * std::sqrt(2.0)) / std::sqrt(static_cast<double>(kOutcomeWindow));
 }
 
 /// Data of which nothing is known: a model that learned nothing stays where it began.
@@ -60,16 +74,21 @@ Judged judge(std::span<const double> losses, const Baselines& baselines, bool br
   const Baselines b = known(baselines, losses);
   const double line = trained_line(b), from = plateau(b);
   Judged judged{.loss = window_before(losses, losses.size()), .best = std::numeric_limits<double>::infinity()};
-  std::size_t last_good = 0;  // how many losses there were when the mean was below the line for the last time
-  for (std::size_t end = std::min(kOutcomeWindow, losses.size()); end >= 1 && end <= losses.size(); ++end) {
-    const double mean = window_before(losses, end);
-    judged.best = std::min(judged.best, mean);
-    if (mean < line) last_good = end;
+  judged.broke_off = broke_off;
+  const std::size_t first_end = std::max<std::size_t>(1, std::min(kOutcomeWindow, losses.size()));
+  std::vector<double> means;  // of the windows that end with loss first_end, first_end + 1, ...
+  for (std::size_t end = first_end; end <= losses.size(); ++end) {
+    means.push_back(window_before(losses, end));
+    judged.best = std::min(judged.best, means.back());
   }
   const bool above = !(judged.loss < line);
-  if (broke_off || (above && last_good > 0) || !std::isfinite(judged.loss)) {
+  const double as_good = judged.best + kMoreThanChance * window_noise(losses);
+  if (broke_off || !std::isfinite(judged.loss) || (above && judged.best < line && judged.loss > as_good)) {
     judged.outcome = Outcome::diverged;
-    judged.diverged_at = static_cast<std::int64_t>((broke_off || last_good == 0 ? losses.size() : last_good) + 1);
+    std::size_t last_good = losses.size();  // how many losses there were when it was as good as ever for the last time
+    if (!broke_off && judged.best < line)
+      while (last_good > first_end && !(means[last_good - first_end] <= as_good)) --last_good;
+    judged.diverged_at = static_cast<std::int64_t>(last_good + 1);
     return judged;
   }
   if (!above) {

@@ -28,6 +28,7 @@ StackRecord stack_in(const Json& json) {
   take("stream_rms", stack.stream_rms);
   take("stream_mean", stack.stream_mean);
   take("spread", stack.spread);
+  if (const Json* output = json.find("output_spread")) stack.output_spread = number_or_nan(output);
   take("gradient_norm", stack.gradient_norm);
   take("branch_rms", stack.branch_rms);
   take("update_ratio", stack.update_ratio);

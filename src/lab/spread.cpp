@@ -21,6 +21,34 @@ double student_t(double nu) {
   return whole <= kQuantiles.size() ? kQuantiles[whole - 1] : 2.042;
 }
 
+/// The regularised incomplete beta function I_x(a, b), by its continued fraction (Lentz). x below (a + 1) / (a + b + 2).
+double incomplete_beta(double a, double b, double x) {
+  constexpr double kTiny = 1e-300;
+  const auto kept_off_zero = [](double v) { return std::abs(v) < kTiny ? kTiny : v; };
+  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) + a * std::log(x) + b * std::log1p(-x)) / a;
+  double c = 1, d = 1 / kept_off_zero(1 - (a + b) * x / (a + 1)), fraction = d;
+  for (double m = 1; m < 500; ++m) {
+    const double even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m));
+    const double odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1));
+    double change = 1;
+    for (const double term : {even, odd}) {
+      d = 1 / kept_off_zero(1 + term * d);
+      c = kept_off_zero(1 + term / c);
+      change = c * d;
+      fraction *= change;
+    }
+    if (std::abs(change - 1) < 1e-14) break;
+  }
+  return front * fraction;
+}
+
+/// P(|T| > t) of Student's t with nu degrees of freedom: I_x(nu / 2, 1 / 2), x = nu / (nu + t^2).
+double two_sided_p(double t, double nu) {
+  const double x = nu / (nu + t * t), a = nu / 2, b = 0.5;
+  if (x >= 1) return 1;
+  return x < (a + 1) / (a + b + 2) ? incomplete_beta(a, b, x) : 1 - incomplete_beta(b, a, 1 - x);
+}
+
 }  // namespace
 
 Spread spread_of(std::span<const double> values) {
@@ -46,10 +74,12 @@ Difference difference_of(const Spread& a, const Spread& b) {
   const double va = a.deviation * a.deviation / na, vb = b.deviation * b.deviation / nb;
   if (va + vb == 0) {
     found.margin = 0;
+    found.p = found.difference == 0 ? 1 : 0;
     return found;
   }
   const double nu = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
   found.margin = student_t(nu) * std::sqrt(va + vb);
+  found.p = two_sided_p(found.difference / std::sqrt(va + vb), nu);
   return found;
 }
 

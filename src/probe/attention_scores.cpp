@@ -60,24 +60,32 @@ struct Looker {
 
 }  // namespace
 
-AttentionSeen look_at(const AttentionScores& scores) {
+AttentionSeen look_at(const AttentionScores& scores, std::span<const std::size_t> query_lengths) {
   if (scores.options.mask || scores.options.key_mask || scores.options.bias.defined()) return {kNotMeasured, kNotMeasured};
   const Looker looker{scores};
   const std::size_t batch = scores.q.shape()[0];
-  const std::size_t sequences = std::min(batch, kMostSequences), queries = std::min(looker.queries, kMostQueries);
+  const std::size_t sequences = std::min(batch, kMostSequences);
   double sum = 0, counted = 0, largest = 0;
+  bool finite = true;
   dispatch(scores.q.dtype(), [&](auto zero) {
-    for (std::size_t i = 0; i < sequences; ++i)
+    for (std::size_t i = 0; i < sequences; ++i) {
+      const std::size_t sequence = spread_over(i, sequences, batch);
+      const std::size_t there = query_lengths.empty() ? looker.queries : std::min(looker.queries, query_lengths[sequence]);
+      const std::size_t queries = std::min(there, kMostQueries);
       for (std::size_t h = 0; h < scores.options.heads; ++h)
         for (std::size_t j = 0; j < queries; ++j) {
-          const auto row =
-              looker.scores<decltype(zero)>(spread_over(i, sequences, batch), h, spread_over(j, queries, looker.queries));
-          for (const double s : row) largest = std::max(largest, std::abs(s));
+          const auto row = looker.scores<decltype(zero)>(sequence, h, spread_over(j, queries, there));
+          for (const double s : row) {
+            finite = finite && std::isfinite(s);  // a maximum would pass over NaN
+            largest = std::max(largest, std::abs(s));
+          }
           if (row.size() < 2) continue;
           sum += entropy_share(row);
           ++counted;
         }
+    }
   });
+  if (!finite) return {kNotMeasured, kNotMeasured};
   return {counted > 0 ? sum / counted : kNotMeasured, largest};
 }
 

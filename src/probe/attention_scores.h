@@ -1,6 +1,9 @@
 // What an attention looks at: how many keys, and how large its scores are.
 #pragma once
 
+#include <cstddef>
+#include <span>
+
 #include "addnorm/nn/attention.h"
 
 namespace addnorm {
@@ -10,8 +13,10 @@ struct AttentionSeen {
   double max_logit = 0;  ///< largest |score|, scaled and capped, before softmax
 };
 
-/// Of up to 4 sequences and 16 queries of each, evenly spread, in double: the cost does not grow with the batch. Queries that see
-/// fewer than two keys are left out of the entropy. NaN where a mask of the caller's own decides what is visible.
-AttentionSeen look_at(const AttentionScores& scores);
+/// Of up to 4 sequences and 16 queries of each, evenly spread over those that are no padding, in double: the cost does not grow
+/// with the batch. `query_lengths` [B]: queries from there on are padding; none: no query is. Queries that see fewer than two
+/// keys are left out of the entropy. NaN where a mask of the caller's own decides what is visible, and where a score is not
+/// finite.
+AttentionSeen look_at(const AttentionScores& scores, std::span<const std::size_t> query_lengths = {});
 
 }  // namespace addnorm

@@ -111,7 +111,10 @@ std::map<std::string, double> gradient_snr(Model& model, const Batch& batch) {
     backward(batch_loss(model, sequences_of(batch, k * each, each), {}));
     gradients.take(model);
   }
-  return gradients.ratios(model, static_cast<double>(parts));
+  std::map<std::string, double> ratios = gradients.ratios(model, static_cast<double>(parts));
+  const double left_over = static_cast<double>(batch.sequences) / static_cast<double>(parts * each);
+  for (auto& [role, ratio] : ratios) ratio *= left_over;
+  return ratios;
 }
 
 }  // namespace addnorm

@@ -12,6 +12,14 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
+/// The trainer runs backward from a part's share of the step's loss; records are of the part's own.
+void undo_weight(ProbeRecord& record, std::size_t labels_of_part, std::size_t labels) {
+  const double factor = static_cast<double>(labels) / static_cast<double>(labels_of_part);  // nothing was counted: NaN
+  for (StackRecord& stack : record.stacks)
+    for (auto* values : {&stack.gradient_norm, &stack.gradient_skip, &stack.gradient_branch})
+      for (double& value : *values) value *= factor;
+}
+
 }  // namespace
 
 void check(const ProbeOptions& options) {
@@ -44,7 +52,8 @@ struct Probe::Impl {
   Model* model = nullptr;
   ProbeRecord record;
   std::int64_t step = 0;
-  int parts = 0;  // of this step that have begun
+  int parts = 0;                                // of this step that have begun
+  std::size_t labels_of_first = 0, labels = 0;  // of the first part, and of all so far
 };
 
 Probe::Probe(const ProbeOptions& options, std::function<void(const ProbeRecord&)> sink) {
@@ -57,11 +66,17 @@ void Probe::on_part(std::int64_t step, const Batch& part) {
   Impl& i = *impl_;
   i.parts = step == i.step ? i.parts + 1 : 1;
   i.step = step;
+  if (i.options.level == ProbeLevel::off || !is_probed(step, i.options.every)) return;
+  const std::size_t counted = part.counted();
+  i.labels = i.parts == 1 ? counted : i.labels + counted;
   if (!i.measuring(step)) return;
+  i.labels_of_first = counted;
   i.record = {.step = step};
-  i.first.begin(part.lengths);
-  i.second.begin(part.target_lengths);
-  if (i.options.level == ProbeLevel::full) i.full.begin(step, part);
+  i.timed([&] {
+    i.first.begin(part.lengths);
+    i.second.begin(part.target_lengths);
+    if (i.options.level == ProbeLevel::full) i.full.begin(step, part);
+  });
 }
 
 StreamObservers Probe::streams(std::int64_t step) {
@@ -76,13 +91,12 @@ void Probe::on_loss(std::int64_t step, const Var& loss) {
 void Probe::on_backward(std::int64_t step) {
   Impl& i = *impl_;
   if (!i.measuring(step)) return;
-  i.timed([&] {
-    for (StreamProbe* probe : {&i.first, &i.second}) {
-      probe->read_gradients();
-      if (probe->used()) i.record.stacks.push_back(probe->record());
-    }
-    if (i.record.stacks.size() == 2) i.record.stacks[0].name = "encoder";
-  });
+  for (StreamProbe* probe : {&i.first, &i.second}) {
+    probe->read_gradients();
+    if (probe->used()) i.record.stacks.push_back(probe->record());
+    i.record.seconds += probe->seconds();
+  }
+  if (i.record.stacks.size() == 2) i.record.stacks[0].name = "encoder";
 }
 
 void Probe::on_gradients(std::int64_t step, Model& model) {
@@ -90,6 +104,7 @@ void Probe::on_gradients(std::int64_t step, Model& model) {
   i.model = &model;
   if (i.options.level == ProbeLevel::off || !is_probed(step, i.options.every)) return;
   i.timed([&] {
+    if (i.labels != i.labels_of_first) undo_weight(i.record, i.labels_of_first, i.labels);
     i.roles.before_update(model);
     if (i.options.level == ProbeLevel::full) i.full.before_update(model, i.record);
   });

@@ -13,7 +13,8 @@ namespace addnorm {
 /// About 4/3 n^3 operations in double; off by some 1e-15 of the largest. NaN or infinity inside: all NaN.
 std::vector<double> symmetric_eigenvalues(std::vector<double> a, std::size_t n);
 
-/// X is tokens x features. Its Gram matrix is taken over the smaller side, so singular values below 1e-8 of the largest are lost.
+/// X is tokens x features. Its Gram matrix is taken over the smaller side, so singular values below sqrt(n 2^-52) of the
+/// largest, n its rows (some 1e-7), are lost in rounding and count as 0.
 struct Ranks {
   double stable = 0;     ///< ||X||_F^2 / ||X||_2^2
   double effective = 0;  ///< exp(-sum p ln p), p_i = s_i / sum of s
@@ -22,7 +23,7 @@ inline constexpr std::size_t kMostGram = 256;  ///< rows of a Gram matrix: beyon
 /// NaN for a matrix that is 0 or not finite. Features more than kMostGram: of that many tokens; fewer: of all tokens.
 Ranks ranks(const Tensor& x, const RowMask& rows);
 
-/// TokenRows that count, as doubles, at most `most` of them, evenly spread. [rows, width]
+/// Rows of tokens that count, as doubles, at most `most` of them, evenly spread. [count, width]
 struct TokenRows {
   std::vector<double> values{};
   std::size_t count = 0, width = 0;

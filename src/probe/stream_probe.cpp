@@ -1,5 +1,9 @@
 #include "probe/stream_probe.h"
 
+#include <chrono>
+#include <cmath>
+#include <limits>
+
 #include "addnorm/core/error.h"
 #include "probe/attention_scores.h"
 
@@ -14,8 +18,23 @@ void put(std::vector<double>& values, std::size_t at, double value) {
 
 }  // namespace
 
+/// What happens while it lives counts as the probe's time.
+class StreamProbe::Timed {
+ public:
+  explicit Timed(StreamProbe& probe) : probe_(probe) {}
+  ~Timed() { probe_.seconds_ += std::chrono::duration<double>(Clock::now() - begin_).count(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  StreamProbe& probe_;
+  Clock::time_point begin_ = Clock::now();
+};
+
 void StreamProbe::begin(std::vector<std::size_t> lengths) {
   record_ = {.name = record_.name};
+  seconds_ = 0;
   lengths_ = std::move(lengths);
   rows_.clear();
   streams_.clear();
@@ -30,6 +49,7 @@ std::size_t StreamProbe::place_of(const Unit& unit) {
 }
 
 void StreamProbe::on_stream(const Unit* unit, const Var& x) {
+  const Timed timed(*this);
   if (!unit) rows_ = x.shape().rank() == 3 ? rows_within(lengths_, x.shape()[1]) : RowMask();
   const Moments m = moments(x.value(), rows_);
   if (unit) put(record_.cosine, place_of(*unit), mean_cosine(streams_.back().value(), x.value(), rows_));
@@ -42,6 +62,7 @@ void StreamProbe::on_stream(const Unit* unit, const Var& x) {
 }
 
 void StreamProbe::on_branch(const Unit& unit, const Var& added) {
+  const Timed timed(*this);
   const std::size_t at = place_of(unit);
   const double size = rms(added.value(), rows_);
   put(record_.branch_rms, at, size);
@@ -55,20 +76,29 @@ void StreamProbe::on_parting(const Unit& unit, const Var&, const Var& skip, cons
   parts_.back().branch.retain_grad();
 }
 
-void StreamProbe::on_output(const Var& y) { record_.output_spread = moments(y.value(), rows_).spread; }
+void StreamProbe::on_output(const Var& y) {
+  const Timed timed(*this);
+  record_.output_spread = moments(y.value(), rows_).spread;
+}
 
 void StreamProbe::on_attention(const Unit& unit, const AttentionScores& scores) {
-  const AttentionSeen seen = look_at(scores);
+  const Timed timed(*this);
+  const AttentionSeen seen = look_at(scores, lengths_);
   put(record_.attention_entropy, place_of(unit), seen.entropy);
   put(record_.max_logit, place_of(unit), seen.max_logit);
 }
 
 void StreamProbe::read_gradients() {
-  const auto gradient = [](const Var& x) { return x.requires_grad() && x.grad().defined() ? norm(x.grad()) : kNotMeasured; };
+  const Timed timed(*this);
+  const auto gradient = [](const Var& x) {
+    if (!x.requires_grad() || !x.grad().defined()) return kNotMeasured;
+    const double size = norm(x.grad());
+    return std::isfinite(size) ? size : std::numeric_limits<double>::infinity();  // NaN is what was not measured
+  };
   bool any = false;
   for (const Var& x : streams_) {
     record_.gradient_norm.push_back(gradient(x));
-    any = any || record_.gradient_norm.back() == record_.gradient_norm.back();
+    any = any || !std::isnan(record_.gradient_norm.back());
   }
   if (!any) record_.gradient_norm.clear();
   for (const Parts& part : parts_) {

@@ -23,12 +23,15 @@ class StreamProbe final : public StreamObserver {
   /// Reads the gradients and lets go of the graph.
   void read_gradients();
 
+  double seconds() const { return seconds_; }  ///< what all of this took since begin()
   bool used() const { return !record_.stream_rms.empty(); }
   const StackRecord& record() const { return record_; }
 
  private:
   std::size_t place_of(const Unit& unit);
+  class Timed;
 
+  double seconds_ = 0;
   StackRecord record_;
   std::vector<std::size_t> lengths_;
   RowMask rows_;

@@ -75,6 +75,17 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   EXPECT_NE(second.err.find("4 of them are done already"), std::string::npos) << second.err;
   EXPECT_EQ(second.err.find("[4/4]"), std::string::npos) << second.err;
   EXPECT_EQ(second.out, first.out);
+
+  // What is suggested is about these rows, not about the usual ones.
+  const std::size_t depth = first.out.find("addnorm depth ");
+  ASSERT_NE(depth, std::string::npos) << first.out;
+  const std::string suggested = first.out.substr(depth, first.out.find('\n', depth) - depth);
+  for (const char* part : {"--d-model 16", "--heads 2", "--seq-len 16", "--batch-size 4", "--steps 10", "--arrangement post-ln"})
+    EXPECT_NE(suggested.find(part), std::string::npos) << suggested;
+  EXPECT_EQ(suggested.find("--layers"), std::string::npos) << suggested;
+  const Ended again = run({"lab", "--grid", "runs/lab/lab-grid.json", "--out", "runs/lab", "--no-predict", "--no-confirm"});
+  EXPECT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("4 of them are done already"), std::string::npos) << again.err;
 }
 
 TEST_F(LabTool, PredictsBeforeItRunsAndKeepsThePredictions) {

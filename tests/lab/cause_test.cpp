@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 namespace addnorm {
 namespace {
@@ -35,6 +36,7 @@ ProbeRecord collapsed(std::int64_t step) {
 
 const Judged kStuck{.outcome = Outcome::stuck, .loss = 3.4, .best = 3.4};
 const Judged kDiverged{.outcome = Outcome::diverged, .loss = 3.6, .best = 2.05, .diverged_at = 214};
+const Judged kBrokeOff{.outcome = Outcome::diverged, .loss = 3.6, .best = 2.05, .diverged_at = 214, .broke_off = true};
 
 std::optional<Cause> cause_of(const std::vector<ProbeRecord>& records, const Judged& judged = kStuck) {
   return find_cause(records, judged);
@@ -112,7 +114,42 @@ TEST(Cause, OfARunThatHadTrainedIsItsDivergence) {
 TEST(Cause, OfARunThatBrokeOffMayBeSeenInAnyOfItsRecords) {
   ProbeRecord burst = healthy(11);
   burst.stacks[0].gradient_norm[0] = std::nan("");
-  EXPECT_EQ(cause_of({healthy(1), burst, healthy(21)}, kDiverged)->kind, CauseKind::gradient_explodes);
+  EXPECT_EQ(cause_of({healthy(1), burst, healthy(21)}, kBrokeOff)->kind, CauseKind::gradient_explodes);
+}
+
+TEST(Cause, OfARunThatEndedAboveTheLineAgainIsNotWhatOneRecordShows) {
+  EXPECT_EQ(cause_of({collapsed(1), healthy(11), healthy(21), healthy(31)}, kDiverged)->kind, CauseKind::late_divergence);
+  EXPECT_EQ(cause_of({collapsed(1), healthy(11), healthy(21), healthy(31)}, kBrokeOff)->kind, CauseKind::tokens_alike);
+}
+
+TEST(Cause, IsNotAGradientThatNobodyMeasured) {
+  ProbeRecord record = healthy(1);
+  std::vector<double>& norms = record.stacks[0].gradient_norm;
+  norms.assign(kUnits + 1, std::nan(""));
+  norms[0] = 0.1;  // as with recompute
+  EXPECT_EQ(cause_of({record})->kind, CauseKind::unknown);
+  EXPECT_EQ(cause_of(probe_records(to_json(record)))->kind, CauseKind::unknown);
+  norms.back() = 0.1;
+  EXPECT_EQ(cause_of(probe_records(to_json(record)))->kind, CauseKind::unknown);
+  norms.back() = std::nan("");
+  record.stacks[0].spread.back() = 0.001;
+  EXPECT_NE(cause_of({record})->text.find("not measured"), std::string::npos) << cause_of({record})->text;
+  norms.assign(kUnits + 1, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(cause_of({record})->kind, CauseKind::gradient_explodes);
+  EXPECT_EQ(cause_of(probe_records(to_json(record)))->kind, CauseKind::gradient_explodes);
+}
+
+TEST(Cause, IsNotATopWhereTokensAreAlikeWhileTheyDifferInTheOutput) {
+  ProbeRecord record = collapsed(1);
+  for (std::size_t i = 0; i < 5; ++i) record.stacks[0].gradient_norm[i] = 0.005;
+  EXPECT_EQ(cause_of(probe_records(to_json(record)))->kind, CauseKind::tokens_alike);
+  record.stacks[0].output_spread = 0.4;
+  EXPECT_EQ(cause_of(probe_records(to_json(record)))->kind, CauseKind::unknown);
+}
+
+TEST(Cause, SignsAreSeenInRunsThatTrainedToo) {
+  EXPECT_EQ(signs_in(std::vector{healthy(1), collapsed(11), collapsed(21)}).front(), CauseKind::tokens_alike);
+  EXPECT_TRUE(signs_in(std::vector{collapsed(1), healthy(11), healthy(21)}).empty());
 }
 
 TEST(Cause, WithoutProbesIsUnknownAndSaysWhy) {
@@ -122,6 +159,7 @@ TEST(Cause, WithoutProbesIsUnknownAndSaysWhy) {
 
 TEST(ProbeLines, ReadBackWhatWasWritten) {
   ProbeRecord record = collapsed(7);
+  record.stacks[0].output_spread = 0.25;
   record.stacks[0].attention_entropy[1] = std::nan("");
   const std::string text = to_json(record) + "\n{\"step\": 8, \"sta";  // and half a line
   const std::vector<ProbeRecord> read = probe_records(text);
@@ -130,6 +168,7 @@ TEST(ProbeLines, ReadBackWhatWasWritten) {
   EXPECT_EQ(read[0].stacks.at(0).units, record.stacks[0].units);
   EXPECT_EQ(read[0].stacks[0].gradient_norm, record.stacks[0].gradient_norm);
   EXPECT_EQ(read[0].stacks[0].spread, record.stacks[0].spread);
+  EXPECT_EQ(read[0].stacks[0].output_spread, 0.25);
   EXPECT_TRUE(std::isnan(read[0].stacks[0].attention_entropy[1]));
 }
 

@@ -101,6 +101,22 @@ TEST(DefaultLab, HasThreeActs) {
   EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows[6])["warmup_steps"], Json(20));
 }
 
+TEST(GridSpec, IsReadBackFromItsJson) {
+  GridSpec spec = default_lab(R"({"steps": 50, "seed": 4})");
+  spec.with_warmup = 20;
+  const GridSpec again = grid_from_json(to_json(spec), "again");
+  EXPECT_EQ(again.with_warmup, 20u);
+  ASSERT_EQ(again.acts.size(), spec.acts.size());
+  ASSERT_EQ(again.rows.size(), spec.rows.size());
+  for (std::size_t i = 0; i < spec.acts.size(); ++i) EXPECT_EQ(again.acts[i].note, spec.acts[i].note);
+  for (std::size_t i = 0; i < spec.rows.size(); ++i) {
+    EXPECT_EQ(again.rows[i].options, spec.rows[i].options);
+    EXPECT_EQ(again.rows[i].first_seed, 4u);
+    EXPECT_EQ(again.rows[i].seeds, spec.rows[i].seeds);
+    EXPECT_EQ(again.rows[i].act, spec.rows[i].act);
+  }
+}
+
 // Arithmetic.
 
 TEST(Spread, IsThatOfASample) {
@@ -121,6 +137,14 @@ TEST(Difference, OfThreeSeedsIsWelchs) {
   EXPECT_NEAR(found.margin, 2.776 * std::sqrt(0.08 / 3), 1e-9);
   EXPECT_FALSE(found.clear());
   EXPECT_TRUE(difference_of(a, Spread{.count = 3, .mean = 3.2, .deviation = 0.2}).clear());
+  // Student's t with 4 degrees of freedom, from tables: P(|T| > 2.7764) = 0.05, P(|T| > 8.6103) = 0.001, P(|T| > 0.7407) = 0.5.
+  const auto p = [&](double t) {
+    return difference_of(a, {.count = 3, .mean = 2.2 + t * std::sqrt(0.08 / 3), .deviation = 0.2}).p;
+  };
+  EXPECT_NEAR(p(2.7764), 0.05, 1e-5);
+  EXPECT_NEAR(p(-8.6103), 0.001, 1e-6);
+  EXPECT_NEAR(p(0.7407), 0.5, 1e-4);
+  EXPECT_EQ(p(0), 1);
 }
 
 TEST(Difference, OfFewerThanThreeSeedsIsNeverClear) {
@@ -146,14 +170,30 @@ GridResult made_up(const std::vector<std::vector<double>>& losses) {
 }
 
 TEST(Comparisons, CallNothingBetterInsideTheNoise) {
-  const auto lines = comparisons(made_up({{2.00, 2.10, 2.20}, {2.05, 2.15, 2.25}, {2.40, 2.41, 2.42}}));
+  const Comparisons all = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025}, {2.40, 2.41, 2.42}}));
+  ASSERT_EQ(all.lines.size(), 2u);
+  expect_in(all.lines[0], {"row 0 and row 1", "no difference outside the noise"});
+  expect_in(all.lines[1], {"row 0 is below row 2 by 0.400"});
+  EXPECT_TRUE(all.noise);
+  EXPECT_FALSE(comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).noise);
+}
+
+TEST(Comparisons, FindADifferenceThatNoNeighboursHave) {
+  // By hand: deviations of 0.01, so t = 3 between neighbours (p 0.04, too much for three pairs) and 6 between the outer two.
+  const auto lines = comparisons(made_up({{2.00, 2.01, 2.02}, {2.0245, 2.0345, 2.0445}, {2.049, 2.059, 2.069}})).lines;
   ASSERT_EQ(lines.size(), 2u);
-  expect_in(lines[0], {"row 0 and row 1", "no difference outside the noise"});
-  expect_in(lines[1], {"row 1 is below row 2 by 0.26"});
+  expect_in(lines[0], {"row 0 and row 1", "no difference outside the noise", "p 0.08"});
+  expect_in(lines[1], {"row 0 is below row 2 by 0.049", "p 0.012"});
+}
+
+TEST(Comparisons, AreOfRowsWithTheSameData) {
+  GridResult result = made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}});
+  result.rows[1].options = R"({"arrangement": "pre-ln", "data": ["book.txt"]})";
+  EXPECT_TRUE(comparisons(result).lines.empty());
 }
 
 TEST(Comparisons, LeaveOutRowsWithOneSeedAndSaySo) {
-  const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}}));
+  const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}})).lines;
   ASSERT_EQ(lines.size(), 1u);
   expect_in(lines[0], {"1 row", "no spread"});
 }

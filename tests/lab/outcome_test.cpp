@@ -55,10 +55,34 @@ TEST(Outcome, SaysWhenARunThatHadTrainedDiverged) {
   EXPECT_NE(j.text().find("diverged at step 2"), std::string::npos);
 }
 
+TEST(Outcome, OfARunThatHoversAtTheLineIsNotDiverged) {
+  // Below the line now and then, by chance; the last twenty happen to be above it.
+  std::vector<double> losses = falling(3.8, 2.5, 100);
+  for (int i = 0; i < 200; ++i) losses.push_back(2.43 + (i % 2 ? 0.08 : -0.08) + 0.03 * std::sin(i / 9.0));
+  losses.resize(losses.size() - 20);
+  for (int i = 0; i < 20; ++i) losses.push_back(2.46 + (i % 2 ? 0.08 : -0.08));
+  const Judged j = judge(losses, kLanguage);
+  EXPECT_LT(j.best, trained_line(kLanguage));
+  EXPECT_GT(j.loss, trained_line(kLanguage));
+  EXPECT_EQ(j.outcome, Outcome::stuck);
+  EXPECT_EQ(j.diverged_at, 0);
+}
+
+TEST(Outcome, SaysSinceWhenARunWasWorseThanItsBest) {
+  std::vector<double> losses = joined(falling(3.8, 2.0, 200), std::vector<double>(100, 2.3));
+  losses = joined(losses, std::vector<double>(50, 3.0));
+  const Judged j = judge(losses, kLanguage);  // 2.3 is below the line, and yet worse than 2.0
+  EXPECT_EQ(j.outcome, Outcome::diverged);
+  EXPECT_GE(j.diverged_at, 201);
+  EXPECT_LT(j.diverged_at, 210);
+  EXPECT_FALSE(j.broke_off);
+}
+
 TEST(Outcome, OfARunThatBrokeOffIsDivergedAtTheStepThatFailed) {
   const Judged j = judge(std::vector<double>(7, 3.8), kLanguage, true);
   EXPECT_EQ(j.outcome, Outcome::diverged);
   EXPECT_EQ(j.diverged_at, 8);
+  EXPECT_TRUE(j.broke_off);
   EXPECT_EQ(judge({}, kLanguage, true).diverged_at, 1);
   EXPECT_EQ(judge({}, kLanguage).outcome, Outcome::diverged);  // nothing at all was learned
 }

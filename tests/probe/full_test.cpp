@@ -218,6 +218,18 @@ TEST(GradientSnr, IsEndlessWithoutNoiseAndPutsGradientsBack) {
   EXPECT_TRUE(gradient_snr(*model, sequences_of(batch, 0, 1)).empty());
 }
 
+TEST(GradientSnr, IsThatOfTheWholeBatchThoughASequenceIsLeftOver) {
+  const ModelConfig config = test::small(ModelKind::lm);
+  const auto model = make_model(config);
+  const Batch batch = AnyData(config).batch(0, 5);
+  const auto of_four = gradient_snr(*model, sequences_of(batch, 0, 4)), of_five = gradient_snr(*model, batch);
+  ASSERT_EQ(of_five.size(), of_four.size());
+  for (const auto& [role, ratio] : of_four) {
+    if (std::isnan(ratio)) continue;
+    EXPECT_NEAR(of_five.at(role), ratio * 5 / 4, 1e-9 * ratio) << role;
+  }
+}
+
 TEST(FullSet, IsOneLineOfJson) {
   const Trained full = trained(test::small(ModelKind::lm, "post-ln"), ProbeLevel::full);
   const Json json = parsed(to_json(full.records.at(1)), "the record");

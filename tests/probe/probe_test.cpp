@@ -13,6 +13,7 @@
 #include "core/json.h"
 #include "probe/attention_scores.h"
 #include "probe/measures.h"
+#include "probe/stream_probe.h"
 #include "support/near.h"
 #include "support/stream_runs.h"
 #include "support/test_names.h"
@@ -203,6 +204,54 @@ TEST(AttentionSeen, IsOneWhereAllKeysAreAlike) {
   const AttentionScores scores{
       .q = Tensor::zeros({2, 5, 4}), .k = normal_tensor({2, 5, 4}, 2), .options = {.heads = 2}, .scale = 1};
   EXPECT_DOUBLE_EQ(look_at(scores).entropy, 1);
+}
+
+TEST(AttentionSeen, IsNothingWhereAScoreIsNoNumber) {
+  AttentionScores scores{.q = normal_tensor({2, 5, 4}, 1), .k = normal_tensor({2, 5, 4}, 2), .options = {.heads = 2}, .scale = 1};
+  scores.q.data<float>()[21] = std::nanf("");
+  EXPECT_TRUE(std::isnan(look_at(scores).max_logit));
+  EXPECT_TRUE(std::isnan(look_at(scores).entropy));
+}
+
+TEST(AttentionSeen, LeavesOutQueriesThatArePadding) {
+  const AttentionScores scores{
+      .q = normal_tensor({2, 5, 4}, 1), .k = normal_tensor({2, 5, 4}, 2), .options = {.heads = 2}, .scale = 1};
+  AttentionScores padded = scores;
+  padded.q = scores.q.clone();
+  for (std::size_t i = 3 * 4; i < 5 * 4; ++i) padded.q.data<float>()[i] = 1000;  // behind three tokens of the first sequence
+  const std::vector<std::size_t> lengths{3, 5};
+  EXPECT_EQ(look_at(padded, lengths).max_logit, look_at(scores, lengths).max_logit);
+  EXPECT_EQ(look_at(padded, lengths).entropy, look_at(scores, lengths).entropy);
+  EXPECT_GT(look_at(padded).max_logit, 100);
+}
+
+TEST(Probe, GivesGradientsOfTheLossBesideThemWhateverIsAccumulated) {
+  std::vector<ProbeRecord> records;
+  for (const std::size_t accumulate : {1u, 4u}) {
+    const auto model = make_model(tiny("pre-ln"));
+    const auto data = Language().dataset(8, 5);
+    Trainer trainer(*model, *data, {.batch_size = 3, .accumulate = accumulate, .schedule = {.rate = 1e-2, .steps = 10}});
+    Probe probe({.level = ProbeLevel::on, .every = 1}, [&](const ProbeRecord& record) { records.push_back(record); });
+    trainer.observe(&probe);
+    trainer.step();
+  }
+  const StackRecord &whole = records.at(0).stacks.at(0), &part = records.at(1).stacks.at(0);
+  EXPECT_EQ(records[0].loss, records[1].loss);
+  const auto same = [](const std::vector<double>& a, const std::vector<double>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) EXPECT_NEAR(a[i], b[i], 1e-5 * std::abs(a[i])) << i;
+  };
+  same(whole.gradient_norm, part.gradient_norm);
+  same(whole.gradient_skip, part.gradient_skip);
+  same(whole.gradient_branch, part.gradient_branch);
+}
+
+TEST(Probe, CountsTheTimeOfWhatItMeasuresInTheForwardPass) {
+  StreamProbe probe("stack");
+  probe.begin({});
+  EXPECT_EQ(probe.seconds(), 0);
+  probe.on_stream(nullptr, Var(normal_tensor({64, 64, 64}, 1)));
+  EXPECT_GT(probe.seconds(), 0);
 }
 
 TEST(Probe, RecordsTheStepOfAnUpdateByRole) {

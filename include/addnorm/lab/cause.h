@@ -1,4 +1,4 @@
-// Why a run did not train: read from its probes, and called confirmed only when changing that one thing makes it train.
+// Why a run did not train: read from its probes, and called confirmed only where a change of one thing that bears on it trains.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,14 @@ struct Cause {
   std::int64_t step = 0;  ///< of the record that shows it first
   std::size_t unit = 0;   ///< from 1 on; 0: it is not about one
   bool confirmed = false;  ///< by `by`
-  std::string by{};        ///< "with 200 warm-up steps: trains, 3 of 3"; where it is not confirmed: what was tried, or ""
+  /// "with 200 warm-up steps: trains, 3 of 3". Where it is not confirmed: what else trains ("trains with 6 layers (3 of 3)") or
+  /// was tried, or "".
+  std::string by{};
 };
 
 /// From what the probes recorded (in the order of steps) and what became of the losses. With x_i the stream behind unit i, x_0
-/// the stack's input, K units, g_i = ||dL/dx_i||; the first that holds:
+/// the stack's input, K units, g_i = ||dL/dx_i||, and spread(x_K) or that of the stack's output, whichever is larger; the first
+/// that holds:
 ///
 ///   tokens alike        spread(x_K) < 0.01 and g_0 / g_K < 0.1
 ///   gradient explodes   g_0 / g_K > 200, or not finite
@@ -50,9 +53,12 @@ struct Cause {
 ///   branches die        ||f|| / ||x|| < 1e-3 in every unit of the upper half
 ///   rank collapse       spread(x_K) < 0.01
 ///
-/// in most records of the second half of the run; where it broke off, in any.
+/// in most records of the second half of the run; the first four, where a number that was not finite ended the run, in any. What
+/// was not measured (gradients with recompute) speaks for nothing.
 /// "Below unit k": the highest k with g_(k-1) < 0.01 g_K. Of several stacks, the last. Nothing where the run trained.
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged);
+/// All kinds of which a rule on the probes holds in most records of the second half, whatever became of the run.
+std::vector<CauseKind> signs_in(std::span<const ProbeRecord> records);
 
 /// Lines of probes.jsonl; those that are no records are left out, as a half-written last one.
 std::vector<ProbeRecord> probe_records(std::string_view lines);

@@ -40,6 +40,10 @@ struct GridSpec {
 /// with the nearest, values that an option cannot have, empty lists, fields that are none.
 GridSpec grid_from_json(std::string_view text, std::string_view where);
 
+/// The same form, with every row spelled out. Of rows that have the lab's defaults, as all of grid_from_json() do, that gives the
+/// same ones back, at other places.
+std::string to_json(const GridSpec& spec);
+
 /// The lab without options: three acts on the built-in language. `base`, a JSON object, says what its rows do not say themselves
 /// (arrangement, layers, warmup_steps): {"steps": 100}. A warm-up longer than two thirds of the steps is shortened to that.
 GridSpec default_lab(std::string_view base = "{}");

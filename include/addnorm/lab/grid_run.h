@@ -34,9 +34,9 @@ struct GridRequest {
   int at_once = 0;                  ///< runs at a time; 0: one per thread while there are so many, as far as memory goes
   bool predict = true;
   bool run = true;                       ///< false: predictions only
-  std::string result_file = "lab.json";  ///< in the folder; "": none
+  std::string result_file = "lab.json";  ///< in the folder, beside it what was asked for, in lab-grid.json; "": neither
   bool confirm = true;                   ///< run what would confirm a cause, where the grid has no such row
-  double confirm_seconds = 120;          ///< most time for that, roughly
+  double confirm_seconds = 120;          ///< most time for that, roughly: by what runs of that size took
 };
 
 /// Nothing starts before everything is checked: a UsageError or DataError names the row. Another process that has the folder: an

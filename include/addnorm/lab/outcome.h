@@ -14,7 +14,7 @@ enum class Outcome : unsigned char {
   trained,   ///< its last losses are below the line
   slow,      ///< above the line, but it has left the plateau and the loss still falls
   stuck,     ///< it learned how often each token occurs, or not even that
-  diverged,  ///< it had been better, or a loss or gradient was not finite
+  diverged,  ///< it was below the line and ended above it, worse by more than chance; or a number was not finite
 };
 const char* name_of(Outcome outcome);  ///< "trained", "slow", "stuck", "diverged"
 
@@ -36,9 +36,17 @@ struct Judged {
   double loss = 0;               ///< mean of the last losses
   double best = 0;               ///< lowest mean over a window
   std::int64_t diverged_at = 0;  ///< first step from which on it was worse than its best by more than chance; 0: it was not
+  bool broke_off = false;        ///< it ended early, by a number that was not finite
   std::string text() const;      ///< "trained, 2.03", "diverged at step 214 (2.05 before)"
 };
 /// `losses` of step 1, 2, ... (nats per label). `broke_off`: the run ended early because a number was not finite.
+///
+/// "More than chance": a mean over a window is above the lowest one by more than six of its deviations,
+///
+///   deviation = median |l_(i+1) - l_i| / (0.6745 sqrt(2)) / sqrt(kOutcomeWindow)
+///
+/// that is by the noise of single losses, as if they were normal and independent: neighbours know nothing of a trend, and a
+/// median nothing of a jump. A run that hovers at the line is therefore slow or stuck, not diverged.
 Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off = false);
 
 }  // namespace addnorm

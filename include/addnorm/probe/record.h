@@ -20,7 +20,9 @@ struct StackRecord {
   std::vector<double> stream_mean{};  ///< mean of x
   std::vector<double> spread{};  ///< RMS of x without its mean over all tokens, over its RMS: what still differs between tokens
   double output_spread = 0;      ///< the same of what comes out of the stack
-  std::vector<double> gradient_norm{};  ///< ||dL/dx||, of all tokens together
+  /// ||dL/dx||, of all tokens together, L the record's loss. Infinite: it is not finite; NaN: not measured, as between the ends
+  /// with recompute. JSON has null for both, but the first one is measured whenever any is.
+  std::vector<double> gradient_norm{};
 
   // By unit.
   std::vector<double> branch_rms{};         ///< of the branch as it is added
@@ -59,7 +61,7 @@ struct RoleRecord {
   std::string role{};           ///< "q", "ffn_out", "norm_gain", ...
   double gradient_norm = 0;     ///< before clipping
   double update_to_weight = 0;  ///< ||change by this step|| / ||weights before||; NaN: they were all 0
-  /// Full: ||E g||^2 / E||g - E g||^2 of a part of the step.
+  /// Full: ||E g||^2 / E||g - E g||^2, g the gradient of a batch as large as the first part of the step.
   std::optional<double> gradient_snr{};
 };
 
@@ -68,7 +70,7 @@ struct ProbeRecord {
   double loss = 0;
   std::vector<StackRecord> stacks{};
   std::vector<RoleRecord> roles{};
-  double seconds = 0;  ///< that the probes took, of this step
+  double seconds = 0;  ///< that measuring took, of this step; not what the step itself loses where sums are not fused
   // Full.
   std::optional<double> probe_loss{};    ///< of the sequences that by-pass, lens and attribution are measured on, without dropout
   std::optional<double> model_change{};  ///< ||f(x; after) - f(x; before)|| / ||f(x; before)||: logits of the step's first part

@@ -1,0 +1,50 @@
+// What tells the rows of a grid apart: their planned options, each read once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "addnorm/lab/grid_result.h"
+#include "core/json.h"
+
+namespace addnorm {
+
+/// Rows are numbers in GridResult::rows, as they were when this was made. An option counts where it changes what is learned: not
+/// the seed, nor what may_change() but the steps. It differs where planned values do and one of the rows says it; what merely
+/// follows from another option (min_lr from lr) is no difference of its own, but the warm-up is.
+class GridChanges {
+ public:
+  explicit GridChanges(const GridResult& result);
+
+  std::size_t warmup(std::size_t row) const { return rows_[row].warmup; }
+  std::size_t steps(std::size_t row) const { return rows_[row].steps; }
+  double number(std::size_t row, std::string_view name) const;      ///< NaN: it is none
+  std::string value(std::size_t row, std::string_view name) const;  ///< as a person reads it
+  /// Names of options that differ; at most three of them.
+  std::vector<std::string> between(std::size_t row, std::size_t other) const;
+  /// Those that are this one but for more warm-up steps.
+  std::vector<std::size_t> with_more_warmup(std::size_t row) const;
+
+ private:
+  struct Option {
+    std::uint32_t value = 0;  // equal ones have equal numbers; 0: none
+    bool said = false;
+  };
+  struct Row {
+    Json planned;
+    std::size_t warmup = 0, steps = 0;
+    std::vector<Option> options{};  // by the number of the name
+    std::string but_warmup{};       // of all values but that of the warm-up: equal or not
+  };
+  void read(const RowResult& result);
+  std::uint32_t number_of(const std::string& value);
+
+  std::vector<std::string> names_;
+  std::map<std::string, std::uint32_t> values_;
+  std::vector<Row> rows_;
+  std::map<std::string, std::vector<std::size_t>> alike_;  // rows by but_warmup
+};
+
+}  // namespace addnorm

@@ -1,0 +1,106 @@
+// Whether the losses of rows differ by more than chance.
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <map>
+#include <sstream>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+#include "core/json_record.h"
+#include "lab/confirm.h"
+#include "lab/short_figure.h"
+
+namespace addnorm {
+namespace {
+
+constexpr double kChance = 0.05;
+constexpr std::size_t kMostWithHolm = 500;  // rows: pairs grow with their square
+constexpr std::size_t kLeastSeedsCompared = 3;
+
+using RowsOfOneData = std::vector<const RowResult*>;
+
+std::string with_digits(double number, int digits) {
+  std::ostringstream text;
+  text << std::fixed << std::setprecision(digits) << number;
+  return text.str();
+}
+
+/// Losses with the same one are of the same thing.
+std::string what_is_predicted(const RowResult& row) {
+  const Json options = parsed(row.options, row.row.place);
+  std::string key;
+  for (const char* name : {"model", "data", "task", "tokenizer", "label", "truncate", "validation", "seq_len", "label_smoothing"})
+    if (const Json* value = options.find(name)) key += concat(name, ": ", value->dump(), "\n");
+  return key;
+}
+
+/// Of every p how it is corrected: the i-th smallest of m by the factor m - i, none below a smaller one.
+class Corrected {
+ public:
+  explicit Corrected(const RowsOfOneData& rows) : pairs_(static_cast<double>(rows.size() * (rows.size() - 1)) / 2) {
+    if (rows.size() > kMostWithHolm) return;
+    std::vector<double> all;
+    for (std::size_t i = 0; i < rows.size(); ++i)
+      for (std::size_t j = 0; j < i; ++j) all.push_back(difference_of(rows[i]->loss, rows[j]->loss).p);
+    std::ranges::sort(all);
+    double so_far = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      so_far = std::max(so_far, std::min(1.0, all[i] * static_cast<double>(all.size() - i)));
+      by_p_.emplace(all[i], so_far);  // the first of equals: the largest factor
+    }
+  }
+  double operator()(double p) const {
+    const auto found = by_p_.find(p);
+    return found != by_p_.end() ? found->second : std::min(1.0, p * pairs_);
+  }
+
+ private:
+  double pairs_;
+  std::map<double, double> by_p_;
+};
+
+void compare_with_best(RowsOfOneData rows, Comparisons& into) {
+  if (rows.size() < 2) return;
+  std::ranges::stable_sort(rows, {}, [](const RowResult* row) { return row->loss.mean; });
+  const Corrected corrected(rows);
+  const RowResult& best = *rows.front();
+  for (const RowResult* row : rows) {
+    if (row == &best) continue;
+    const Difference found = difference_of(row->loss, best.loss);
+    const double p = corrected(found.p);
+    const std::string by = with_digits(found.difference, 3), chance = concat("p ", short_figure(p));
+    if (p < kChance) {
+      into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")"));
+    } else {
+      into.lines.push_back(concat(best.label, " and ", row->label, ": no difference outside the noise (", by, ", ", chance, ")"));
+      into.noise = true;
+    }
+  }
+}
+
+}  // namespace
+
+Comparisons comparisons(const GridResult& result) {
+  std::vector<std::string> order;
+  std::map<std::string, RowsOfOneData> groups;
+  std::size_t without_spread = 0;
+  for (const RowResult& row : result.rows) {
+    if (!has_trained(row) || row.instead_of) continue;
+    if (row.loss.count < kLeastSeedsCompared) {
+      ++without_spread;
+      continue;
+    }
+    const std::string key = what_is_predicted(row);
+    if (!groups.contains(key)) order.push_back(key);
+    groups[key].push_back(&row);
+  }
+  Comparisons all;
+  for (const std::string& key : order) compare_with_best(groups[key], all);
+  if (without_spread > 0)
+    all.lines.push_back(concat(without_spread, without_spread == 1 ? " row that trained has" : " rows that trained have",
+                               " fewer than 3 seeds: no spread, not compared"));
+  return all;
+}
+
+}  // namespace addnorm
