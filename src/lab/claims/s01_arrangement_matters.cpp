@@ -17,7 +17,7 @@ ClaimVerdict judge(const Samples& s) {
       concat("loss of the same 6-layer decoder behind 250 steps at 5e-3 without warm-up: post-LN ", s.text("post-ln"), " (",
              s.text("post-ln, trained"), " of runs trained), pre-LN ", s.text("pre-ln"), " (", s.text("pre-ln, trained"), ")");
   const double gap = std::abs(s.mean("post-ln") - s.mean("pre-ln"));
-  const bool one_trains = s.mean("post-ln, trained") != s.mean("pre-ln, trained");
+  const bool one_trains = std::abs(s.mean("post-ln, trained") - s.mean("pre-ln, trained")) > 0;
   return one_trains && !(gap < 3 * (s.spread("post-ln") + s.spread("pre-ln"))) ? holds(text) : fails(text);
 }
 
