@@ -148,6 +148,23 @@ TEST(Verdict, OfTheRecursiveSkipSaysWhatWarmUpChanges) {
   EXPECT_EQ(told(2.3, 0.01), "true only if there is no warm-up; with it one sum and one norm end lower");
 }
 
+TEST(Verdict, OfAdafactorComparesStepsOfTheSameSize) {
+  const auto told = [](double adafactor, double small_adam, double small_adafactor) {
+    Numbers numbers;
+    for (const auto& [name, trained] : {std::pair{"Adam", 0.0},
+                                        {"Adafactor", adafactor},
+                                        {"Adam by an eighth", small_adam},
+                                        {"Adafactor by an eighth", small_adafactor}}) {
+      numbers.push_back({name, {2.1}});
+      numbers.push_back({concat(name, ", trained"), {trained}});
+    }
+    return verdict_of("S51", numbers);
+  };
+  EXPECT_EQ(told(1, 0, 0), "true");
+  EXPECT_TRUE(only_if(told(0, 0, 1)));
+  EXPECT_EQ(told(0, 1, 1), "false");  // Adam does as well
+}
+
 TEST(Verdict, OfRunsThatBrokeOffIsNeverTrue) {
   const double nan = std::nan("");
   EXPECT_EQ(verdict_of("S50", {{"Adam", {nan}}, {"Adam, trained", {0}}, {"RAdam", {nan}}, {"RAdam, trained", {0}}}), "false");
