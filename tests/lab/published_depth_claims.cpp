@@ -198,9 +198,11 @@ TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
 }
 
 TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
-  const auto told = [](double pre) {
+  const auto told = [](double pre, double post_trained = 1) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"}) {
+      numbers.push_back({concat("post-ln", rate, ", trained"), {post_trained}});
+      numbers.push_back({concat("pre-ln", rate, ", trained"), {1}});
       const double worse = std::string_view(rate) == " at 0.001" ? 0 : std::nan("");
       numbers.push_back({concat("post-ln", rate), {2.1 + worse, 2.12, 2.14}});
       numbers.push_back({concat("pre-ln", rate), {pre + worse, pre + 0.02, pre + 0.04}});
@@ -210,6 +212,7 @@ TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
   EXPECT_EQ(told(2.3), "seen at this scale");
   EXPECT_EQ(told(2.11), "mixed");
   EXPECT_EQ(told(1.9), "not seen");
+  EXPECT_EQ(told(1.9, 0), "mixed");  // both have to train
   EXPECT_EQ(told(std::nan("")), "mixed");
 }
 

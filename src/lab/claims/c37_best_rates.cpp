@@ -15,7 +15,10 @@ Samples measure(const ClaimContext& context) {
       SmallRun run = short_run(stack, 100);
       run.rate = rate;
       run.steps = context.steps(500);
-      for (const RunSummary& summary : run_seeds(run, context)) s.add(at_rate(stack, rate), summary.held_out);
+      for (const RunSummary& summary : run_seeds(run, context)) {
+        s.add(at_rate(stack, rate), summary.held_out);
+        s.add(at_rate(stack, rate, ", trained"), trained(run, summary) ? 1 : 0);
+      }
     }
   return s;
 }
@@ -26,7 +29,9 @@ ClaimVerdict judge(const Samples& s) {
   const Difference lead = difference(s, pre, post);
   const std::string text =
       concat("held-out loss of 6 layers after 500 steps with 100 of warm-up, each at the best of four rates: ", post, " ",
-             s.text(post), ", ", pre, " ", s.text(pre), "; post-LN is lower by ", lead.text());
+             s.text(post), " (", s.text(post + ", trained"), " of runs trained), ", pre, " ", s.text(pre), " (",
+             s.text(pre + ", trained"), "); post-LN is lower by ", lead.text());
+  if (s.mean(post + ", trained") != 1 || s.mean(pre + ", trained") != 1) return mixed(text);
   if (lead.above()) return holds(text);
   return lead.below() ? fails(text) : mixed(text);
 }
@@ -40,7 +45,8 @@ Claim claim() {
       .source = "Takase et al. 2022, arXiv 2206.00330, of six or fewer layers",
       .expected =
           "each at the best of the rates 5e-4, 1e-3, 2e-3, 4e-3: held-out loss of post-LN lower, with all of the 95 % interval "
-          "over 5 seeds. Mixed: the interval holds 0, or one of them finishes at no rate. Not seen: pre-LN is lower by more than "
+          "over 5 seeds. Mixed: the interval holds 0, or one of them does not train at its best rate. Not seen: pre-LN is lower "
+          "by more than "
           "that",
       .trains = true,
       .seeds = 5,
