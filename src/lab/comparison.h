@@ -1,6 +1,7 @@
 // Changes of one model compared: the bench that they share, and differences against the noise between seeds.
 #pragma once
 
+#include <cmath>
 #include <span>
 
 #include "lab/small_runs.h"
@@ -30,7 +31,8 @@ struct Difference {
   bool no_higher(double by = kSameLoss) const { return mean + margin < by; }  ///< all of the interval
   bool no_lower(double by = kSameLoss) const { return mean - margin > -by; }
   bool alike(double by = kSameLoss) const { return no_higher(by) && no_lower(by); }
-  std::string text() const;  ///< "0.0614, 95 % interval 0.0181 to 0.105"
+  bool open() const { return !std::isnan(mean) && !above() && !no_higher(); }  ///< neither worse nor as good, for sure
+  std::string text() const;                                                    ///< "0.0614, 95 % interval 0.0181 to 0.105"
 };
 Difference difference(const Samples& samples, std::string_view of, std::string_view from);
 /// Of one series from 0.

@@ -28,6 +28,7 @@ TEST(Differences, AreHeldAgainstWelchsInterval) {
   EXPECT_TRUE(lab::difference(s, "b", "a").below());
   EXPECT_TRUE(lab::difference(s, "c", "b").alike());  // 0.01 ± 0.033
   EXPECT_FALSE(lab::difference(s, "c", "b").alike(0.04));
+  EXPECT_TRUE(lab::difference(s, "two", "b").open() && !lab::difference(s, "broken", "b").open() && !d.open());
   for (const char* name : {"broken", "two"}) {
     const lab::Difference none = lab::difference(s, name, "b");
     EXPECT_FALSE(none.above() || none.below() || none.no_higher() || none.no_lower()) << name;

@@ -89,10 +89,9 @@ ClaimVerdict judge(const Samples& s) {
       s.text("share of norms with an S"), "; rank correlation of DyT's alpha with 1 / deviation of what it reads ",
       s.text("rank correlation of alpha"));
   const bool matches = gap.no_higher();
-  const bool open = !matches && gap.mean <= gap.margin;  // neither as good nor worse
   const bool curved = s.mean("share of norms with an S") >= 0.5, tracks = s.mean("rank correlation of alpha") > 0.5;
   const int seen = matches + curved + tracks;
-  return seen == 3 ? holds(text) : seen > 0 || open ? mixed(text) : fails(text);
+  return seen == 3 ? holds(text) : seen > 0 || gap.open() ? mixed(text) : fails(text);
 }
 
 }  // namespace

@@ -77,7 +77,9 @@ Claim claim() {
           "at the same rate every seed ends lower with norms and gets below a loss of 0.5 in fewer steps in the mean, at 4, 20 "
           "and 56 units "
           "(and ends lower in a 6-layer decoder). True only if: in some of the four",
-      .changed = "the feed-forward stacks were chosen after 6 decoder layers had shown no benefit of a norm; both are told now",
+      .changed =
+          "the feed-forward stacks were chosen after 6 decoder layers had shown no benefit of a norm; both are told now. "
+          "The condition used to name 4 units and 6 decoder layers whichever of them had failed (both had)",
       .trains = true,
       .seeds = 5,
       .measure = measure,
