@@ -57,7 +57,7 @@ std::optional<FinishedClaim> kept(const Claim& claim, const ClaimsPlan& plan) {
   return FinishedClaim{result, true};
 }
 
-FinishedClaim failed(const Claim& claim, const std::string& why) {
+FinishedClaim failed(const Claim& claim, const ClaimsPlan& plan, const std::string& why) {
   return {Json{{"id", claim.id},
                {"claim", claim.statement},
                {"kind", claim.kind() == ClaimKind::statement ? "S" : "C"},
@@ -66,7 +66,7 @@ FinishedClaim failed(const Claim& claim, const std::string& why) {
                {"measured", why},
                {"verdict", "failed"},
                {"seconds", 0.0},
-               {"command", claim.command()}}};
+               {"command", claim.command(plan.scale, static_cast<std::size_t>(plan.seeds))}}};
 }
 
 std::vector<std::string> words_of(const Claim& claim, const ClaimsPlan& plan, int threads) {
@@ -87,7 +87,7 @@ FinishedClaim result_of(const Claim& claim, const ClaimsPlan& plan, const ChildE
     std::string last, line;
     for (std::ifstream said(log); std::getline(said, line);)
       if (!line.empty()) last = line;
-    done = failed(claim, last.empty() ? end.text() : concat(end.text(), ": ", last));
+    done = failed(claim, plan, last.empty() ? end.text() : concat(end.text(), ": ", last));
   }
   done->kept = false;
   return *done;
@@ -134,7 +134,7 @@ std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& want
                           std::error_code gone;
                           if (stopped || !done.at(claim).failed()) fs::remove(log, gone);
                         },
-                    .not_started = [&, claim](const std::string& problem) { finish(*claim, failed(*claim, problem)); }});
+                    .not_started = [&, claim](const std::string& problem) { finish(*claim, failed(*claim, plan, problem)); }});
   }
   const int children = static_cast<int>(at_once);
   run_jobs(jobs, {.program = kThisProgram, .threads = children, .at_once = children, .go_on = go_on});

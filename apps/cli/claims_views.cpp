@@ -5,6 +5,7 @@
 #include <map>
 
 #include "addnorm/core/error.h"
+#include "addnorm/core/version.h"
 #include "addnorm/lab/claim.h"
 #include "addnorm/residual/diagram.h"
 #include "figures.h"
@@ -60,7 +61,8 @@ std::string section_of(const Json& result) {
 constexpr const char* kHead = R"(# What the texts and papers say, and what was measured
 
 This page is assembled by `addnorm lab claims --write docs/claims` from the files in [claims/](claims), one per claim, each written by a
-run of this program. Nothing here was typed in.
+run of this program. Every verdict, every sentence behind "Measured", and every number in it comes from those files. Typed in by people
+are this introduction, the statements with their sources, what was looked for, what was changed, and the table of what was left out.
 
 **S-claims** are the checkable statements of the four texts that the project began with, in their order and in our words. Their verdict
 is `true`, `false`, or `true only if ...` with the condition. **C-claims** are claims of papers, looked at on a small scale; their
@@ -68,8 +70,9 @@ verdict is `seen at this scale`, `mixed` or `not seen`. A small experiment canno
 called refuted.
 
 A verdict follows from the numbers of the run and from nothing else: each claim has one function that measures and one that judges what
-was measured, and the second would say the opposite of other numbers (tests hand it some). Numbers are means over seeds, ± is the standard
-deviation over seeds.
+was measured, and the second would say the opposite of other numbers (tests find such numbers for each of them). Numbers are means over
+seeds, ± is the standard deviation over seeds. A difference counts where all of its 95 % interval (Welch's) is on one side of 0, and two losses as alike only where
+all of it is within 0.05 nats; what is neither is not decided.
 
 What was known when the experiments were written: the two benches on the built-in language (6 layers at 5e-3, 16 layers at 1e-3) were
 looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
@@ -83,16 +86,27 @@ an experiment or a threshold was changed after its own outcome had been seen, th
 to the bigram loss of the data; on words turned round, which have no such bigram, half of the way from the unigram loss to 0. Repeat any line by the command under it; how to add one: [adding-a-claim.md](adding-a-claim.md).
 )";
 
+bool by_another_version(const Json& r) { return text_of(r, "version") != version(); }
+
+/// Which results were not made by the program that assembles the page; "": all were.
+std::string of_other_versions(const std::vector<Json>& results) {
+  std::string ids;
+  for (const Json& r : results)
+    if (by_another_version(r)) ids += concat(ids.empty() ? "" : ", ", text_of(r, "id"), " (", text_of(r, "version"), ")");
+  return ids.empty() ? "" : concat("\nAssembled by version ", version(), "; measured by another one: ", ids, ".\n");
+}
+
 std::string entry(const Json& r) {
   const auto seconds = r.find("seconds");
+  const auto scale = r.find("scale");
   const std::string changed = text_of(r, "changed");
   return concat("### ", text_of(r, "id"), ": ", text_of(r, "verdict"), "\n\n", for_markdown(text_of(r, "claim")),
                 "\n\n- **Measured:** ", for_markdown(text_of(r, "measured")), "\n- **Looked for:** ",
                 for_markdown(text_of(r, "expected")), changed.empty() ? "" : "\n- **Changed after a first look:** ",
                 for_markdown(changed), "\n- **Source:** ", for_markdown(text_of(r, "source")), "\n- `", text_of(r, "command"),
-                "` · ", r["seeds"].integer(), " seeds · ",
-                seconds ? fixed(seconds->number(), seconds->number() < 10 ? 1 : 0) : "?", " s · ", text_of(r, "date"),
-                " · version ", text_of(r, "version"), "\n");
+                "` · ", r["seeds"].integer(), " seeds · scale ", scale && scale->is_number() ? concat(scale->number()) : "?",
+                " · ", seconds ? fixed(seconds->number(), seconds->number() < 10 ? 1 : 0) : "?", " s · ", text_of(r, "date"),
+                " · version ", text_of(r, "version"), by_another_version(r) ? " (another than this page's)" : "", "\n");
 }
 
 }  // namespace
@@ -123,7 +137,8 @@ std::string claims_table(const std::vector<Json>& results, const Terminal& termi
 }
 
 std::string claims_page(const std::vector<Json>& results) {
-  std::string all = concat(kHead, "\n", claims_counted(results), ".\n\n| | claim | verdict |\n| --- | --- | --- |\n");
+  std::string all = concat(kHead, "\n", claims_counted(results), ".\n", of_other_versions(results),
+                           "\n| | claim | verdict |\n| --- | --- | --- |\n");
   for (const Json& r : results)
     all += concat("| [", text_of(r, "id"), "](claims/", text_of(r, "id"), ".json) | ", for_markdown(text_of(r, "claim")), " | ",
                   for_markdown(text_of(r, "verdict")), " |\n");

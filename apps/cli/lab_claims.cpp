@@ -41,6 +41,8 @@ void check(const Options& o) {
   require(o.plan.seeds >= 0 && o.plan.seeds <= 1000, "--seeds is ", o.plan.seeds,
           "; it must be 1 ... 1000, or 0 for each claim's own");
   require(o.threads >= 0 && o.threads <= kMaxThreads, "--threads is ", o.threads, "; it must be 1 ... ", kMaxThreads);
+  require(o.write.empty() || o.plan.scale == 1, "--write with --scale ", o.plan.scale,
+          ": the page tells experiments as they are at scale 1; leave out one of the two");
   require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
 }
 
@@ -120,14 +122,14 @@ void add_lab_claims(Command& lab) {
   command.option("--full", o->full, "also the claims of papers that train models (two hours)");
   command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");
   command.option("--seeds N", o->plan.seeds,
-                 "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 where something is");
+                 "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 or 5 where something is");
   command.option("--threads N", o->threads, "of a single claim, e.g. 2; several are run two at a time with one thread each");
   command.option("--json", o->json, "an array of objects: id, claim, source, measured, expected, verdict, seconds, ...");
   command.option("--out FOLDER", o->plan.out, "where results are kept: the same command again continues what was stopped");
   command.option("--again", o->plan.again, "run also what is kept");
   command.option("--list", o->list, "only say which claims there are");
   command.option("--write FOLDER", o->write,
-                 "write one file per claim there, and a page FOLDER.md of all of them, e.g. docs/claims");
+                 "write one file per claim there, and a page FOLDER.md of all of them, e.g. docs/claims; not with --scale");
   command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..."},
                                {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
   command.examples({"addnorm lab claims", "addnorm lab claims --only S12,C3", "addnorm lab claims --only C10 --seeds 20 --json",

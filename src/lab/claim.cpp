@@ -69,6 +69,13 @@ void ClaimContext::check() const {
   if (go_on && !go_on()) throw ClaimStopped("the experiment was asked to stop");
 }
 
+std::string Claim::command(double scale, std::size_t of_seeds) const {
+  std::string text = "addnorm lab claims --only " + id;
+  if (scale != 1) text += concat(" --scale ", scale);
+  if (of_seeds != 0 && of_seeds != seeds) text += concat(" --seeds ", of_seeds);
+  return text;
+}
+
 std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
   const bool statement = kind == ClaimKind::statement;
   switch (verdict.finding) {
@@ -119,7 +126,7 @@ std::string to_json(const Claim& claim, const ClaimResult& result) {
            {"trains", claim.trains},
            {"scale", result.scale},
            {"seeds", result.seeds},
-           {"command", claim.command()},
+           {"command", claim.command(result.scale, result.seeds)},
            {"version", version()}};
   if (!claim.changed.empty()) all["changed"] = claim.changed;
   return all.dump(2);

@@ -97,6 +97,10 @@ inline ClaimVerdict fails(std::string measured) { return {Finding::no, "", std::
 inline ClaimVerdict holds_if(std::string condition, std::string measured) {
   return {Finding::partly, std::move(condition), std::move(measured)};
 }
+/// Of a statement: too much noise to say either.
+inline ClaimVerdict undecided(std::string measured) {
+  return holds_if("more runs show it: these do not decide", std::move(measured));
+}
 inline ClaimVerdict mixed(std::string measured) { return {Finding::partly, "", std::move(measured)}; }
 
 }  // namespace addnorm::lab

@@ -1,29 +1,16 @@
 #include "lab/small_runs.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-
-#include <chrono>
 #include <cmath>
-#include <map>
-#include <optional>
-#include <thread>
 
-#include "addnorm/core/version.h"
 #include "addnorm/data/language.h"
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/tasks.h"
 #include "addnorm/lab/outcome.h"
-#include "addnorm/train/trainer.h"
-#include "core/file.h"
-#include "core/json.h"
 #include "lab/experiment.h"
 #include "lab/statistics.h"
 
 namespace addnorm::lab {
 namespace {
-
-constexpr std::uint64_t kHeldOut = 1u << 20;  // seeds of data that nobody trains on
 
 Mixture mixture() { return Mixture({.classes = 10, .dimension = 16, .spread = 0.8}); }
 Task reversal() { return Task(TaskKind::reverse, {.least = 4, .most = 8, .symbols = 18}); }
@@ -35,115 +22,19 @@ double reversal_unigram() {
   return -end * std::log(end) - (1 - end) * std::log((1 - end) / static_cast<double>(options.symbols));
 }
 
-std::string key_of(const SmallRun& run) {
-  return concat(version(), " ", to_json(run.model), " ", name_of(run.optimizer), " ", run.rate, " ", run.warmup, " ", run.steps,
-                " ", run.batch, " ", run.seed, " ", run.clip, " ", run.update_clip);
-}
-
-Json written(const RunSummary& s) {
-  return {{"losses", s.losses},
-          {"broke_off", s.broke_off},
-          {"held_out", s.held_out},
-          {"gain_moved", s.gain_moved},
-          {"bias_moved", s.bias_moved},
-          {"spread", s.spread},
-          {"gradient_ratio", s.gradient_ratio}};
-}
-std::optional<RunSummary> read(const std::string& text) {
-  const Json json = parsed_or_null(text);
-  if (!json.is_object()) return std::nullopt;
-  const auto number = [&](const char* name) { return json[name].is_number() ? json[name].number() : std::nan(""); };
-  RunSummary s{.broke_off = json["broke_off"].boolean(),
-               .held_out = number("held_out"),
-               .gain_moved = number("gain_moved"),
-               .bias_moved = number("bias_moved"),
-               .spread = number("spread"),
-               .gradient_ratio = number("gradient_ratio")};
-  for (const Json& loss : json["losses"].array_items()) s.losses.push_back(loss.is_number() ? loss.number() : std::nan(""));
-  return s;
-}
-
-void look_at_end(const SmallRun& run, Model& model, RunSummary& summary) {
-  const auto moved = [&](Role role, double from) {
-    double squares = 0, count = 0;
-    for (const Var& p : parameters_of(model, role))
-      for (const double v : values_of(p.value())) {
-        squares += (v - from) * (v - from);
-        ++count;
-      }
-    return count > 0 ? std::sqrt(squares / count) : 0;
-  };
-  summary.gain_moved = moved(Role::norm_gain, 1);
-  summary.bias_moved = moved(Role::norm_bias, 0);
-  const auto fresh = data_of(run, kHeldOut + run.seed);
-  summary.held_out = evaluate(model, *fresh, 256, 32).loss;
-  const Profile profile = profile_of(model, fresh->batch(0, run.batch));
-  summary.spread = profile.spread.back();
-  summary.gradient_ratio = profile.gradient_ratio();
-}
-
-RunSummary run_one(const SmallRun& run, const ClaimContext& context) {
-  TrainedModel trained = train_small(run, context);
-  RunSummary summary{.losses = std::move(trained.losses), .broke_off = trained.broke_off};
-  if (!trained.broke_off) look_at_end(run, *trained.model, summary);
-  return summary;
-}
-
-/// Held by whoever computes a run; gone with its process.
-class RunLock {
- public:
-  explicit RunLock(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    held_ = file_.fd() < 0 || flock(file_.fd(), LOCK_EX | LOCK_NB) == 0;  // a folder without locks: everybody computes
-  }
-  bool held() const { return held_; }
-
- private:
-  FileHandle file_;
-  bool held_ = false;
-};
-
-std::map<std::string, RunSummary>& remembered() {
-  static std::map<std::string, RunSummary> all;
-  return all;
-}
-
-/// What was computed before, or is computed now; nothing where somebody else is at it.
-std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& context) {
-  const std::string key = key_of(run);
-  if (const auto found = remembered().find(key); found != remembered().end()) return found->second;
-  const auto remember = [&](RunSummary summary) { return remembered()[key] = std::move(summary); };
-  if (context.runs.empty()) return remember(run_one(run, context));
-
-  std::ostringstream name;
-  name << std::hex << RandomKey(0).with(key).bits();
-  const std::filesystem::path file = context.runs / (name.str() + ".json");
-  const auto kept = [&]() -> std::optional<RunSummary> {
-    std::error_code none;
-    if (!std::filesystem::exists(file, none)) return std::nullopt;
-    return read(small_text(file, "a training run of claims"));
-  };
-  if (const auto summary = kept()) return remember(*summary);
-  const RunLock lock(context.runs / (name.str() + ".lock"));
-  if (!lock.held()) return std::nullopt;
-  if (const auto summary = kept()) return remember(*summary);
-  const RunSummary summary = run_one(run, context);
-  replace_text(file, written(summary).dump());
-  return remember(summary);
-}
-
 }  // namespace
 
 double RunSummary::last() const {
-  if (broke_off || losses.empty()) return std::nan("");
+  if (broke_off || losses.empty()) return kNotMeasured;
   const std::size_t count = std::min(kOutcomeWindow, losses.size());
   return mean_of(std::span(losses).last(count));
 }
 
-std::int64_t RunSummary::steps_to(double loss) const {
+double RunSummary::steps_to(double loss) const {
   constexpr std::size_t kSmooth = 10;
   for (std::size_t i = kSmooth; i <= losses.size(); ++i)
-    if (mean_of(std::span(losses).subspan(i - kSmooth, kSmooth)) < loss) return static_cast<std::int64_t>(i);
-  return static_cast<std::int64_t>(losses.size()) + 1;
+    if (mean_of(std::span(losses).subspan(i - kSmooth, kSmooth)) < loss) return static_cast<double>(i);
+  return broke_off ? kNotMeasured : static_cast<double>(losses.size()) + 1;
 }
 
 SmallRun language_run(std::string_view arrangement, std::size_t layers) {
@@ -219,32 +110,6 @@ SmallRun as_published(SmallRun run) {
   return run;
 }
 
-TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
-                         const std::function<void(const Model&, std::int64_t step)>& each_step) {
-  TrainedModel trained{.model = started(run.model, run.seed)};
-  const auto data = data_of(run, run.seed);
-  OptimizerOptions optimizer = usual_options(run.optimizer);
-  optimizer.weight_decay = 0;
-  optimizer.update_clip = run.update_clip;
-  Trainer trainer(*trained.model, *data,
-                  {.batch_size = run.batch,
-                   .clip_grad_norm = run.clip,
-                   .seed = run.seed,
-                   .optimizer = optimizer,
-                   .schedule = {.kind = ScheduleKind::constant, .rate = run.rate, .warmup = run.warmup, .steps = run.steps}});
-  try {
-    trainer.calibrate();
-    for (std::int64_t i = 0; i < run.steps; ++i) {
-      context.check();
-      trained.losses.push_back(trainer.step().loss);
-      if (each_step) each_step(*trained.model, i + 1);
-    }
-  } catch (const NumericsError&) {
-    trained.broke_off = true;
-  }
-  return trained;
-}
-
 void add_losses(Samples& samples, const std::string& name, const SmallRun& run, const std::vector<RunSummary>& summaries) {
   for (const RunSummary& summary : summaries) {
     samples.add(name, summary.last());
@@ -276,34 +141,6 @@ Baselines baselines_of(const SmallRun& run) {
 
 bool trained(const SmallRun& run, const RunSummary& summary) {
   return judge(summary.losses, baselines_of(run), summary.broke_off).outcome == Outcome::trained;
-}
-
-std::vector<RunSummary> run_all(const std::vector<SmallRun>& runs, const ClaimContext& context) {
-  if (!context.runs.empty()) make_folder(context.runs);
-  std::vector<std::optional<RunSummary>> done(runs.size());
-  for (std::size_t left = runs.size(); left > 0;) {
-    const std::size_t before = left;
-    for (std::size_t i = 0; i < runs.size(); ++i) {
-      if (done[i]) continue;
-      done[i] = taken_or_run(runs[i], context);
-      if (done[i]) --left;
-    }
-    if (left < before) continue;
-    context.check();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  }
-  std::vector<RunSummary> all;
-  for (auto& summary : done) all.push_back(std::move(*summary));
-  return all;
-}
-
-std::vector<RunSummary> run_seeds(SmallRun run, const ClaimContext& context) {
-  std::vector<SmallRun> runs;
-  for (const std::uint64_t seed : context.seeds) {
-    run.seed = seed;
-    runs.push_back(run);
-  }
-  return run_all(runs, context);
 }
 
 }  // namespace addnorm::lab

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -43,17 +44,22 @@ SmallRun as_published(SmallRun run);
 /// Feed-forward units of width 32 on a mixture of 10 Gaussian classes in 16 dimensions.
 SmallRun mixture_run(std::string_view arrangement, std::size_t units);
 
+inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
+
 struct RunSummary {
   std::vector<double> losses{};  ///< of each step
   bool broke_off = false;        ///< a loss or gradient was not finite
-  double held_out = 0;           ///< loss on data it has not seen, without dropout
-  double gain_moved = 0;         ///< RMS of gamma - 1 over all norms
-  double bias_moved = 0;         ///< RMS of beta
-  double spread = 0;             ///< between tokens at the top (of the encoder where there is one), after the last step
-  double gradient_ratio = 0;     ///< ||dL/dx|| before the first unit over behind the last, there and then too
 
-  double last() const;                       ///< mean of the last 20 losses
-  std::int64_t steps_to(double loss) const;  ///< first step whose mean over 10 steps is below it; steps + 1 where none is
+  // After the last step; NaN of a run that broke off.
+  double held_out = kNotMeasured;        ///< loss on data it has not seen, without dropout
+  double gain_moved = kNotMeasured;      ///< RMS of gamma - 1 over all norms
+  double bias_moved = kNotMeasured;      ///< RMS of beta
+  double spread = kNotMeasured;          ///< between tokens at the top (of the encoder where there is one)
+  double gradient_ratio = kNotMeasured;  ///< ||dL/dx|| before the first unit over behind the last
+
+  double last() const;  ///< mean of the last 20 losses; NaN of a run that broke off
+  /// First step whose mean over 10 steps is below it; steps + 1 where none is, NaN where the run broke off before.
+  double steps_to(double loss) const;
 };
 
 /// The data a run sees; what they can be compared with.
@@ -73,6 +79,9 @@ struct TrainedModel {
 /// Runs it here and now: for whoever needs the model itself. `each_step` is called behind every step.
 TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
                          const std::function<void(const Model&, std::int64_t step)>& each_step = {});
+
+/// Runs it here and now, and looks at what came out.
+RunSummary run_now(const SmallRun& run, const ClaimContext& context);
 
 /// Each of them, in their order. What another claim has run already is taken from there: claims that ask for the same runs at the
 /// same time share the work.

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include "cli/process.h"
 #include "core/json.h"
@@ -30,6 +31,10 @@ TEST(LabClaims, RefuseValuesThatCannotBe) {
   const TemporaryFolder folder;
   EXPECT_EQ(run(folder, {"--scale", "0"}).code, 2);
   EXPECT_EQ(run(folder, {"--seeds", "-1"}).code, 2);
+  const Ended scaled = run(folder, {"--only", "S11", "--scale", "2", "--write", "docs/claims"});
+  EXPECT_EQ(scaled.code, 2);
+  EXPECT_TRUE(says(scaled.err, "--write with --scale 2")) << scaled.err;
+  EXPECT_FALSE(fs::exists(folder.path / "docs"));
   const Ended both = run(folder, {"--full", "--only", "S11"});
   EXPECT_EQ(both.code, 2);
   EXPECT_TRUE(says(both.err, "--full and --only")) << both.err;
@@ -84,6 +89,20 @@ TEST(LabClaims, WriteAPageFromTheirFiles) {
        {"3 claims: 1 true only if ..., 1 false, 1 seen at this scale", "### S22: false", "## Papers", "## What was left out"})
     EXPECT_TRUE(says(page, part)) << part;
   EXPECT_LT(page.find("### S11"), page.find("### S22"));
+  EXPECT_TRUE(says(page, "`addnorm lab claims --only S11 --seeds 3` · 3 seeds · scale 1")) << page;
+  EXPECT_FALSE(says(page, "measured by another one"));
+}
+
+TEST(LabClaims, MarkResultsOfOtherVersionsOnThePage) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(folder, {"--only", "S11", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  Json old = parsed(text_of(folder.path / "docs/claims/S11.json"), "S11");
+  old["version"] = "0.0.1";
+  std::ofstream(folder.path / "docs/claims/S11.json") << old.dump(2);
+  ASSERT_EQ(run(folder, {"--only", "S22", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  const std::string page = text_of(folder.path / "docs/claims.md");
+  EXPECT_TRUE(says(page, "measured by another one: S11 (0.0.1)."));
+  EXPECT_TRUE(says(page, "version 0.0.1 (another than this page's)"));
 }
 
 TEST(LabClaims, StopAtASignalWithWhatIsDone) {

@@ -17,16 +17,31 @@ std::vector<double> around(double mean) {
   return {mean - 2 * step, mean - step, mean, mean + step, mean + 2 * step};
 }
 
-TEST(Differences, AreHeldAgainstTheirStandardError) {
-  const Samples s = made_up({{"a", around(2.1)}, {"b", around(2)}, {"c", around(2.01)}, {"broken", {2, kNan}}});
+TEST(Differences, AreHeldAgainstWelchsInterval) {
+  const Samples s =
+      made_up({{"a", around(2.1)}, {"b", around(2)}, {"c", around(2.01)}, {"broken", {2, kNan, 2}}, {"two", {1, 1}}});
   const lab::Difference d = lab::difference(s, "a", "b");
   EXPECT_NEAR(d.mean, 0.1, 1e-12);
   EXPECT_NEAR(d.error, 0.01 * std::sqrt(2.0), 1e-12);
-  EXPECT_TRUE(d.above() && !d.below() && !d.within());
+  EXPECT_NEAR(d.margin, 2.306 * d.error, 1e-9);  // 8 degrees of freedom
+  EXPECT_TRUE(d.above() && !d.below() && !d.no_higher() && d.no_lower());
   EXPECT_TRUE(lab::difference(s, "b", "a").below());
-  EXPECT_TRUE(lab::difference(s, "c", "b").within());
-  const lab::Difference none = lab::difference(s, "broken", "b");
-  EXPECT_FALSE(none.above() || none.below() || none.within());
+  EXPECT_TRUE(lab::difference(s, "c", "b").alike());  // 0.01 ± 0.033
+  EXPECT_FALSE(lab::difference(s, "c", "b").alike(0.04));
+  EXPECT_TRUE(lab::difference(s, "two", "b").open() && !lab::difference(s, "broken", "b").open() && !d.open());
+  for (const char* name : {"broken", "two"}) {
+    const lab::Difference none = lab::difference(s, name, "b");
+    EXPECT_FALSE(none.above() || none.below() || none.no_higher() || none.no_lower()) << name;
+  }
+  const lab::Difference lone = lab::difference_from_zero(s, "a");
+  EXPECT_NEAR(lone.mean, 2.1, 1e-12);
+  EXPECT_NEAR(lone.margin, 2.776 * 0.01, 1e-9);  // 4
+}
+
+TEST(Differences, BetweenRatesTakeTheBestThatFinished) {
+  const Samples s = made_up({{"x at 0.001", {kNan}}, {"x at 0.002", {3}}, {"x at 0.004", {2}}, {"x at 0.008", {kNan}}});
+  EXPECT_EQ(lab::best_rate(s, "x", std::vector{0.001, 0.002, 0.004, 0.008}), 0.004);
+  EXPECT_EQ(lab::best_rate(s, "x", std::vector{0.008, 0.001}), 0.001);
 }
 
 TEST(PublishedVerdict, OfTheTableOfNormsAsksForTheWholeOrder) {
@@ -190,6 +205,9 @@ TEST(PublishedVerdict, OfRmsNormLooksAtLossAndTime) {
   EXPECT_EQ(told(2.01, 1), kMixed);
   EXPECT_EQ(told(2.2, 0.8), kMixed);
   EXPECT_EQ(told(2.2, 1), kNotSeen);
+  EXPECT_EQ(told(1.8, 0.8), kSeen);    // better is as good
+  EXPECT_EQ(told(2.03, 0.8), kMixed);  // neither as good nor worse for sure
+  EXPECT_EQ(told(2.03, 1), kMixed);
 }
 
 TEST(PublishedVerdict, OfQkNormLooksAtScoresAndRates) {
@@ -199,8 +217,8 @@ TEST(PublishedVerdict, OfQkNormLooksAtScoresAndRates) {
       for (const char* rate : {"0.01", "0.03", "0.1"}) {
         const std::string at = concat(name, " at ", rate);
         numbers.push_back({at + ", largest score", {name == "with" ? 6 : without_score}});
-        numbers.push_back({at + ", lowest entropy", {name == "with" ? with_entropy : 0.01}});
-        numbers.push_back({at + ", trained", {name == "with" ? with_trained : without_trained}});
+        numbers.push_back({at + ", lowest entropy", {name == "with" ? 0.5 : 0.01, name == "with" ? with_entropy : 0.01}});
+        numbers.push_back({at + ", trained", std::vector<double>(2, name == "with" ? with_trained : without_trained)});
       }
     return verdict_of("C33", numbers);
   };
@@ -209,6 +227,22 @@ TEST(PublishedVerdict, OfQkNormLooksAtScoresAndRates) {
   EXPECT_EQ(told(7, 0.4, 0, 1), kMixed);
   EXPECT_EQ(told(50, 0.01, 1, 1), kNotSeen);
   EXPECT_EQ(told(7, 0.4, 1, 0), kNotSeen);
+}
+
+TEST(PublishedVerdict, OfQkNormAsksForMoreRatesInMostSeeds) {
+  const auto told = [](std::vector<double> with) {
+    Numbers numbers;
+    for (const char* rate : {"0.01", "0.03", "0.1"})
+      for (const std::string name : {"without", "with"}) {
+        const std::string at = concat(name, " at ", rate);
+        numbers.push_back({at + ", largest score", {6, 6, 6}});
+        numbers.push_back({at + ", lowest entropy", {0.4, 0.4, 0.4}});
+        numbers.push_back({at + ", trained", name == "with" ? with : std::vector<double>{0, 0, 0}});
+      }
+    return verdict_of("C33", numbers);
+  };
+  EXPECT_EQ(told({1, 1, 0}), kMixed);
+  EXPECT_EQ(told({1, 0, 0}), kNotSeen);
 }
 
 }  // namespace

@@ -34,15 +34,16 @@ void add_line_of(Numbers& numbers, const std::string& line, double trained) {
 
 TEST(Verdict, OfDegradationNeedsSkipsThatKeepTheLoss) {
   const auto told = [](std::vector<double> plain, std::vector<double> residual) {
-    return verdict_of("C1", {{"plain 20", {1, 1.1}},
+    return verdict_of("C1", {{"plain 20", {1, 1.1, 1.1}},
                              {"plain 56", std::move(plain)},
-                             {"residual 20", {0.5, 0.52}},
+                             {"residual 20", {0.5, 0.51, 0.52}},
                              {"residual 56", std::move(residual)},
                              {"gradient of plain 56", {0.8, 0.9}}});
   };
-  EXPECT_EQ(told({2, 2.1}, {0.51, 0.52}), "seen at this scale");
-  EXPECT_EQ(told({2, 2.1}, {0.7, 0.71}), "mixed");
-  EXPECT_EQ(told({1.05, 2.1}, {0.5, 0.52}), "not seen");
+  EXPECT_EQ(told({2, 2.1}, {0.51, 0.51, 0.52}), "seen at this scale");
+  EXPECT_EQ(told({2, 2.1}, {0.7, 0.7, 0.71}), "mixed");
+  EXPECT_EQ(told({2, 2.1}, {0.4, 0.5, 0.6}), "mixed");  // who knows
+  EXPECT_EQ(told({1.05, 2.1}, {0.5, 0.51, 0.52}), "not seen");
 }
 
 TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatTellsThemApart) {
@@ -95,14 +96,14 @@ TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
 }
 
 TEST(Verdict, OfFewerStepsComparesEachAtItsBestRate) {
-  const auto told = [](double pre, double trained) {
+  const auto told = [](double pre, double trained, double post_trained = 1) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"}) {
       const bool best = std::string_view(rate) == " at 0.002";
       numbers.push_back({concat("pre-ln", rate), {best ? pre : 301, best ? pre + 2 : 301}});
       numbers.push_back({concat("pre-ln", rate, ", trained"), {best ? trained : 0}});
       numbers.push_back({concat("post-ln", rate), {best ? 200.0 : 301, best ? 210.0 : 301}});
-      numbers.push_back({concat("post-ln", rate, ", trained"), {best ? 1.0 : 0}});
+      numbers.push_back({concat("post-ln", rate, ", trained"), {best ? post_trained : 0}});
     }
     return verdict_of("C7", numbers);
   };
@@ -110,6 +111,7 @@ TEST(Verdict, OfFewerStepsComparesEachAtItsBestRate) {
   EXPECT_EQ(told(190, 1), "mixed");
   EXPECT_EQ(told(204, 1), "not seen");
   EXPECT_EQ(told(120, 0.5), "not seen");
+  EXPECT_EQ(told(120, 1, 0), "mixed");  // against one that never gets there
 }
 
 TEST(Verdict, OfDeepEncodersNeedsBothFormsOfDlcl) {
@@ -175,12 +177,14 @@ TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
 }
 
 TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
-  const auto told = [](double steps, double deep) {
+  const auto told = [](double steps, double deep, double pre_trained = 1) {
     Numbers numbers{{"128 layers", {deep}}};
     for (const char* rate : {" at 0.001", " at 0.002", " at 0.004"}) {
       const bool best = std::string_view(rate) == " at 0.002";
       numbers.push_back({concat("pre-ln", rate), {best ? 100.0 : 150}});
       numbers.push_back({concat("rezero", rate), {best ? steps : 301}});
+      numbers.push_back({concat("pre-ln", rate, ", trained"), {pre_trained}});
+      numbers.push_back({concat("rezero", rate, ", trained"), {best ? 1.0 : 0}});
       for (const char* name : {"pre-ln", "rezero"})
         numbers.push_back({concat(name, rate, ", held out"), {best ? 2.1 : std::nan("")}});
     }
@@ -190,12 +194,15 @@ TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
   EXPECT_EQ(told(60, 0), "mixed");
   EXPECT_EQ(told(90, 0.5), "mixed");
   EXPECT_EQ(told(90, std::nan("")), "not seen");
+  EXPECT_EQ(told(60, 0.5, 0), "mixed");  // against one that never gets there
 }
 
 TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
-  const auto told = [](double pre) {
+  const auto told = [](double pre, double post_trained = 1) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"}) {
+      numbers.push_back({concat("post-ln", rate, ", trained"), {post_trained}});
+      numbers.push_back({concat("pre-ln", rate, ", trained"), {1}});
       const double worse = std::string_view(rate) == " at 0.001" ? 0 : std::nan("");
       numbers.push_back({concat("post-ln", rate), {2.1 + worse, 2.12, 2.14}});
       numbers.push_back({concat("pre-ln", rate), {pre + worse, pre + 0.02, pre + 0.04}});
@@ -205,6 +212,8 @@ TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
   EXPECT_EQ(told(2.3), "seen at this scale");
   EXPECT_EQ(told(2.11), "mixed");
   EXPECT_EQ(told(1.9), "not seen");
+  EXPECT_EQ(told(1.9, 0), "mixed");  // both have to train
+  EXPECT_EQ(told(std::nan("")), "mixed");
 }
 
 }  // namespace

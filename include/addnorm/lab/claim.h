@@ -81,12 +81,13 @@ struct Claim {
                           ///< were; "": nothing
   bool trains = false;    ///< else it looks at initialisation only, and takes seconds
   std::size_t seeds = 10;
-  /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to judge.
+  /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to every judge.
   std::function<Samples(const ClaimContext&)> measure{};
   std::function<ClaimVerdict(const Samples&)> judge{};
 
   ClaimKind kind() const { return id.starts_with('S') ? ClaimKind::statement : ClaimKind::published; }
-  std::string command() const { return "addnorm lab claims --only " + id; }
+  /// That runs it so; seeds 0 or the claim's own number, and scale 1, are not written out.
+  std::string command(double scale = 1, std::size_t of_seeds = 0) const;
 };
 
 /// All of them: S-claims in the order of the texts, then C-claims by number.

@@ -76,32 +76,34 @@ ClaimVerdict judge(const Samples& s) {
       ", with skips ", s.text("attention with skips"), "; behind 2 layers attention alone ", s.text("attention, 2 layers"),
       ", with feed-forward units ", s.text("attention and feed-forward, 2 layers"), "; ln(-ln r) of attention alone rises by ",
       s.text("slope of ln(-ln r)"), " per layer, R² ", s.text("R2"));
-  const bool collapses = s.mean("attention")<-3, kept = s.mean("attention with skips")> - 1;
-  const bool norms_nothing =
-      s.mean("attention and norms")<-3, slowed = s.mean("attention and feed-forward")> s.mean("attention") + 0.1;
+  const bool collapses = s.mean("attention") < -3;
+  const bool kept = s.mean("attention with skips") > -1;
+  const bool norms_nothing = s.mean("attention and norms") < -3;
+  const bool slowed = s.mean("attention and feed-forward, 2 layers") > s.mean("attention, 2 layers") + 0.1;
   const bool doubly = s.mean("slope of ln(-ln r)") > 0.7 && s.mean("R2") > 0.95;
-  if (collapses && kept && norms_nothing && slowed && doubly) return holds(text);
-  return collapses && kept ? mixed(text) : fails(text);
+  const std::string told = concat(text, "; behind 2 layers feed-forward units ", slowed ? "slow the collapse" : "do not slow it");
+  if (collapses && kept && norms_nothing && slowed && doubly) return holds(told);
+  return collapses && kept ? mixed(told) : fails(told);
 }
 
 }  // namespace
 
 Claim claim() {
-  return {.id = "C15",
-          .statement =
-              "Pure attention loses rank doubly exponentially with depth; skips prevent it, feed-forward units slow it, norms do "
-              "nothing.",
-          .source = "Dong et al. 2021, arXiv 2103.03404",
-          .expected =
-              "below 10^-3 without skips (norms or not), above 10^-1 with them, less collapse behind 2 layers with feed-forward "
-              "units; ln(-ln r) "
-              "straight "
-              "with slope above 0.7 (a bound allows ln 3)",
-          .changed =
-              "feed-forward units were first compared behind 8 layers, where everything has collapsed to rounding; mixed before "
-              "and after",
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "C15",
+      .statement =
+          "Pure attention loses rank doubly exponentially with depth; skips prevent it, feed-forward units slow it, norms do "
+          "nothing.",
+      .source = "Dong et al. 2021, arXiv 2103.03404",
+      .expected =
+          "behind 8 layers below 10^-3 without skips (norms or not), above 10^-1 with them; behind 2 layers at least a tenth of "
+          "a power of ten more with feed-forward units than without; ln(-ln r) straight (R² > 0.95) with slope above 0.7 (a "
+          "bound allows ln 3). Mixed: at least the collapse, and skips that prevent it",
+      .changed =
+          "feed-forward units were first compared behind 8 layers, where everything has collapsed to rounding; mixed before "
+          "and after. Behind 2 layers the collapse had been seen to be faster with them (-2.23) than without (-1.45)",
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::c15

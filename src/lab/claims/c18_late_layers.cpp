@@ -79,20 +79,19 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {
-      .id = "C18",
-      .statement =
-          "In a trained pre-LN stack late layers matter less than early ones, in post-LN it is the reverse, and Mix-LN and "
-          "LayerNorm Scaling make late layers matter more than pre-LN does.",
-      .source = "Gromov et al. 2024, arXiv 2403.17887; Li et al. 2024, arXiv 2412.13795; Sun et al. 2025, arXiv 2502.05795",
-      .expected =
-          "rank correlation of the loss that a layer's two branches at 0 cost with depth (last layer left out): pre-LN below "
-          "-0.5, post-LN above 0.5; the upper half's share of Mix-LN and LNS above pre-LN's by two standard errors; mixed: some "
-          "of the three",
-      .trains = true,
-      .seeds = 3,
-      .measure = measure,
-      .judge = judge};
+  return {.id = "C18",
+          .statement =
+              "In a trained pre-LN stack late layers matter less than early ones, in post-LN it is the reverse, and Mix-LN and "
+              "LayerNorm Scaling make late layers matter more than pre-LN does.",
+          .source = "Gromov et al. 2024, arXiv 2403.17887; Li et al. 2024, arXiv 2412.13795; Sun et al. 2025, arXiv 2502.05795",
+          .expected =
+              "rank correlation of the loss that a layer's two branches at 0 cost with depth (last layer left out): pre-LN below "
+              "-0.5, post-LN above 0.5; the upper half's share of Mix-LN and LNS above pre-LN's, with all of the 95 % interval; "
+              "mixed: some of the three",
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
 }
 
 }  // namespace addnorm::lab::c18

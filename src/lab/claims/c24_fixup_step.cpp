@@ -59,7 +59,8 @@ ClaimVerdict judge(const Samples& s) {
   const std::string text =
       concat("change of the outputs by one SGD step goes with the number of branches (4 to 32) to the power: Fixup ",
              s.text("Fixup"), ", Xavier ", s.text("Xavier"));
-  const bool flat = std::abs(s.mean("Fixup"))<0.15, grows = s.mean("Xavier")> 0.5;
+  const bool flat = std::abs(s.mean("Fixup")) < 0.15;
+  const bool grows = s.mean("Xavier") > 0.5;
   if (flat && grows) return holds(text);
   return flat || grows ? mixed(text) : fails(text);
 }

@@ -88,10 +88,10 @@ ClaimVerdict judge(const Samples& s) {
       "; difference ", gap.text(), "; share of trained layer norms whose curve a tanh fits better than a line by a tenth ",
       s.text("share of norms with an S"), "; rank correlation of DyT's alpha with 1 / deviation of what it reads ",
       s.text("rank correlation of alpha"));
-  const bool matches = gap.within() || gap.below();
+  const bool matches = gap.no_higher();
   const bool curved = s.mean("share of norms with an S") >= 0.5, tracks = s.mean("rank correlation of alpha") > 0.5;
   const int seen = matches + curved + tracks;
-  return seen == 3 ? holds(text) : seen > 0 ? mixed(text) : fails(text);
+  return seen == 3 ? holds(text) : seen > 0 || gap.open() ? mixed(text) : fails(text);
 }
 
 }  // namespace
@@ -104,9 +104,9 @@ Claim claim() {
               "the inverse deviation of what is read.",
           .source = "Zhu et al. 2025, arXiv 2503.10622",
           .expected =
-              "held-out loss not above layer norm's by two standard errors; in at least half of the norms a tanh leaves less "
-              "than 0.9 "
-              "of what a line leaves; rank correlation of alpha with 1 / deviation above 0.5; mixed: some of the three",
+              "held-out loss not above layer norm's by 0.05 nats, with all of the 95 % interval; in at least half of the norms a "
+              "tanh leaves less than 0.9 of what a line leaves; rank correlation of alpha with 1 / deviation above 0.5. Mixed: "
+              "some of the three, or the loss is not decided",
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -85,24 +85,25 @@ ClaimVerdict judge(const Samples& s) {
                                   "rows of 512 ",
                                   s.text("time"));
   const bool faster = s.mean("time") < 0.93;
-  if (gap.within() && faster) return holds(text);
-  return gap.within() || faster ? mixed(text) : fails(text);
+  const bool as_good = gap.no_higher();
+  if (as_good && faster) return holds(text);
+  return as_good || gap.open() || faster ? mixed(text) : fails(text);
 }
 
 }  // namespace
 
 Claim claim() {
-  return {.id = "C32",
-          .statement = "RMSNorm is as good as layer norm, and takes 7 to 64 % less time.",
-          .source = "Zhang and Sennrich 2019, arXiv 1910.07467",
-          .expected =
-              "held-out losses within two standard errors of each other; kernel time at least 7 % less (a ratio below 0.93); "
-              "mixed: one "
-              "of them",
-          .trains = true,
-          .seeds = 5,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "C32",
+      .statement = "RMSNorm is as good as layer norm, and takes 7 to 64 % less time.",
+      .source = "Zhang and Sennrich 2019, arXiv 1910.07467",
+      .expected =
+          "held-out loss not above layer norm's by 0.05 nats, with all of the 95 % interval; kernel time at least 7 % less (a "
+          "ratio below 0.93). Mixed: one of them, or the loss is not decided",
+      .trains = true,
+      .seeds = 5,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::c32

@@ -37,7 +37,8 @@ ClaimVerdict judge(const Samples& s) {
   const std::string text =
       concat("powers of ten that the gradient gains per ten layers on its way down, by scale of the weights: 0.7: ",
              s.text("weights x 0.7"), ", 1: ", s.text("weights x 1"), ", 3: ", s.text("weights x 3"));
-  const bool vanishes = s.most("weights x 0.7")<-0.5, explodes = s.least("weights x 3")> 0.5;
+  const bool vanishes = s.most("weights x 0.7") < -0.5;
+  const bool explodes = s.least("weights x 3") > 0.5;
   if (vanishes && explodes) return holds(text);
   if (vanishes || explodes) return holds_if(vanishes ? "gradients vanish; none explode" : "gradients explode; none vanish", text);
   return fails(text);

@@ -34,11 +34,12 @@ ClaimVerdict judge(const Samples& s) {
   std::string text = "powers of ten between the gradient at the bottom and at the top of a decoder, per ten layers:";
   for (const char* name : kStacks) text += concat(name == kStacks[0] ? " " : ", ", name, " ", s.text(name));
   const auto even = [&](const char* name) { return std::abs(s.mean(name)) < 0.5; };
-  if (even("plain")) return fails(text);
+  if (!(std::abs(s.mean("plain")) >= 0.5)) return fails(text);
   if (even("residual") && even("post-ln") && even("pre-ln")) return holds(text);
+  const char* bare = s.mean("residual") > 0 ? "; with a bare x + F(x) they explode" : "; with a bare x + F(x) they vanish";
   if (even("pre-ln"))
     return holds_if(concat("a norm stands inside the branch (pre-LN)", even("post-ln") ? " or behind the sum" : "",
-                           even("residual") ? "" : "; with a bare x + F(x) they explode instead"),
+                           even("residual") ? "" : bare),
                     text);
   return fails(text);
 }

@@ -26,7 +26,9 @@ ClaimVerdict judge(const Samples& s) {
                             s.text("input"), "; from the top of 6 untrained encoder layers:");
   for (const char* name : kStacks) text += concat(name == kStacks[0] ? " " : ", ", name, " ", s.text(name));
   const auto kept = [&](const char* name) { return (s.mean(name) - kChance) / (s.mean("input") - kChance); };
-  const bool lost = kept("plain") < 0.1 && kept("plain-ln")<0.1, pre = kept("pre-ln")> 0.25, post = kept("post-ln") > 0.25;
+  const bool lost = kept("plain") < 0.1 && kept("plain-ln") < 0.1;
+  const bool pre = kept("pre-ln") > 0.25;
+  const bool post = kept("post-ln") > 0.25;
   if (lost && pre && post) return holds(text);
   if (lost && (pre || post)) return holds_if(pre ? "no norm stands on the skip" : "a norm stands behind the sum", text);
   return fails(text);

@@ -25,8 +25,8 @@ ClaimVerdict judge(const Samples& s) {
   const std::string text = concat("distance of each answer from a residual unit's output: A, Layer(SubLayer(x)), ", s.text("A"),
                                   "; B, x + SubLayer(x), ", s.text("B"), "; C, SubLayer(x) - x, ", s.text("C"),
                                   "; D, LN(x) + LN(SubLayer(x)), ", s.text("D"));
-  const bool others = s.least("A") < 1e-5 || s.least("C") < 1e-5 || s.least("D") < 1e-5;
-  return s.most("B") < 1e-5 && !others ? holds(text) : fails(text);
+  const bool no_other = s.least("A") >= 1e-5 && s.least("C") >= 1e-5 && s.least("D") >= 1e-5;
+  return s.most("B") < 1e-5 && no_other ? holds(text) : fails(text);
 }
 
 }  // namespace

@@ -24,10 +24,10 @@ Samples measure(const ClaimContext&) {
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text =
-      concat("years in our catalogue: identity skip of arXiv 1512.03385 ", s.text("year of He et al."),
-             ", the next arrangement with a skip ", s.text("earliest other with a skip"), ", \"Attention Is All You Need\" ",
-             s.text("Attention Is All You Need"), ". Gated skips (Highway networks, arXiv 1505.00387) are some months older");
+  const std::string text = concat(
+      "not a measurement: years as typed into our own catalogue: identity skip of arXiv 1512.03385 ", s.text("year of He et al."),
+      ", the next arrangement with a skip ", s.text("earliest other with a skip"), ", \"Attention Is All You Need\" ",
+      s.text("Attention Is All You Need"), ". Gated skips (Highway networks, arXiv 1505.00387) are some months older");
   return s.mean("is arXiv 1512.03385") == 1 && s.mean("year of He et al.") < s.mean("earliest other with a skip") ? holds(text)
                                                                                                                   : fails(text);
 }
@@ -39,7 +39,7 @@ Claim claim() {
           .statement =
               "Question 7: residual connections were introduced by \"Deep Residual Learning for Image Recognition\" (answer B).",
           .source = "text 001, question 7",
-          .expected = "in the catalogue no arrangement with a skip is older; a matter of record, looked up and not measured",
+          .expected = "a catalogue entry, not a measurement: no arrangement with a skip is older in the table of this program",
           .seeds = 1,
           .measure = measure,
           .judge = judge};

@@ -1,12 +1,11 @@
 // S42: does pre-norm train faster?
+#include "addnorm/lab/outcome.h"
 #include "lab/claims/list.h"
 #include "lab/experiment.h"
 #include "lab/small_runs.h"
 
 namespace addnorm::lab::s42 {
 namespace {
-
-constexpr double kLoss = 2.43;  // three quarters of the way from unigram to bigram
 
 Samples measure(const ClaimContext& context) {
   Samples s;
@@ -15,15 +14,23 @@ Samples measure(const ClaimContext& context) {
                                                   {"post-LN with warm-up", "post-ln", 120}}) {
     SmallRun run = short_run(arrangement, warmup);
     run.steps = context.steps(run.steps);
-    for (const RunSummary& summary : run_seeds(run, context)) s.add(name, static_cast<double>(summary.steps_to(kLoss)));
+    const double line = trained_line(baselines_of(run));
+    for (const RunSummary& summary : run_seeds(run, context)) {
+      s.add(name, summary.steps_to(line));
+      s.add(concat(name, ", trained"), trained(run, summary) ? 1 : 0);
+      s.add("line", line);
+    }
   }
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text = concat("steps until the loss is below 2.43, at 5e-3: pre-LN without warm-up ",
-                                  s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"),
-                                  "; post-LN with warm-up, without which it fails, ", s.text("post-LN with warm-up"));
+  const std::string text =
+      concat("steps until the loss is below ", s.text("line"), ", at 5e-3: pre-LN without warm-up ",
+             s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"), "; post-LN with warm-up ",
+             s.text("post-LN with warm-up"), " (", s.text("post-LN with warm-up, trained"), " of runs trained)");
+  if (s.mean("post-LN with warm-up, trained") != 1)
+    return holds_if("post-norm trains with warm-up: here it did not, and there was nothing to compare", text);
   const bool without = s.most("pre-LN without warm-up") < s.least("post-LN with warm-up");
   const bool with = s.most("pre-LN with warm-up") < s.least("post-LN with warm-up");
   if (without && with) return holds(text);
@@ -34,14 +41,20 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {.id = "S42",
-          .statement = "Part of pre-norm's success is that it trains faster.",
-          .source = "text 002, second paragraph",
-          .expected = "fewer steps to a loss of 2.43 than post-norm in every seed, with the same warm-up and without any",
-          .trains = true,
-          .seeds = 3,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S42",
+      .statement = "Part of pre-norm's success is that it trains faster.",
+      .source = "text 002, second paragraph",
+      .expected =
+          "fewer steps to a loss three quarters of the way from unigram to bigram than post-norm with warm-up, every seed than "
+          "any of post-norm's; with the same warm-up and without any",
+      .changed =
+          "the loss was typed in as 2.43, and post-norm did not have to train; 43 and 69 steps against 65 (true only if the "
+          "warm-up is left out)",
+      .trains = true,
+      .seeds = 3,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s42

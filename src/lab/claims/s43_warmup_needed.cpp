@@ -24,7 +24,10 @@ ClaimVerdict judge(const Samples& s) {
   const bool pre = s.mean("pre-ln without, trained") == 1;
   const bool post = s.mean("post-ln without, trained") < s.mean("post-ln with, trained");
   if (pre && post) return holds(text);
-  if (pre) return holds_if("nothing is said of post-norm, which did without here", text);
+  const bool post_without = s.mean("post-ln without, trained") == 1;
+  if (pre)
+    return holds_if(
+        concat("nothing is said of post-norm, which ", post_without ? "did without here" : "trains no more often with it"), text);
   return fails(text);
 }
 

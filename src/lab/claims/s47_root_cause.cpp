@@ -11,7 +11,9 @@ double update_ratio(SmallRun run, const ClaimContext& context) {
   run.steps = 10;
   const auto before = started(run.model, run.seed);
   const TrainedModel after = train_small(run, context);
-  const std::vector<Var> from = parameters_of(*before, Role::ffn_out), to = parameters_of(*after.model, Role::ffn_out);
+  if (after.broke_off) return kNotMeasured;
+  const std::vector<Var> from = parameters_of(*before, Role::ffn_out);
+  const std::vector<Var> to = parameters_of(*after.model, Role::ffn_out);
   return relative_distance(to.front().value(), from.front().value()) / relative_distance(to.back().value(), from.back().value());
 }
 
@@ -36,26 +38,33 @@ ClaimVerdict judge(const Samples& s) {
                                   " train; bottom over top: gradient before the first step ", s.text("gradient at the start"),
                                   ", updates of the first 10 steps ", s.text("updates of the first 10 steps"),
                                   ", gradient after 250 steps ", s.text("gradient at the end"));
-  const bool fails_to_train = s.mean("trained") < 0.5;
-  const bool vanished = s.most("gradient at the start")<0.1, exploded = s.least("gradient at the start")> 200;
-  const bool even = s.least("updates of the first 10 steps") > 0.3 && s.most("updates of the first 10 steps") < 3;
-  if (fails_to_train && (vanished || exploded)) return holds(text);
-  if (fails_to_train && even)
-    return fails(concat(text, ". The gradient is healthy when the failure begins; it vanishes as its consequence"));
+  if (!(s.mean("trained") < 0.5)) return holds_if("runs fail: here too few did, and it could not be tested", text);
+  const bool vanished = s.most("gradient at the start") < 0.1;
+  const bool exploded = s.least("gradient at the start") > 200;
+  if (vanished || exploded) return holds(text);
+  const bool between = s.least("gradient at the start") >= 0.1 && s.most("gradient at the start") <= 200;
+  if (between && s.most("gradient at the end") < 0.1)
+    return fails(concat(text, ". Neither vanished nor exploded before the first step; vanished after the last"));
   return fails(text);
 }
 
 }  // namespace
 
 Claim claim() {
-  return {.id = "S47",
-          .statement = "The root cause of post-norm's convergence failures is vanishing or exploding gradients.",
-          .source = "text 002, second paragraph (citing Liu et al. 2020, who say that it is not)",
-          .expected = "in runs that fail, the gradient ratio of bottom and top is below 0.1 or above 200 before the first step",
-          .trains = true,
-          .seeds = 3,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S47",
+      .statement = "The root cause of post-norm's convergence failures is vanishing or exploding gradients.",
+      .source = "text 002, second paragraph (citing Liu et al. 2020, who say that it is not)",
+      .expected =
+          "fewer than half of the runs train, and the gradient ratio of bottom and top is below 0.1 in every seed, or above "
+          "200, before the first step",
+      .changed =
+          "where most runs train it used to be false, and is not tested now. None trained: ratios of 7.07 before the first step "
+          "and 4.45e-05 after the last (false)",
+      .trains = true,
+      .seeds = 3,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s47

@@ -1,39 +1,39 @@
 // S49: does pre-norm's robustness cost quality?
-#include <cmath>
-
 #include "lab/claims/list.h"
+#include "lab/comparison.h"
 #include "lab/experiment.h"
-#include "lab/small_runs.h"
 
 namespace addnorm::lab::s49 {
 namespace {
 
+constexpr double kRates[] = {1e-3, 3e-3};
+
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : {"post-ln", "pre-ln"})
-    for (const double rate : {1e-3, 3e-3}) {
+    for (const double rate : kRates) {
       SmallRun run = short_run(name, 50);
       run.steps = context.steps(300);
       run.rate = rate;
-      for (const RunSummary& summary : run_seeds(run, context)) s.add(concat(name, " at ", rate), summary.held_out);
+      for (const RunSummary& summary : run_seeds(run, context)) {
+        s.add(at_rate(name, rate), summary.held_out);
+        s.add(at_rate(name, rate, ", trained"), trained(run, summary) ? 1 : 0);
+      }
     }
   return s;
 }
 
-std::string best_of(const Samples& s, const std::string& name) {
-  const std::string low = name + " at 0.001", high = name + " at 0.003";
-  return s.mean(low) < s.mean(high) ? low : high;
-}
-
 ClaimVerdict judge(const Samples& s) {
-  const std::string post = best_of(s, "post-ln"), pre = best_of(s, "pre-ln");
-  const double cost = s.mean(pre) - s.mean(post);
-  const double noise = std::hypot(s.spread(pre), s.spread(post)) / std::sqrt(static_cast<double>(s.of(pre).size()));
-  const std::string text =
-      concat("held-out loss of 6 layers with 50 steps of warm-up, each at the better of two rates: ", post, " ", s.text(post),
-             ", ", pre, " ", s.text(pre), "; difference ", figure_text(cost), ", its standard error ", figure_text(noise));
-  if (cost > 2 * noise) return holds(text);
-  return fails(text);
+  const std::string post = at_rate("post-ln", best_rate(s, "post-ln", kRates));
+  const std::string pre = at_rate("pre-ln", best_rate(s, "pre-ln", kRates));
+  const Difference cost = difference(s, pre, post);
+  const std::string text = concat("held-out loss of 6 layers with 50 steps of warm-up, each at the better of two rates: ", post,
+                                  " ", s.text(post), " (", s.text(post + ", trained"), " of runs trained), ", pre, " ",
+                                  s.text(pre), " (", s.text(pre + ", trained"), "); difference ", cost.text());
+  if (s.mean(post + ", trained") != 1 || s.mean(pre + ", trained") != 1)
+    return holds_if("both train: here one did not, and there was nothing to compare", text);
+  if (cost.above()) return holds(text);
+  return cost.no_higher() ? fails(text) : undecided(text);
 }
 
 }  // namespace
@@ -43,7 +43,11 @@ Claim claim() {
       .id = "S49",
       .statement = "Pre-norm is more robust, sometimes at the cost of the quality that is reached.",
       .source = "text 002, second paragraph",
-      .expected = "where both train (6 layers, warm-up, best of two rates) post-norm ends lower by more than two standard errors",
+      .expected =
+          "where both train (6 layers, warm-up, best of two rates) post-norm ends lower, with all of the 95 % interval. False: "
+          "pre-norm is not higher by 0.05 nats, with all of it; otherwise it is not decided",
+      .changed =
+          "first by two standard errors, which is less than 95 % with 5 seeds: 0.0614 with a standard error of 0.0151 (true)",
       .trains = true,
       .seeds = 5,
       .measure = measure,

@@ -51,8 +51,8 @@ ClaimVerdict judge(const Samples& s) {
                                   s.text("Add & Norm, 4 units"), " and ", s.text("Add & Norm, 56 units"), ", pre-LN ",
                                   s.text("pre-LN, 4 units"), " and ", s.text("pre-LN, 56 units"));
   const bool expressible = s.most("change by a layer that adds zero") == 0 && s.least("change by a layer that adds zero") == 0;
-  const bool harmed = s.least("Add & Norm, 56 units") > s.most("Add & Norm, 4 units");
-  if (expressible && !harmed) return holds(text);
+  const bool harmless = s.least("Add & Norm, 56 units") <= s.most("Add & Norm, 4 units");
+  if (expressible && harmless) return holds(text);
   if (expressible) return holds_if("it is said of what the larger network can express; what training finds gets worse", text);
   return fails(text);
 }

@@ -26,11 +26,11 @@ Samples measure(const ClaimContext& context) {
 }
 
 ClaimVerdict judge(const Samples& s) {
+  const bool finite = s.least("constant vector is finite") == 1;
   const std::string text =
       concat("variance of the normed vector with eps = 0.01: ", s.text("eps 0.01, sd 0.1"), " where the input deviates by 0.1, ",
              s.text("eps 0.01, sd 1"), " by 1, ", s.text("eps 0.01, sd 10"), " by 10; with eps = 1e-5 ",
-             s.text("eps 1e-5, sd 0.1"), " by 0.1. A constant vector gives numbers");
-  const bool finite = s.least("constant vector is finite") == 1;
+             s.text("eps 1e-5, sd 0.1"), " by 0.1. A constant vector gives ", finite ? "numbers" : "what is no number");
   const auto unit = [&](const char* name) { return std::abs(s.mean(name) - 1) < 0.005; };
   if (!finite) return fails(text);
   if (unit("eps 0.01, sd 0.1") && unit("eps 0.01, sd 1")) return holds(text);
