@@ -57,8 +57,8 @@ std::vector<double> relative_to_top(const std::vector<double>& norms) {
 }
 
 std::string plots(const PreflightResult& r, const Terminal& terminal) {
-  if (r.trials.empty() || r.trials[0].records.empty()) return "";
-  const Trial& trial = r.trials[0];
+  if (r.trials.empty() || r.shown().records.empty()) return "";
+  const Trial& trial = r.shown();
   const StackRecord &start = trial.start().stacks[r.stack], &after = trial.after().stacks[r.stack];
   const std::string steps = concat(" after ", trial.losses.size());
   const std::vector<double> g0 = relative_to_top(start.gradient_norm), g1 = relative_to_top(after.gradient_norm);
@@ -99,9 +99,10 @@ std::string preflight_text(const PreflightResult& r, const Terminal& terminal) {
   std::string text = concat(settings(r.options), "\n  ", r.formula, "    ", skip_gain_text(r), "\n");
   if (!r.twin.empty()) text += concat("  tried as a narrower twin of the same depth: ", r.twin, "\n");
   text += "\n" + plots(r, terminal) + "\n";
-  const std::string verdict = concat(name_of(r.forecast), " (", r.passed, " of ", r.trials.size(), " trials pass; right in ",
-                                     fixed(100 * r.confidence, 0), " % of such cases among the runs that set the rule; for ",
-                                     r.horizon, " steps): ", r.reason);
+  const std::string looked =
+      concat(r.passed, " of ", r.trials.size(), " trials pass", r.second_look ? ", a second look decided" : "");
+  const std::string verdict = concat(name_of(r.forecast), " (", looked, "; such answers were right in ",
+                                     fixed(100 * r.confidence, 0), " % of unseen cases; for ", r.horizon, " steps): ", r.reason);
   for (const std::string& line : wrapped(verdict, terminal.columns)) text += line + "\n";
   if (!r.advice.empty()) text += "\nwhat passes the same trial:\n";
   for (const Advice& advice : r.advice) text += concat("  ", padded(advice.option, 28), advice.says, "\n");

@@ -72,7 +72,9 @@ std::vector<std::size_t> longer_warmups(const RunOptions& options) {
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options) {
   const std::vector<std::size_t> all = longer_warmups(options);
   const auto found = first_passing(ground, all.size(), [&](std::size_t i) {
-    return passes(ground, with_warmup(options, all[i]), concat("--warmup-steps ", all[i]));
+    const RunOptions longer = with_warmup(options, all[i]);
+    const std::string what = concat("--warmup-steps ", all[i]);
+    return i + 1 < all.size() ? passes(ground, longer, what) : try_out(ground, longer, what).trains();
   });
   return found ? std::optional(all[*found]) : std::nullopt;
 }

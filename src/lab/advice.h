@@ -9,7 +9,7 @@ namespace addnorm {
 
 /// Warm-ups longer than the one asked for, shortest first, that make sense for a run of so many steps.
 std::vector<std::size_t> longer_warmups(const RunOptions& options);
-/// The shortest of them that passes with most seeds; nothing: none does.
+/// The shortest of them that passes with most seeds, or the longest, if a second look says so; nothing: none does.
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options);
 /// A smaller rate, and other arrangements, that pass with most seeds; `found` hears of each at once.
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);

@@ -10,9 +10,30 @@ namespace {
 
 constexpr double kFarOutside = 0.5;     // powers of ten
 constexpr double kHopeless = 1;         // half-way through a trial
-constexpr std::size_t kLookAgain = 10;  // steps of a trial that is lengthened
+constexpr std::size_t kLookAgain = 10;  // steps of a second look
 
 enum class Patience : unsigned char { whole_trial, while_there_is_hope };
+
+std::size_t warmup_of(const RunOptions& options) { return options.warmup_steps.value_or(0); }
+
+RuleContext context_of(const TrialGround& ground, const RunOptions& options) {
+  return {.optimizer = options.optimizer.kind, .warmed_up = warmup_of(options) > 0, .unigram = ground.unigram};
+}
+
+/// Told of every step, and asked whether to go on.
+class Steps {
+ public:
+  Steps(const TrialGround& ground, std::string what, std::size_t of) : ground_(ground), what_(std::move(what)), of_(of) {}
+  bool operator()() {
+    if (ground_.observer) ground_.observer->on_trial(what_, at_++, of_);
+    return ground_.go_on();
+  }
+
+ private:
+  const TrialGround& ground_;
+  std::string what_;
+  std::size_t of_, at_ = 0;
+};
 
 /// Runs one seed; false: somebody asked to stop.
 bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience, Tried& tried) {
@@ -21,72 +42,96 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   const RunData data = ground.source.datasets(own);
   const bool looked_at = patience == Patience::whole_trial && !ground.request.brief;
   TrialRun run(own, own.seed, data.train, looked_at ? StartLook::whole : StartLook::none);
-  std::size_t at = 0, steps = kTrialSteps;
-  const auto go_on = [&] {
-    if (ground.observer) ground.observer->on_trial(what, at++, steps);
-    return ground.go_on();
-  };
-  const auto reading = [&] { return read_trial(run.trial(), own.optimizer.kind); };
-  if (patience == Patience::while_there_is_hope && !run.advance(kTrialSteps / 2, go_on)) return false;
+  Steps go_on(ground, what, kTrialSteps);
+  const RuleContext context = context_of(ground, own);
+  const auto reading = [&] { return read_trial(run.trial(), context); };
+  if (patience == Patience::while_there_is_hope && !run.advance(kTrialSteps / 2, std::ref(go_on))) return false;
   if (patience == Patience::whole_trial || reading().margin >= -kHopeless)
-    if (!run.advance(kTrialSteps, go_on)) return false;
-  if (run.trial().losses.size() == kTrialSteps && is_open(reading(), trial_options(own, own.seed))) {
-    steps = kLongTrialSteps;
-    for (std::size_t next = kTrialSteps; next < steps && reading().spread < kRecoveredSpread; next += kLookAgain)
-      if (!run.advance(next + kLookAgain, go_on)) return false;
-  }
+    if (!run.advance(kTrialSteps, std::ref(go_on))) return false;
   tried.trials.push_back(run.trial());
   tried.readings.push_back(reading());
+  tried.standings.push_back(standing_of(tried.readings.back(), context));
   return true;
 }
 
+/// The rest of the seeds could not change what the first look says.
+bool first_look_settles(const Tried& t, std::size_t seeds) {
+  return 2 * t.count(Standing::passes) > seeds || 2 * t.count(Standing::fails) > seeds || 2 * t.count(Standing::open) > seeds;
+}
+
+/// Until `enough` says so, or all seeds are done.
+Tried first_look(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience,
+                 const std::function<bool(const Tried&)>& enough) {
+  Tried tried;
+  const std::size_t seeds = ground.request.seeds;
+  const Twin twin = twin_within(options, ground.flops / static_cast<double>(kTrialSteps * seeds), ground.may_shorten);
+  tried.twin = twin.told;
+  while (tried.readings.size() < seeds && !tried.stopped && !enough(tried))
+    tried.stopped = !run_seed(ground, twin.options, what, patience, tried);
+  return tried;
+}
+
+void take_second_look(const TrialGround& ground, const RunOptions& options, const std::string& what, Tried& tried) {
+  const std::size_t steps = second_look_steps(warmup_of(options));
+  const Twin twin = twin_within(options, ground.flops / static_cast<double>(steps), ground.may_shorten, kUsualTokens);
+  const RunOptions& own = twin.options;
+  const RunData data = ground.source.datasets(own);
+  TrialRun run(own, own.seed, data.train, StartLook::none, Pace::real);
+  Steps go_on(ground, what + ", a second look", steps);
+  RuleContext context = context_of(ground, own);
+  context.second_look = true;
+  const auto reading = [&] { return read_trial(run.trial(), context); };
+  for (std::size_t next = kLookAgain; next <= steps && !tried.stopped; next += kLookAgain) {
+    tried.stopped = !run.advance(next, std::ref(go_on));
+    if (is_settled(reading(), warmup_of(own))) break;
+  }
+  if (tried.stopped) return;
+  tried.twin = twin.told;
+  tried.second = run.trial();
+  tried.second_reading = reading();
+}
+
 }  // namespace
+
+std::size_t Tried::count(Standing standing) const { return static_cast<std::size_t>(std::ranges::count(standings, standing)); }
 
 std::size_t Tried::passed() const {
   return static_cast<std::size_t>(std::ranges::count_if(readings, [](const Reading& r) { return r.trains(); }));
 }
 
+bool Tried::trains() const {
+  if (second_reading) return second_reading->trains();
+  return !readings.empty() && 2 * count(Standing::passes) > readings.size();
+}
+
+bool Tried::clear() const { return !second_reading && !standings.empty() && count(standings[0]) == standings.size(); }
+
 const Reading& Tried::typical() const {
+  if (second_reading) return *second_reading;
   std::vector<const Reading*> agreeing;
   for (const Reading& r : readings)
     if (r.trains() == trains()) agreeing.push_back(&r);
+  if (agreeing.empty()) return readings.front();
   std::ranges::sort(agreeing, {}, [](const Reading* r) { return r->margin; });
   return *agreeing[agreeing.size() / 2];
 }
 
-namespace {
-
-/// The rest of the seeds could not change the verdict.
-bool is_settled(const Tried& t, std::size_t seeds) {
-  return 2 * t.passed() > seeds || 2 * (t.readings.size() - t.passed()) > seeds;
-}
-
-/// Until `enough` says so, or all seeds are done.
-Tried try_until(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience,
-                const std::function<bool(const Tried&)>& enough) {
-  Tried tried;
-  const Twin twin = twin_within(options, ground.step_flops, ground.may_shorten);
-  tried.twin = twin.told;
-  while (tried.readings.size() < ground.request.seeds && !tried.stopped && !enough(tried))
-    tried.stopped = !run_seed(ground, twin.options, what, patience, tried);
-  return tried;
-}
-
-}  // namespace
-
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  return try_until(ground, options, what, Patience::whole_trial,
-                   [&](const Tried& t) { return ground.request.brief && is_settled(t, seeds); });
+  Tried tried = first_look(ground, options, what, Patience::whole_trial,
+                           [&](const Tried& t) { return ground.request.brief && first_look_settles(t, seeds); });
+  const bool settled = 2 * tried.count(Standing::passes) > seeds || 2 * tried.count(Standing::fails) > seeds;
+  if (!settled && !tried.stopped) take_second_look(ground, options, what, tried);
+  return tried;
 }
 
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  const Tried tried = try_until(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
+  const Tried tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
     const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
-    return hopeless || is_settled(t, seeds);
+    return hopeless || first_look_settles(t, seeds);
   });
-  return !tried.stopped && 2 * tried.passed() > seeds;
+  return !tried.stopped && 2 * tried.count(Standing::passes) > seeds;
 }
 
 }  // namespace addnorm

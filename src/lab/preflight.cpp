@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 
 #include "addnorm/core/error.h"
 #include "addnorm/model/stack.h"
@@ -31,6 +32,7 @@ void describe_arrangement(PreflightResult& result) {
 
 void judge_by(const Tried& tried, PreflightResult& result) {
   result.trials = tried.trials;
+  result.second_look = tried.second;
   result.twin = tried.twin;
   result.passed = tried.passed();
   result.stopped = tried.stopped;
@@ -38,10 +40,15 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   result.forecast = tried.trains() ? Forecast::trains : Forecast::will_not_train;
   const Reading& typical = tried.typical();
   result.reason = typical.text();
-  const bool agree = tried.passed() == 0 || tried.passed() == tried.readings.size();
-  result.clear = agree && std::abs(typical.margin) > kClearMargin;
+  result.clear = tried.clear();
   result.stack = typical.stack_index;
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
+}
+
+/// Nothing that a trial shows tells it: gradients and tokens of such stacks look healthy now and then.
+bool is_too_deep_without_skip(const ModelConfig& config) {
+  const Arrangement& row = arrangement_of(config);
+  return row.is_row() && row.unit.skip == Skip::none && row.overrides.empty() && config.layers >= kTooDeepWithoutSkip;
 }
 
 }  // namespace
@@ -60,13 +67,13 @@ Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) 
 }
 
 TrialGround ground_of(const Prepared& p, const PreflightRequest& request, PreflightObserver* observer) {
-  const double steps = static_cast<double>(kTrialSteps * request.seeds);
   const bool text = p.options.model.model == ModelKind::lm || p.options.model.model == ModelKind::encoder;
   return {.source = *p.source,
           .request = request,
           .observer = observer,
-          .step_flops = request.seconds / steps * kFlopsPerSecond,
-          .may_shorten = text && !p.data.pairs};
+          .flops = request.seconds * kFlopsPerSecond,
+          .may_shorten = text && !p.data.pairs,
+          .unigram = p.data.baselines ? p.data.baselines->unigram : std::numeric_limits<double>::quiet_NaN()};
 }
 
 const char* name_of(Forecast forecast) {
@@ -87,8 +94,14 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
   const TrialGround ground = ground_of(p, request, observer);
   const Tried tried = try_out(ground, p.options, "as asked");
   judge_by(tried, result);
+  const bool too_deep = is_too_deep_without_skip(p.options.model);
+  if (too_deep && result.forecast == Forecast::trains) {
+    result.forecast = Forecast::will_not_train;
+    result.reason =
+        concat("there is no skip, and no stack of ", kTooDeepWithoutSkip, " layers or more has trained without; ", result.reason);
+  }
   if (result.forecast != Forecast::trains && !result.stopped) {
-    if (const auto warmup = passing_warmup(ground, p.options)) {
+    if (const auto warmup = too_deep ? std::nullopt : passing_warmup(ground, p.options)) {
       result.forecast = Forecast::needs_warmup;
       result.advice.push_back({concat("--warmup-steps ", *warmup), "trains", with_warmup(p.options, *warmup)});
       if (observer) observer->on_advice(result.advice.back());

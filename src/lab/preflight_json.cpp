@@ -37,8 +37,8 @@ std::string to_json(const PreflightResult& r) {
            {"formula", r.formula},
            {"skip_gain_predicted", or_null(r.skip_gain_predicted)},
            {"skip_gain_measured", or_null(r.skip_gain_measured)}};
-  if (!r.trials.empty() && !r.trials[0].records.empty()) {
-    const StackRecord &start = r.trials[0].start().stacks[r.stack], &after = r.trials[0].after().stacks[r.stack];
+  if (!r.trials.empty() && !r.shown().records.empty()) {
+    const StackRecord &start = r.shown().start().stacks[r.stack], &after = r.shown().after().stacks[r.stack];
     all["stack"] = start.name;
     all["units"] = start.units;
     all["stream_rms"] = start.stream_rms;
@@ -52,6 +52,7 @@ std::string to_json(const PreflightResult& r) {
   }
   all["options"] = parsed(to_json(r.options), "options");
   all["trials"] = trials;
+  all["second_look"] = r.second_look ? json_of(*r.second_look) : Json();
   all["seconds"] = r.seconds;
   return all.dump();
 }

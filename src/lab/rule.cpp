@@ -10,6 +10,7 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesCompared = 5;
+constexpr double kFarOutside = 1;  // powers of ten
 
 double mean_of_last(const std::vector<double>& values, std::size_t end) {
   const std::size_t count = std::min(end, kLossesCompared);
@@ -26,15 +27,16 @@ double ratio_of(const StackRecord& stack) {
 /// Powers of ten by which `above` is larger than `below`.
 double powers_between(double above, double below) { return std::log10(std::max(above, 1e-30) / std::max(below, 1e-30)); }
 
-Reading read_stack(const Trial& trial, std::size_t which, double least_gradient) {
+Reading read_stack(const Trial& trial, std::size_t which, const RuleContext& context) {
   const StackRecord& last = trial.after().stacks[which];
   Reading r{.units = last.units.size(), .stack_index = which, .stack = last.name};
   r.gradient = r.least_gradient = ratio_of(last);
-  for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
+  if (!context.second_look)
+    for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
+  const bool sgd = context.optimizer == OptimizerKind::sgd && !context.second_look;
   r.spread = std::max(last.spread.back(), last.output_spread);
-  const double least_spread = trial.losses.size() > kTrialSteps ? kLeastSpreadLater : kLeastSpread;
-  const double apart = std::max(powers_between(r.spread, least_spread), powers_between(r.gradient, kPlentyOfGradient));
-  const double reaches = powers_between(r.least_gradient, least_gradient);
+  const double apart = std::max(powers_between(r.spread, kLeastSpread), powers_between(r.gradient, kPlentyOfGradient));
+  const double reaches = powers_between(r.least_gradient, sgd ? kLeastOfSgd : kLeastGradient);
   const double bounded = powers_between(kMostGradient, r.gradient);
   r.margin = std::min({apart, reaches, bounded});
   if (!(bounded > 0))
@@ -55,16 +57,20 @@ std::size_t gone_below(const std::vector<double>& norms, double share) {
   return 0;
 }
 
-Reading read_trial(const Trial& trial, OptimizerKind optimizer) {
-  const double least_gradient = optimizer == OptimizerKind::sgd ? kLeastOfSgd : kLeastGradient;
+Reading read_trial(const Trial& trial, const RuleContext& context) {
+  const bool sgd = context.optimizer == OptimizerKind::sgd;
   Reading worst{.margin = 100};
   if (!trial.records.empty())
     for (std::size_t i = 0; i < trial.after().stacks.size(); ++i)
-      if (const Reading r = read_stack(trial, i, least_gradient); r.margin < worst.margin) worst = r;
+      if (const Reading r = read_stack(trial, i, context); r.margin < worst.margin) worst = r;
   if (trial.records.empty() || trial.after().stacks.size() < 2) worst.stack.clear();
   worst.steps = trial.losses.size();
   worst.first_loss = trial.losses.empty() ? 0 : trial.losses.front();
   worst.last_loss = mean_of_last(trial.losses, trial.losses.size());
+  if (sgd && worst.trains() && worst.last_loss > context.unigram + kSgdBehind) {
+    worst.sign = Sign::slow;
+    worst.margin = -kFarOutside;
+  }
   if (trial.broke_off.empty()) return worst;
   worst.sign = Sign::exploded;
   worst.margin = -10;
@@ -72,10 +78,24 @@ Reading read_trial(const Trial& trial, OptimizerKind optimizer) {
   return worst;
 }
 
-bool is_open(const Reading& r, const TrainerOptions& options) {
-  constexpr double kWithin = 2.5, kReaches = 1;
-  const bool near = r.spread > kLeastSpread / kWithin && r.spread < kLeastSpread * kWithin && r.gradient < kReaches;
-  return near && r.broke_off.empty() && options.schedule.warmup == 0 && options.optimizer.kind != OptimizerKind::sgd;
+Standing standing_of(const Reading& r, const RuleContext& context) {
+  if (r.trains()) return r.margin > kClearMargin ? Standing::passes : Standing::open;
+  if (r.sign == Sign::exploded || r.sign == Sign::slow) return Standing::fails;
+  const bool lost = r.spread < (context.warmed_up ? kNoRecoveryWarm : kNoRecovery) && r.gradient < kPlentyOfGradient;
+  return lost ? Standing::fails : Standing::open;
+}
+
+std::size_t second_look_steps(std::size_t warmup) {
+  constexpr std::size_t kAtLeast = 80, kBehindWarmup = 40;
+  return std::max(kAtLeast, std::min(warmup, kLongestWarmup) + kBehindWarmup);
+}
+
+bool is_settled(const Reading& r, std::size_t warmup) {
+  constexpr std::size_t kNotBefore = 40;
+  if (!r.broke_off.empty()) return true;
+  if (r.steps < kNotBefore) return false;
+  const bool recovered = r.spread > kRecovered && r.steps > std::min(warmup, kLongestWarmup);
+  return recovered || (r.spread < kLost && r.gradient < 1);
 }
 
 double measured_confidence(Forecast forecast, bool clear) {
@@ -100,6 +120,8 @@ std::string Reading::text() const {
     case Sign::alike:
       return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
                     " of the stream differs between them");
+    case Sign::slow:
+      return concat(after, "the loss is ", short_figure(last_loss), ": it has not even learned how often tokens occur");
     default:
       return concat(after, "the gradient reaches the first of ", units, " units", where, " (", short_figure(gradient),
                     " times the last one's), tokens differ at the top (", short_figure(spread), ") and the loss went from ",

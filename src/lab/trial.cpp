@@ -1,5 +1,6 @@
 #include "addnorm/lab/trial.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -46,7 +47,7 @@ double sensitivity(Model& model, const Batch& batch, std::uint64_t seed) {
 
 }  // namespace
 
-TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed) {
+TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed, Pace pace) {
   TrainerOptions o = trainer_options(options);
   o.seed = seed;
   o.on_nan = OnNan::stop;
@@ -55,19 +56,21 @@ TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed) {
   // The rate of a decaying schedule is hardly below its highest within a trial. Without a warm-up inverse-sqrt falls at once.
   const bool falls_at_once = o.schedule.kind == ScheduleKind::inverse_sqrt && o.schedule.warmup == 0;
   if (!falls_at_once) o.schedule.kind = ScheduleKind::constant;
-  o.schedule.warmup = static_cast<std::int64_t>((static_cast<std::size_t>(o.schedule.warmup) + kSqueeze - 1) / kSqueeze);
+  const auto asked = static_cast<std::size_t>(o.schedule.warmup);
+  const std::size_t tried = pace == Pace::real ? std::min(asked, kLongestWarmup) : (asked + kSqueeze - 1) / kSqueeze;
+  o.schedule.warmup = static_cast<std::int64_t>(tried);
   return o;
 }
 
 struct TrialRun::Impl {
-  Impl(const RunOptions& o, std::uint64_t seed, std::shared_ptr<const Dataset> d, StartLook look)
+  Impl(const RunOptions& o, std::uint64_t seed, std::shared_ptr<const Dataset> d, StartLook look, Pace pace)
       : data(std::move(d)),
         start(look),
         model(make_model(o.model)),
         probe({.level = ProbeLevel::on, .every = kProbeEvery}, [this](const ProbeRecord& r) { trial.records.push_back(r); }) {
     trial.seed = seed;
     model->initialise(seed);
-    trainer = std::make_unique<Trainer>(*model, *data, trial_options(o, seed));
+    trainer = std::make_unique<Trainer>(*model, *data, trial_options(o, seed, pace));
     trainer->observe(&probe);
     trainer->calibrate();
     if (start == StartLook::none) return;
@@ -96,8 +99,8 @@ struct TrialRun::Impl {
   Batch batch;
 };
 
-TrialRun::TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data, StartLook start)
-    : impl_(std::make_unique<Impl>(options, seed, std::move(data), start)) {}
+TrialRun::TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data, StartLook start, Pace pace)
+    : impl_(std::make_unique<Impl>(options, seed, std::move(data), start, pace)) {}
 TrialRun::~TrialRun() = default;
 
 bool TrialRun::advance(std::size_t steps, const std::function<bool()>& go_on) {

@@ -10,7 +10,6 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kSequences = 4, kTokensEach = 32, kTokens = 128;  // docs/preflight.md: the same readings as with 512
 constexpr std::size_t kLeastWidth = 32;
 
 double step_flops(const RunOptions& o) {
@@ -54,13 +53,13 @@ double rate_ratio(OptimizerKind kind, double widths) {
 
 }  // namespace
 
-Twin twin_within(const RunOptions& options, double most, bool may_shorten) {
+Twin twin_within(const RunOptions& options, double most, bool may_shorten, const BatchLimits& limits) {
   Twin twin{.options = options};
   RunOptions& o = twin.options;
   const auto large = [&] { return step_flops(o) > most; };
-  if (may_shorten) o.model.seq_len = std::min(o.model.seq_len, kTokensEach);
+  if (may_shorten) o.model.seq_len = std::min(o.model.seq_len, limits.tokens_each);
   const std::size_t each = o.model.model == ModelKind::mlp ? 1 : o.model.seq_len;
-  o.batch_size = std::min(o.batch_size * o.grad_accum, std::max(kSequences, kTokens / each));
+  o.batch_size = std::min(o.batch_size * o.grad_accum, std::max(limits.sequences, limits.tokens / each));
   o.grad_accum = 1;
   while (large() && o.model.d_model % 2 == 0 && o.model.d_model / 2 >= kLeastWidth) halve_width(o.model);
   if (o.model.d_model != options.model.d_model) {

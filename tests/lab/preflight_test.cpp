@@ -60,6 +60,31 @@ TEST(Preflight, SqueezesTheWarmupAndKeepsTheRate) {
   EXPECT_EQ(t.schedule.kind, ScheduleKind::constant);
   EXPECT_EQ(t.schedule.rate, 0.002);
   EXPECT_EQ(t.seed, 7);
+  EXPECT_EQ(trial_options(o, 7, Pace::real).schedule.warmup, 80);
+  EXPECT_EQ(trial_options(planned_options(R"("warmup_steps": 30, "steps": 1000)"), 7, Pace::real).schedule.warmup, 30);
+}
+
+TEST(Preflight, SaysThatADeepStackWithoutSkipFailsWhateverItsTrialsShow) {
+  PreflightRequest plain = request(R"("layers": 5, "d_model": 32, "heads": 2, "lr": 1e-5, "steps": 300, "arrangement": "plain")");
+  plain.advice = false;
+  const PreflightResult result = preflight(plain);
+  EXPECT_EQ(result.forecast, Forecast::will_not_train);
+  plain.given.options.model.layers = 1;
+  EXPECT_EQ(preflight(plain).reason.find("no skip"), std::string::npos);
+}
+
+TEST(Preflight, TakesASecondLookWhereTheFirstDoesNotSettleIt) {
+  PreflightRequest near = request(
+      R"("layers": 10, "d_model": 32, "heads": 2, "optimizer": "adam", "lr": 0.003, "warmup_steps": 50, "steps": 300,
+         "arrangement": "post-ln")",
+      3);
+  near.advice = false;
+  const PreflightResult result = preflight(near);
+  ASSERT_TRUE(result.second_look.has_value()) << result.reason;
+  EXPECT_GE(result.second_look->losses.size(), 40);
+  EXPECT_FALSE(result.clear);
+  EXPECT_EQ(&result.shown(), &*result.second_look);
+  EXPECT_TRUE(parsed(to_json(result), "preflight")["second_look"].is_object());
 }
 
 TEST(Preflight, HasItsProfilesInJson) {

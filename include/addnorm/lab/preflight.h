@@ -44,11 +44,12 @@ class PreflightObserver {
 struct PreflightResult {
   Forecast forecast = Forecast::trains;
   double confidence = 0;  ///< how often this kind of answer was right where it was measured (docs/preflight.md)
-  bool clear = false;     ///< all trials agree, and are far from every line of the rule
+  bool clear = false;     ///< the first look settled it, with all seeds
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};
-  std::vector<Trial> trials{};                  ///< one per seed
-  std::size_t passed = 0;                       ///< trials that did
+  std::vector<Trial> trials{};                  ///< of the first look, one per seed
+  std::optional<Trial> second_look{};           ///< at the run's own pace; decided, where the first look did not settle it
+  std::size_t passed = 0;                       ///< trials of the first look that did
   std::size_t stack = 0;                        ///< of the records' stacks the one that the verdict speaks of: the worse one
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
   std::optional<double> skip_gain_measured{};   ///< of the first trial's model
@@ -59,6 +60,9 @@ struct PreflightResult {
   std::optional<Baselines> baselines{};
   bool stopped = false;  ///< go_on() said no
   double seconds = 0;
+
+  /// The trial that the reason is about, or one like it.
+  const Trial& shown() const { return second_look ? *second_look : trials[0]; }
 };
 
 /// UsageError and DataError as train_run: before anything is tried.

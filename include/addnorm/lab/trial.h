@@ -14,9 +14,11 @@
 
 namespace addnorm {
 
-/// A warm-up of W steps is tried as one of W / kSqueeze. A trial of 20 steps so ends at the full rate for W up to 100, and at
-/// 100 / W of it for longer ones; docs/preflight.md tells how well that predicts the first 300 steps.
+/// How the warm-up of a run is tried. Squeezed: one of W steps as one of W / kSqueeze, so that a trial of 20 steps ends at the
+/// full rate for W up to 100, and at 100 / W of it for longer ones. Real: as it is, but at most kLongestWarmup steps.
+enum class Pace : unsigned char { squeezed, real };
 inline constexpr std::size_t kSqueeze = 5;
+inline constexpr std::size_t kLongestWarmup = 80;
 inline constexpr std::size_t kTrialSteps = 20;
 
 /// What a trial of one seed has shown so far.
@@ -43,8 +45,8 @@ enum class StartLook : unsigned char { none, whole };
 class TrialRun {
  public:
   /// `options` are planned and completed for that data.
-  TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data,
-           StartLook start = StartLook::whole);
+  TrialRun(const RunOptions& options, std::uint64_t seed, std::shared_ptr<const Dataset> data, StartLook start = StartLook::whole,
+           Pace pace = Pace::squeezed);
   ~TrialRun();
 
   /// On until so many steps are done. `go_on` is asked between steps; false: it said no.
@@ -56,7 +58,7 @@ class TrialRun {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The trainer's options for a trial: the same optimizer, batch and clipping, the warm-up squeezed and no decay behind it.
-TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed);
+/// The trainer's options for a trial: the same optimizer, batch and clipping, the warm-up at that pace and no decay behind it.
+TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed, Pace pace = Pace::squeezed);
 
 }  // namespace addnorm

@@ -1,0 +1,74 @@
+#!/usr/bin/env python3
+"""Draws the configurations on which preflight's rule is measured: docs/preflight/held-out.json, for `addnorm lab --grid`.
+
+None of them was looked at when the rule was set: widths, depths, rates, warm-ups and texts differ from those that set it
+(docs/preflight.md). Drawn at random, from a fixed seed, so that nobody could choose what the rule is good at; arrangements that
+fail now and then are drawn more often, so that every class has its share. The texts are two that every Debian has.
+
+usage: tools/draw_held_out.py > docs/preflight/held-out.json
+"""
+import json
+import random
+
+FRAGILE = "post-ln norm-skip admin b2t xskip-ln ds-init rskip dlcl-post deepnorm".split()
+HOPELESS = "plain plain-ln residual".split()
+STURDY = (
+    "pre-ln pre-ln-nofinal sandwich peri-ln rezero skipinit layerscale lns scaled-res parallel parallel-2ln keel resi-dual mix-ln "
+    "sub-ln normformer res-post denseformer dlcl-pre t-fixup"
+).split()
+NORMLESS = "plain residual rezero skipinit t-fixup".split()
+RATES = {"adam": (6e-4, 1.2e-3, 2.5e-3, 5e-3), "adamw": (1.2e-3, 3.5e-3), "radam": (1.2e-3, 5e-3), "adafactor": (8e-3, 1.5e-2), "sgd": (0.04, 0.15)}
+TEXTS = ("/usr/share/common-licenses/GPL-3", "/usr/share/common-licenses/Apache-2.0")
+
+
+def arrangement(draw, deep_enough):
+    group = draw.choices((FRAGILE, HOPELESS, STURDY), (10, 1 if deep_enough else 2, 5))[0]
+    return draw.choices(group, [4 if name in ("post-ln", "norm-skip") else 1 for name in group])[0]
+
+
+def row(draw, optimizer, depths, **more):
+    layers = draw.choice(depths)
+    return {
+        "arrangement": arrangement(draw, layers >= 14),
+        "layers": layers,
+        "optimizer": optimizer,
+        "lr": draw.choice(RATES[optimizer]),
+        "warmup_steps": draw.choice((0, 0, 0, 20, 50, 120)),
+        "seed": draw.randrange(1000, 9999),
+        **more,
+    }
+
+
+def width(draw, *choices):
+    d_model, heads = draw.choice(choices)
+    return {"d_model": d_model, "heads": heads}
+
+
+def rows(draw):
+    for _ in range(58):  # the built-in language
+        yield row(draw, "adam", (4, 11, 13, 17, 22), batch_size=draw.choice((7, 9)), **width(draw, (36, 2), (56, 4), (88, 4)))
+    for optimizer in ("adamw", "radam", "adafactor", "sgd"):
+        for _ in range(7):
+            yield row(draw, optimizer, (4, 7, 11, 13), batch_size=9, **width(draw, (44, 2), (56, 2)))
+    for text in TEXTS:
+        for _ in range(9):
+            yield row(draw, "adam", (4, 9, 13), batch_size=9, data=text, tokenizer="chars", **width(draw, (44, 2), (56, 4)))
+    for _ in range(8):  # hardly any tokens in a step
+        yield row(draw, "adam", (4, 9, 13), batch_size=draw.choice((2, 4)), seq_len=24, **width(draw, (44, 2), (88, 4)))
+    for norm, activation in (("rmsnorm", "swiglu"), ("rmsnorm", "relu"), ("layernorm", "silu"), ("layernorm", "swiglu")):
+        for _ in range(4):
+            drawn = row(draw, "adam", (4, 9, 13), norm=norm, activation=activation, **width(draw, (44, 2), (56, 4)))
+            yield {name: value for name, value in drawn.items() if name != "norm" or drawn["arrangement"] not in NORMLESS}
+
+
+def main():
+    study = {
+        "base": {"steps": 300, "schedule": "constant", "seq_len": 64, "batch_size": 8},
+        "seeds": 1,
+        "with_warmup": 200,
+        "rows": list(rows(random.Random(20261118))),
+    }
+    print(json.dumps(study, indent=1))
+
+
+main()
