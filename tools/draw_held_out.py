@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Draws the configurations on which preflight's rule is measured: docs/preflight/held-out.json, for `addnorm lab --grid`.
+"""Draws the configurations on which preflight's rule is measured: a grid for `addnorm lab --grid`.
 
 None of them was looked at when the rule was set: widths, depths, rates, warm-ups and texts differ from those that set it
 (docs/preflight.md). Drawn at random, from a fixed seed, so that nobody could choose what the rule is good at; arrangements that
 fail now and then are drawn more often, so that every class has its share. The texts are two that every Debian has.
 
-usage: tools/draw_held_out.py > docs/preflight/held-out.json
+usage: tools/draw_held_out.py > held-out.json
 """
 import json
 import random

@@ -289,6 +289,7 @@ void Command::run(std::function<int()> body) {
 
 Command Command::inside(const std::string& name, const std::string& help) {
   CLI::App* const command = app_->add_subcommand(name, help)->ignore_case()->group(help.empty() ? "" : "Commands");
+  command->footer("");  // CLI11 hands down the outer one's
   app_->require_subcommand(0, 1);
   return Command(*command, *words_);
 }

@@ -27,6 +27,14 @@ TEST(LabClaims, RefuseUnknownIdsWithTheList) {
   EXPECT_FALSE(fs::exists(folder.path / "runs"));
 }
 
+TEST(LabClaims, HaveAHelpOfTheirOwn) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--help"});
+  EXPECT_EQ(ended.code, 0);
+  EXPECT_TRUE(says(ended.out, "--only")) << ended.out;
+  EXPECT_FALSE(says(ended.out, "Act 1")) << ended.out;  // which is about 'lab'
+}
+
 TEST(LabClaims, RefuseValuesThatCannotBe) {
   const TemporaryFolder folder;
   EXPECT_EQ(run(folder, {"--scale", "0"}).code, 2);
