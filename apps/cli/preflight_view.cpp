@@ -47,7 +47,7 @@ std::pair<double, double> powers(std::initializer_list<const std::vector<double>
         low = std::min(low, std::log10(v));
         high = std::max(high, std::log10(v));
       }
-  return {low, std::max(high, low + 1)};
+  return {std::min(low, high - 1), high};
 }
 
 std::vector<double> relative_to_top(const std::vector<double>& norms) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "lab/second_look.h"
 #include "lab/twin.h"
 
 namespace addnorm {
@@ -14,10 +15,10 @@ constexpr std::size_t kLookAgain = 10;  // steps of a second look
 
 enum class Patience : unsigned char { whole_trial, while_there_is_hope };
 
-std::size_t warmup_of(const RunOptions& options) { return options.warmup_steps.value_or(0); }
-
 RuleContext context_of(const TrialGround& ground, const RunOptions& options) {
-  return {.optimizer = options.optimizer.kind, .warmed_up = warmup_of(options) > 0, .unigram = ground.unigram};
+  RuleContext context{.optimizer = options.optimizer.kind};
+  if (ground.baselines) context.plateau = plateau(*ground.baselines);
+  return context;
 }
 
 /// Told of every step, and asked whether to go on.
@@ -72,23 +73,21 @@ Tried first_look(const TrialGround& ground, const RunOptions& options, const std
 }
 
 void take_second_look(const TrialGround& ground, const RunOptions& options, const std::string& what, Tried& tried) {
-  const std::size_t steps = second_look_steps(warmup_of(options));
-  const Twin twin = twin_within(options, ground.flops / static_cast<double>(steps), ground.may_shorten, kUsualTokens);
-  const RunOptions& own = twin.options;
-  const RunData data = ground.source.datasets(own);
-  TrialRun run(own, own.seed, data.train, StartLook::none, Pace::real);
-  Steps go_on(ground, what + ", a second look", steps);
-  RuleContext context = context_of(ground, own);
-  context.second_look = true;
-  const auto reading = [&] { return read_trial(run.trial(), context); };
-  for (std::size_t next = kLookAgain; next <= steps && !tried.stopped; next += kLookAgain) {
-    tried.stopped = !run.advance(next, std::ref(go_on));
-    if (is_settled(reading(), warmup_of(own))) break;
+  const SecondLook look = second_look_within(options, ground.flops, ground.may_shorten);
+  const std::size_t warmup = look.options.warmup_steps.value_or(0);
+  const RunData data = ground.source.datasets(look.options);
+  TrialRun run(look.options, look.options.seed, data.train, StartLook::none, Pace::real);
+  Steps go_on(ground, what + ", a second look", look.steps);
+  for (std::size_t done = 0; done < look.steps && !tried.stopped;) {
+    done = std::min(done + kLookAgain, look.steps);
+    tried.stopped = !run.advance(done, std::ref(go_on));
+    const Reading now = read_trial(run.trial(), {.only_last_step = true});
+    if (course_of(run.trial(), now, warmup, ground.baselines) != Course::open) break;
   }
   if (tried.stopped) return;
-  tried.twin = twin.told;
+  tried.twin = look.told;
   tried.second = run.trial();
-  tried.second_reading = reading();
+  tried.second_reading = read_second_look(run.trial(), warmup, ground.baselines);
 }
 
 }  // namespace
@@ -126,6 +125,7 @@ Tried try_out(const TrialGround& ground, const RunOptions& options, const std::s
 }
 
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  if (options.optimizer.kind == OptimizerKind::sgd) return try_out(ground, options, what).trains();
   const std::size_t seeds = ground.request.seeds;
   const Tried tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
     const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;

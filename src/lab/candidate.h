@@ -18,7 +18,7 @@ struct TrialGround {
   PreflightObserver* observer = nullptr;
   double flops = 0;  ///< most operations of a look, over all its steps and seeds
   bool may_shorten = false;
-  double unigram = 0;  ///< loss of who knows frequencies only; NaN: not known
+  std::optional<Baselines> baselines{};
 
   bool go_on() const { return !observer || observer->go_on(); }
 };
@@ -46,7 +46,7 @@ struct Tried {
 /// of them do not settle it.
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
 /// Whether the first look alone says that it trains: most seeds are far inside the lines. Ends as soon as that is settled, and
-/// where the first one is far outside.
+/// where the first one is far outside. With SGD, where a first look settles nothing, try_out.
 bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what);
 
 }  // namespace addnorm

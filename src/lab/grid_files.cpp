@@ -16,7 +16,7 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLogEnd = 4096;
-constexpr int kRule = 4;  // of preflight: another number where the same trial would get another forecast
+constexpr int kRule = 5;  // of preflight: another number where the same trial would get another forecast
 
 std::string file_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 #include "addnorm/core/error.h"
 #include "addnorm/model/stack.h"
@@ -73,7 +72,7 @@ TrialGround ground_of(const Prepared& p, const PreflightRequest& request, Prefli
           .observer = observer,
           .flops = request.seconds * kFlopsPerSecond,
           .may_shorten = text && !p.data.pairs,
-          .unigram = p.data.baselines ? p.data.baselines->unigram : std::numeric_limits<double>::quiet_NaN()};
+          .baselines = p.data.baselines};
 }
 
 const char* name_of(Forecast forecast) {

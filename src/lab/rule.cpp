@@ -10,7 +10,6 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesCompared = 5;
-constexpr double kFarOutside = 1;  // powers of ten
 
 double mean_of_last(const std::vector<double>& values, std::size_t end) {
   const std::size_t count = std::min(end, kLossesCompared);
@@ -31,9 +30,9 @@ Reading read_stack(const Trial& trial, std::size_t which, const RuleContext& con
   const StackRecord& last = trial.after().stacks[which];
   Reading r{.units = last.units.size(), .stack_index = which, .stack = last.name};
   r.gradient = r.least_gradient = ratio_of(last);
-  if (!context.second_look)
+  if (!context.only_last_step)
     for (const ProbeRecord& record : trial.records) r.least_gradient = std::min(r.least_gradient, ratio_of(record.stacks[which]));
-  const bool sgd = context.optimizer == OptimizerKind::sgd && !context.second_look;
+  const bool sgd = context.optimizer == OptimizerKind::sgd && !context.only_last_step;
   r.spread = std::max(last.spread.back(), last.output_spread);
   const double apart = std::max(powers_between(r.spread, kLeastSpread), powers_between(r.gradient, kPlentyOfGradient));
   const double reaches = powers_between(r.least_gradient, sgd ? kLeastOfSgd : kLeastGradient);
@@ -58,7 +57,6 @@ std::size_t gone_below(const std::vector<double>& norms, double share) {
 }
 
 Reading read_trial(const Trial& trial, const RuleContext& context) {
-  const bool sgd = context.optimizer == OptimizerKind::sgd;
   Reading worst{.margin = 100};
   if (!trial.records.empty())
     for (std::size_t i = 0; i < trial.after().stacks.size(); ++i)
@@ -67,10 +65,6 @@ Reading read_trial(const Trial& trial, const RuleContext& context) {
   worst.steps = trial.losses.size();
   worst.first_loss = trial.losses.empty() ? 0 : trial.losses.front();
   worst.last_loss = mean_of_last(trial.losses, trial.losses.size());
-  if (sgd && worst.trains() && worst.last_loss > context.unigram + kSgdBehind) {
-    worst.sign = Sign::slow;
-    worst.margin = -kFarOutside;
-  }
   if (trial.broke_off.empty()) return worst;
   worst.sign = Sign::exploded;
   worst.margin = -10;
@@ -79,23 +73,10 @@ Reading read_trial(const Trial& trial, const RuleContext& context) {
 }
 
 Standing standing_of(const Reading& r, const RuleContext& context) {
-  if (r.trains()) return r.margin > kClearMargin ? Standing::passes : Standing::open;
-  if (r.sign == Sign::exploded || r.sign == Sign::slow) return Standing::fails;
-  const bool lost = r.spread < (context.warmed_up ? kNoRecoveryWarm : kNoRecovery) && r.gradient < kPlentyOfGradient;
-  return lost ? Standing::fails : Standing::open;
-}
-
-std::size_t second_look_steps(std::size_t warmup) {
-  constexpr std::size_t kAtLeast = 80, kBehindWarmup = 40;
-  return std::max(kAtLeast, std::min(warmup, kLongestWarmup) + kBehindWarmup);
-}
-
-bool is_settled(const Reading& r, std::size_t warmup) {
-  constexpr std::size_t kNotBefore = 40;
-  if (!r.broke_off.empty()) return true;
-  if (r.steps < kNotBefore) return false;
-  const bool recovered = r.spread > kRecovered && r.steps > std::min(warmup, kLongestWarmup);
-  return recovered || (r.spread < kLost && r.gradient < 1);
+  if (r.sign == Sign::exploded) return Standing::fails;
+  if (r.spread < kNoRecovery && r.gradient < kPlentyOfGradient) return Standing::fails;
+  const bool is_clear = r.trains() && r.margin > kClearMargin && context.optimizer != OptimizerKind::sgd;
+  return is_clear && !(r.last_loss > context.plateau + kFarAbove) ? Standing::passes : Standing::open;
 }
 
 double measured_confidence(Forecast forecast, bool clear) {
@@ -127,7 +108,8 @@ std::string Reading::text() const {
       return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
                     " of the stream differs between them");
     case Sign::slow:
-      return concat(after, "the loss is ", short_figure(last_loss), ": it has not even learned how often tokens occur");
+      return concat(after, "the loss is ", short_figure(last_loss), where,
+                    ": hardly below what frequencies alone give, though tokens differ at the top (", short_figure(spread), ")");
     default:
       return concat(after, "the gradient reaches the first of ", units, " units", where, " (", short_figure(gradient),
                     " times the last one's), tokens differ at the top (", short_figure(spread), ") and the loss went from ",

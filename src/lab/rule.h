@@ -17,8 +17,6 @@ namespace addnorm {
 ///                                                       plenty of gradient reaches the lower units (norms inside the branch)
 ///   g > kLeastGradient     at every step that was looked at; with SGD, whose steps are as small as the gradient, kLeastOfSgd
 ///   g < kMostGradient      at the last step
-///   loss < unigram + kSgdBehind    with SGD, where the unigram loss is known: what has not learned how often tokens occur is
-///   slow
 ///
 /// in the stack that is worse, and no number was anything but finite.
 inline constexpr double kLeastSpread = 0.01;
@@ -26,7 +24,6 @@ inline constexpr double kPlentyOfGradient = 3;
 inline constexpr double kLeastGradient = 3e-3;
 inline constexpr double kLeastOfSgd = 0.2;
 inline constexpr double kMostGradient = 2e4;
-inline constexpr double kSgdBehind = 0.15;
 /// A place has no gradient, for those who are told about it, where less than this share of the top's is left.
 inline constexpr double kGoneShare = 0.1;
 
@@ -39,7 +36,7 @@ enum class Sign : unsigned char {
   vanished,  ///< no gradient reaches the lower units
   exploded,  ///< it grows too much on its way down, or a number is not finite
   alike,     ///< tokens have become alike at the top
-  slow,      ///< too small a step
+  slow,      ///< a second look: tokens differ, but the loss stays where frequencies alone bring it
 };
 
 struct Reading {
@@ -63,29 +60,22 @@ struct Reading {
 /// What a trial is read with besides itself.
 struct RuleContext {
   OptimizerKind optimizer = OptimizerKind::adam;
-  bool warmed_up = false;    ///< the trial had a warm-up
-  bool second_look = false;  ///< only the last step counts, and SGD's line is that of the others: there was time to recover
-  double unigram = std::numeric_limits<double>::quiet_NaN();
+  double plateau = std::numeric_limits<double>::quiet_NaN();  ///< loss of who knows frequencies only, where that is known
+  bool only_last_step = false;                                ///< a longer trial: there was time to recover
 };
 Reading read_trial(const Trial& trial, const RuleContext& context = {});
 
-/// A first look of some twenty steps settles it where it is far inside the lines, or hopeless: tokens alike beyond recovery,
-/// which takes much more behind a squeezed warm-up. Between, a second look decides, at the pace and with the batches of the run.
+/// A first look of some twenty steps settles it where it is twice inside the lines, or hopeless: not finite, or tokens alike
+/// beyond recovery. A second look (second_look.h) decides between, and always with SGD, whose pace shows later, and where the
+/// loss is more than kFarAbove over the plateau.
 enum class Standing : unsigned char { passes, open, fails };
 Standing standing_of(const Reading& first_look, const RuleContext& context);
 inline constexpr double kClearMargin = 0.3;  ///< powers of ten
-inline constexpr double kNoRecovery = 2e-3;  ///< of the spread, after 20 steps without a warm-up
-inline constexpr double kNoRecoveryWarm = 1e-5;
-
-/// A second look has so many steps, or ends before where it is settled: the spread is above kRecovered and the warm-up is over,
-/// or below kLost.
-std::size_t second_look_steps(std::size_t warmup);
-bool is_settled(const Reading& second_look, std::size_t warmup);
-inline constexpr double kRecovered = 0.3;
-inline constexpr double kLost = 5e-4;
+inline constexpr double kNoRecovery = 1e-5;  ///< of the spread
+inline constexpr double kFarAbove = 0.5;
 
 /// Without a skip no stack of so many layers has trained, whatever its first steps looked like.
-inline constexpr std::size_t kTooDeepWithoutSkip = 5;
+inline constexpr std::size_t kTooDeepWithoutSkip = 4;
 
 /// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said and by whether the
 /// first look was clear: it settled the verdict, and all seeds agree.

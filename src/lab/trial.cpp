@@ -1,6 +1,5 @@
 #include "addnorm/lab/trial.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -57,8 +56,7 @@ TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed, Pace
   const bool falls_at_once = o.schedule.kind == ScheduleKind::inverse_sqrt && o.schedule.warmup == 0;
   if (!falls_at_once) o.schedule.kind = ScheduleKind::constant;
   const auto asked = static_cast<std::size_t>(o.schedule.warmup);
-  const std::size_t tried = pace == Pace::real ? std::min(asked, kLongestWarmup) : (asked + kSqueeze - 1) / kSqueeze;
-  o.schedule.warmup = static_cast<std::int64_t>(tried);
+  if (pace == Pace::squeezed) o.schedule.warmup = static_cast<std::int64_t>((asked + kSqueeze - 1) / kSqueeze);
   return o;
 }
 

@@ -12,11 +12,6 @@ namespace {
 
 constexpr std::size_t kLeastWidth = 32;
 
-double step_flops(const RunOptions& o) {
-  return flops_per_step(o.model,
-                        {.sequences = o.batch_size * o.grad_accum, .tokens = o.model.seq_len, .target_tokens = o.model.seq_len});
-}
-
 /// Half as wide: heads keep their width where there are several, and everything else its proportion.
 void halve_width(ModelConfig& m) {
   const std::size_t d_head = m.d_head ? m.d_head : m.d_model / m.heads;
@@ -52,6 +47,11 @@ double rate_ratio(OptimizerKind kind, double widths) {
 }
 
 }  // namespace
+
+double step_flops(const RunOptions& o) {
+  return flops_per_step(o.model,
+                        {.sequences = o.batch_size * o.grad_accum, .tokens = o.model.seq_len, .target_tokens = o.model.seq_len});
+}
 
 Twin twin_within(const RunOptions& options, double most, bool may_shorten, const BatchLimits& limits) {
   Twin twin{.options = options};

@@ -15,6 +15,9 @@ struct BatchLimits {
 inline constexpr BatchLimits kFewTokens{4, 32, 128};
 inline constexpr BatchLimits kUsualTokens{4, 64, 640};
 
+/// Operations of one step.
+double step_flops(const RunOptions& options);
+
 struct Twin {
   RunOptions options;
   std::string told{};  ///< "d_model 64 (of 256) at 4 times the rate"; "": it is the model that was asked for

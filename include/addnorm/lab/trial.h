@@ -15,10 +15,9 @@
 namespace addnorm {
 
 /// How the warm-up of a run is tried. Squeezed: one of W steps as one of W / kSqueeze, so that a trial of 20 steps ends at the
-/// full rate for W up to 100, and at 100 / W of it for longer ones. Real: as it is, but at most kLongestWarmup steps.
+/// full rate for W up to 100, and at 100 / W of it for longer ones. Real: as it is.
 enum class Pace : unsigned char { squeezed, real };
 inline constexpr std::size_t kSqueeze = 5;
-inline constexpr std::size_t kLongestWarmup = 80;
 inline constexpr std::size_t kTrialSteps = 20;
 
 /// What a trial of one seed has shown so far.

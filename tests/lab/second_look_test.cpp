@@ -1,0 +1,78 @@
+// The second look: how far it goes, when it is settled, and what it says at its end.
+#include "lab/second_look.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "addnorm/core/error.h"
+
+namespace addnorm {
+namespace {
+
+/// Plateau 3, line 2.25: three quarters of the way to 2.
+const Baselines kKnown{.floor = 1.8, .uniform = 4, .unigram = 3, .bigram = 2};
+
+Trial trial(std::size_t steps, double loss, double gradient, double spread) {
+  StackRecord stack{.name = "stack", .units = {"layers.0.self", "layers.0.ffn"}};
+  stack.gradient_norm = {gradient, 1, 1};
+  stack.spread = {1, 1, spread};
+  Trial t{.records = {{.step = static_cast<std::int64_t>(steps), .stacks = {stack}}}};
+  t.losses.assign(steps, loss);
+  return t;
+}
+Course course(const Trial& t, std::size_t warmup = 0, const std::optional<Baselines>& baselines = kKnown) {
+  return course_of(t, read_trial(t, {.only_last_step = true}), warmup, baselines);
+}
+
+TEST(SecondLook, IsLostWhereTokensAreAlikeAndNoGradientArrives) {
+  EXPECT_EQ(course(trial(40, 3, 0.1, 5e-4)), Course::lost);
+  EXPECT_EQ(course(trial(30, 3, 0.1, 5e-4)), Course::open) << "too early";
+  EXPECT_EQ(course(trial(40, 3, 5, 5e-4)), Course::open) << "plenty of gradient";
+  EXPECT_EQ(course(trial(40, 3, 0.1, 2e-3)), Course::open);
+  Trial broken = trial(10, 3, 1, 0.5);
+  broken.broke_off = "step 11: the loss is nan";
+  EXPECT_EQ(course(broken), Course::lost);
+}
+
+TEST(SecondLook, HasRecoveredWhereTheLossLeavesThePlateau) {
+  EXPECT_EQ(course(trial(60, 2.7, 1, 0.5)), Course::recovered);
+  EXPECT_EQ(course(trial(60, 2.9, 1, 0.5)), Course::open) << "frequencies alone give 3";
+  EXPECT_EQ(course(trial(50, 2.7, 1, 0.5)), Course::open) << "too early";
+  EXPECT_EQ(course(trial(60, 2.7, 1, 0.5), 80), Course::open) << "the full rate is still to come";
+  EXPECT_EQ(course(trial(60, 2.7, 1, 0.5), 0, std::nullopt), Course::open) << "nothing is known of the data";
+}
+
+TEST(SecondLook, DecidesByTheLossWhereItWasLongEnough) {
+  const auto sign = [](const Trial& t) { return read_second_look(t, 0, kKnown).sign; };
+  EXPECT_EQ(sign(trial(180, 2.7, 1, 0.5)), Sign::healthy);
+  EXPECT_EQ(sign(trial(180, 2.95, 1, 0.5)), Sign::slow);
+  EXPECT_EQ(sign(trial(180, 2.95, 1, 0.02)), Sign::alike);
+  EXPECT_EQ(sign(trial(180, 2.95, 0.01, 0.002)), Sign::vanished);
+  EXPECT_EQ(sign(trial(100, 2.95, 1, 0.5)), Sign::healthy) << "too early for the loss: tokens differ";
+  EXPECT_EQ(sign(trial(100, 2.95, 1, 0.02)), Sign::alike);
+  EXPECT_TRUE(read_second_look(trial(180, 2.95, 1, 0.5), 0, std::nullopt).trains()) << "no loss to compare with";
+}
+
+TEST(SecondLook, GoesAsFarAsItMayAndBecomesNarrowerBehindThat) {
+  GivenOptions given = run_options_from_json(
+      R"({"layers": 12, "d_model": 64, "heads": 2, "seq_len": 64, "batch_size": 8, "warmup_steps": 400, "steps": 1000})",
+      "the test");
+  RunOptions o = planned(given, {});
+  o.model.vocab = 43;
+  o.model = completed(o.model);
+  const SecondLook whole = second_look_within(o, 1e13, true);
+  EXPECT_EQ(whole.steps, kMostLater);
+  EXPECT_EQ(whole.options.model.d_model, 64);
+  EXPECT_EQ(whole.options.batch_size, 8);
+  EXPECT_EQ(*whole.options.warmup_steps, 120);
+  EXPECT_EQ(whole.told, "");
+  const SecondLook twin = second_look_within(o, 1e11, true);
+  EXPECT_EQ(twin.steps, kDecisive);
+  EXPECT_EQ(twin.options.model.d_model, 32);
+  EXPECT_EQ(*twin.options.warmup_steps, 80);
+  EXPECT_NE(twin.told, "");
+}
+
+}  // namespace
+}  // namespace addnorm
