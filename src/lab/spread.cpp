@@ -72,12 +72,14 @@ Difference difference_of(const Spread& a, const Spread& b) {
   if (a.count < kLeastSeeds || b.count < kLeastSeeds) return found;
   const double na = static_cast<double>(a.count), nb = static_cast<double>(b.count);
   const double va = a.deviation * a.deviation / na, vb = b.deviation * b.deviation / nb;
+  if (!std::isfinite(va + vb) || !std::isfinite(found.difference)) return found;  // a run that broke off has no loss to compare
   if (va + vb == 0) {
     found.margin = 0;
     found.p = found.difference == 0 ? 1 : 0;
     return found;
   }
-  const double nu = (va + vb) * (va + vb) / (va * va / (na - 1) + vb * vb / (nb - 1));
+  const double share = va / (va + vb);  // of the variance; squares of the variances themselves may underflow
+  const double nu = 1 / (share * share / (na - 1) + (1 - share) * (1 - share) / (nb - 1));
   found.margin = student_t(nu) * std::sqrt(va + vb);
   found.p = two_sided_p(found.difference / std::sqrt(va + vb), nu);
   return found;

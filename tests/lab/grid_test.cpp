@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
@@ -149,6 +150,28 @@ TEST(Difference, OfThreeSeedsIsWelchs) {
 
 TEST(Difference, OfFewerThanThreeSeedsIsNeverClear) {
   EXPECT_FALSE(difference_of({.count = 1, .mean = 2}, {.count = 3, .mean = 9, .deviation = 0.1}).clear());
+}
+
+TEST(Difference, OfRunsWithoutALossIsNeverClear) {
+  const double nan = std::nan(""), inf = std::numeric_limits<double>::infinity();
+  const Spread good{.count = 3, .mean = 2.2, .deviation = 0.2};
+  for (const double bad : {nan, inf, -inf})
+    for (const Spread& broken :
+         {Spread{.count = 3, .mean = bad, .deviation = 0.2}, Spread{.count = 3, .mean = 2.2, .deviation = bad}})
+      for (const Difference& found : {difference_of(good, broken), difference_of(broken, good), difference_of(broken, broken)}) {
+        EXPECT_FALSE(found.clear());
+        EXPECT_TRUE(std::isnan(found.margin));
+        EXPECT_EQ(found.p, 1);
+      }
+}
+
+TEST(Difference, OfSpreadsWhoseSquaresUnderflowIsStillWelchs) {
+  const auto scaled = [](double by) {
+    return difference_of({.count = 3, .mean = 2.2 * by, .deviation = 0.2 * by},
+                         {.count = 3, .mean = 2.5 * by, .deviation = 0.2 * by});
+  };
+  EXPECT_NEAR(scaled(1e-90).margin / scaled(1).margin, 1e-90, 1e-99);
+  EXPECT_NEAR(scaled(1e-90).p, scaled(1).p, 1e-9);
 }
 
 /// Rows with these losses, all of them trained or all stuck.

@@ -61,7 +61,7 @@ Spread spread_of(std::span<const double> values);
 ///   |a - b| > t(0.975, nu) sqrt(sa^2 / na + sb^2 / nb),   nu by Welch and Satterthwaite
 struct Difference {
   double difference = 0;  ///< a - b
-  double margin = 0;      ///< right side above; NaN: fewer than three values on either side
+  double margin = 0;      ///< right side above; NaN: fewer than three values on either side, or one not finite
   double p = 1;           ///< how often equal means would differ as much: two-sided; 1 where nothing can be said
   bool clear() const { return difference > margin || difference < -margin; }
 };
