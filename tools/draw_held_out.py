@@ -16,6 +16,7 @@ STURDY = (
     "pre-ln pre-ln-nofinal sandwich peri-ln rezero skipinit layerscale lns scaled-res parallel parallel-2ln keel resi-dual mix-ln "
     "sub-ln normformer res-post denseformer dlcl-pre t-fixup"
 ).split()
+DEEP_FRAGILE = "post-ln norm-skip xskip-ln ds-init rskip".split()
 NORMLESS = "plain residual rezero skipinit t-fixup".split()
 RATES = {
     "adam": (8e-4, 1.4e-3, 2.2e-3, 3.2e-3),
@@ -64,6 +65,9 @@ def rows(draw):
         for _ in range(4):
             drawn = row(draw, "adam", (6, 8, 12), norm=norm, activation=activation, **width(draw, (40, 4), (52, 2)))
             yield {name: value for name, value in drawn.items() if name != "norm" or drawn["arrangement"] not in NORMLESS}
+    for _ in range(24):  # deep ones, of which many will not train at all
+        drawn = row(draw, "adam", (14, 18, 24), batch_size=8, **width(draw, (40, 4), (52, 2)))
+        yield {**drawn, "arrangement": draw.choice(DEEP_FRAGILE)}
 
 
 def main():

@@ -108,7 +108,7 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
     if (request.advice) other_advice(ground, p.options, result.advice);
     result.stopped = observer && !observer->go_on();
   }
-  result.confidence = measured_confidence(result.forecast, result.clear);
+  result.confidence = measured_confidence(result.forecast);
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;
 }

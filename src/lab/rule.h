@@ -77,8 +77,7 @@ inline constexpr double kFarAbove = 0.5;
 /// Without a skip no stack of so many layers has trained, whatever its first steps looked like.
 inline constexpr std::size_t kTooDeepWithoutSkip = 4;
 
-/// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said and by whether the
-/// first look was clear: it settled the verdict, and all seeds agree.
-double measured_confidence(Forecast forecast, bool clear);
+/// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said.
+double measured_confidence(Forecast forecast);
 
 }  // namespace addnorm
