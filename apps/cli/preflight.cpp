@@ -39,7 +39,7 @@ PreflightRequest request_of(PreflightChoices& o) {
   return request;
 }
 
-int find_rate(const PreflightRequest& request, PreflightView& view, bool json) {
+int find_rate(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<RateFound> found = largest_rate(request, &view);
   view.wipe();
   if (SignalWatch::caught()) return SignalWatch::exit_code();
@@ -55,7 +55,7 @@ int find_rate(const PreflightRequest& request, PreflightView& view, bool json) {
   return 0;
 }
 
-int find_warmup(const PreflightRequest& request, PreflightView& view, bool json) {
+int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<std::size_t> steps = shortest_warmup(request, &view);
   view.wipe();
   if (SignalWatch::caught()) return SignalWatch::exit_code();
@@ -72,19 +72,16 @@ int run(PreflightChoices& o) {
   const SignalWatch signals;  // before any other thread
   const PreflightRequest request = request_of(o);
   use_threads(o.place.threads.value_or(0));
-  PreflightView view(std::cerr, o.quiet || o.json);
-  if (o.max_lr) return find_rate(request, view, o.json);
-  if (o.min_warmup) return find_warmup(request, view, o.json);
-  const PreflightResult result = preflight(request, &view);
-  view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
-  if (o.json) {
-    std::cout << to_json(result) << '\n';
-    return 0;
-  }
+  PreflightProgress progress(o.quiet || o.json);
+  if (o.max_lr) return find_rate(request, progress, o.json);
+  if (o.min_warmup) return find_warmup(request, progress, o.json);
   Terminal terminal = terminal_of_stdout();
   if (o.ascii) terminal.unicode = false;
-  std::cout << preflight_text(result, terminal);
+  PreflightView view(o.quiet, terminal);
+  const PreflightResult result = preflight(request, o.json ? &progress : &view);
+  view.wipe();
+  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (o.json) std::cout << to_json(result) << '\n';
   return 0;
 }
 

@@ -80,22 +80,34 @@ std::string plots(const PreflightResult& r, const Terminal& terminal) {
 
 }  // namespace
 
-PreflightView::PreflightView(std::ostream& out, bool quiet) : out_(out), shown_(!quiet && isatty(STDERR_FILENO)) {}
+PreflightProgress::PreflightProgress(bool quiet) : shown_(!quiet && isatty(STDERR_FILENO)) {}
 
-void PreflightView::on_trial(const std::string& what, std::size_t step, std::size_t of) {
+void PreflightProgress::on_trial(const std::string& what, std::size_t step, std::size_t of) {
   if (!shown_) return;
-  out_ << "\r\033[K" << what << ": step " << step + 1 << " of " << of << std::flush;
+  std::cerr << "\r\033[K" << what << ": step " << step + 1 << " of " << of << std::flush;
   written_ = true;
 }
 
-bool PreflightView::go_on() { return SignalWatch::caught() == 0; }
+bool PreflightProgress::go_on() { return SignalWatch::caught() == 0; }
 
-void PreflightView::wipe() {
-  if (written_) out_ << "\r\033[K" << std::flush;
+void PreflightProgress::wipe() {
+  if (written_) std::cerr << "\r\033[K" << std::flush;
   written_ = false;
 }
 
-std::string preflight_text(const PreflightResult& r, const Terminal& terminal) {
+void PreflightView::on_verdict(const PreflightResult& result) {
+  wipe();
+  std::cout << verdict_text(result, terminal_) << std::flush;
+}
+
+void PreflightView::on_advice(const Advice& advice) {
+  wipe();
+  if (!advised_) std::cout << "\nwhat passes the same trial:\n";
+  advised_ = true;
+  std::cout << "  " << padded(advice.option, 24) << padded(advice.says, 8) << advice.change << std::endl;
+}
+
+std::string verdict_text(const PreflightResult& r, const Terminal& terminal) {
   std::string text = concat(settings(r.options), "\n  ", r.formula, "    ", skip_gain_text(r), "\n");
   if (!r.twin.empty()) text += concat("  tried as a narrower twin of the same depth: ", r.twin, "\n");
   text += "\n" + plots(r, terminal) + "\n";
@@ -104,8 +116,6 @@ std::string preflight_text(const PreflightResult& r, const Terminal& terminal) {
   const std::string verdict = concat(name_of(r.forecast), " (", looked, "; such answers were right in ",
                                      fixed(100 * r.confidence, 0), " % of unseen cases; for ", r.horizon, " steps): ", r.reason);
   for (const std::string& line : wrapped(verdict, terminal.columns)) text += line + "\n";
-  if (!r.advice.empty()) text += "\nwhat passes the same trial:\n";
-  for (const Advice& advice : r.advice) text += concat("  ", padded(advice.option, 28), advice.says, "\n");
   return text;
 }
 

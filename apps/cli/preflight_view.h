@@ -1,7 +1,6 @@
 // What a person sees of a preflight: a line while it goes on, then two small plots and the verdict.
 #pragma once
 
-#include <iosfwd>
 #include <string>
 
 #include "addnorm/lab/preflight.h"
@@ -9,21 +8,32 @@
 
 namespace addnorm::cli {
 
-/// Progress on `out`: one line that is overwritten on a terminal; nothing in a pipe or when `quiet`.
-class PreflightView : public PreflightObserver {
+/// Progress on the standard error: one line that is overwritten on a terminal; nothing in a pipe or when `quiet`.
+class PreflightProgress : public PreflightObserver {
  public:
-  PreflightView(std::ostream& out, bool quiet);
+  explicit PreflightProgress(bool quiet);
   void on_trial(const std::string& what, std::size_t step, std::size_t of) override;
   bool go_on() override;
   void wipe();
 
  private:
-  std::ostream& out_;
   bool shown_;
   bool written_ = false;
 };
 
-/// Verdict, reason, advice and profiles, for a terminal of this width.
-std::string preflight_text(const PreflightResult& result, const Terminal& terminal);
+/// The same, and on the standard output the verdict as soon as it is settled, then each advice as it is found.
+class PreflightView : public PreflightProgress {
+ public:
+  PreflightView(bool quiet, const Terminal& terminal) : PreflightProgress(quiet), terminal_(terminal) {}
+  void on_verdict(const PreflightResult& result) override;
+  void on_advice(const Advice& advice) override;
+
+ private:
+  Terminal terminal_;
+  bool advised_ = false;
+};
+
+/// Profiles, verdict and reason, for a terminal of this width.
+std::string verdict_text(const PreflightResult& result, const Terminal& terminal);
 
 }  // namespace addnorm::cli

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 #include <iomanip>
+#include <span>
 #include <sstream>
 
 #include "addnorm/core/error.h"
@@ -13,8 +14,15 @@ namespace {
 
 constexpr std::size_t kWarmups[] = {50, 100, 150, 200};  // longer ones hardly begin within a trial
 constexpr double kRates[] = {0.4, 0.2, 0.1, 0.05};       // times the asked one
-/// In the order of how little they change: a weight of the skip, a measured one, the norm inside the branch, no norm at all.
-constexpr const char* kArrangements[] = {"deepnorm", "admin", "pre-ln", "rezero"};
+
+/// Another arrangement, and what it changes for somebody who has a post-norm.
+struct OtherArrangement {
+  const char *name, *change;
+};
+constexpr OtherArrangement kScales[] = {{"deepnorm", "a larger weight of the skip, smaller matrices"},
+                                        {"admin", "a weight of the skip, measured before training"}};
+constexpr OtherArrangement kOthers[] = {{"pre-ln", "the norm inside the branch"},
+                                        {"rezero", "no norm, branches that start at nothing"}};
 
 /// The first of `count` changes, from the smallest to the largest, that passes; larger ones are taken to pass then too. The
 /// largest comes first: where that does not help, none does.
@@ -33,12 +41,27 @@ std::optional<std::size_t> first_passing(const TrialGround& ground, std::size_t 
   return high;
 }
 
-void add(const TrialGround& ground, std::vector<Advice>& found, std::string option, const RunOptions& options) {
-  found.push_back({std::move(option), "trains", options});
-  if (ground.observer) ground.observer->on_advice(found.back());
+void first_arrangement(const TrialGround& ground, const RunOptions& options, std::span<const OtherArrangement> all,
+                       std::vector<Advice>& found) {
+  for (const OtherArrangement& one : all) {
+    if (!ground.go_on()) return;
+    if (options.model.arrangement == one.name) continue;
+    RunOptions other = options;
+    other.model.arrangement = one.name;
+    other.model.own_arrangement.reset();
+    other.model.choices = {};
+    other.model.final_norm.reset();
+    const std::string option = concat("--arrangement ", one.name);
+    if (passes(ground, other, option)) return add_advice(ground, found, {option, "trains", one.change, other});
+  }
 }
 
 }  // namespace
+
+void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice) {
+  found.push_back(std::move(advice));
+  if (ground.observer) ground.observer->on_advice(found.back());
+}
 
 std::string rate_figure(double rate) {
   std::ostringstream out;
@@ -79,23 +102,17 @@ std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOp
   return found ? std::optional(all[*found]) : std::nullopt;
 }
 
+Advice warmup_advice(const RunOptions& options, std::size_t steps) {
+  return {concat("--warmup-steps ", steps), "trains", "a longer warm-up", with_warmup(options, steps)};
+}
+
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
   const auto rate = [&](std::size_t i) { return with_rate(options, options.lr * kRates[i]); };
   const auto option = [&](std::size_t i) { return concat("--lr ", rate_figure(rate(i).lr)); };
   const auto slower = first_passing(ground, std::size(kRates), [&](std::size_t i) { return passes(ground, rate(i), option(i)); });
-  if (slower) add(ground, found, option(*slower), rate(*slower));
-  for (const char* name : kArrangements) {
-    if (!ground.go_on() || options.model.arrangement == name) continue;
-    RunOptions other = options;
-    other.model.arrangement = name;
-    other.model.own_arrangement.reset();
-    other.model.choices = {};
-    other.model.final_norm.reset();
-    const std::string change = concat("--arrangement ", name);
-    if (!passes(ground, other, change)) continue;
-    add(ground, found, change, other);
-    break;
-  }
+  if (slower) add_advice(ground, found, {option(*slower), "trains", "a smaller rate", rate(*slower)});
+  first_arrangement(ground, options, kScales, found);
+  first_arrangement(ground, options, kOthers, found);
 }
 
 }  // namespace addnorm

@@ -105,14 +105,13 @@ bool Tried::trains() const {
 
 bool Tried::clear() const { return !second_reading && !standings.empty() && count(standings[0]) == standings.size(); }
 
-const Reading& Tried::typical() const {
-  if (second_reading) return *second_reading;
-  std::vector<const Reading*> agreeing;
-  for (const Reading& r : readings)
-    if (r.trains() == trains()) agreeing.push_back(&r);
-  if (agreeing.empty()) return readings.front();
-  std::ranges::sort(agreeing, {}, [](const Reading* r) { return r->margin; });
-  return *agreeing[agreeing.size() / 2];
+std::size_t Tried::typical_first_look() const {
+  std::vector<std::size_t> agreeing;
+  for (std::size_t i = 0; i < readings.size(); ++i)
+    if (readings[i].trains() == trains()) agreeing.push_back(i);
+  if (agreeing.empty()) return 0;
+  std::ranges::stable_sort(agreeing, {}, [&](std::size_t i) { return readings[i].margin; });
+  return agreeing[agreeing.size() / 2];
 }
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {

@@ -39,7 +39,8 @@ struct Tried {
   bool clear() const;  ///< the first look settled it, and its seeds agree
   /// The reading that speaks for the verdict: of the second look, or of those of the first that agree with the verdict the one
   /// with the median margin.
-  const Reading& typical() const;
+  const Reading& typical() const { return second_reading ? *second_reading : readings[typical_first_look()]; }
+  std::size_t typical_first_look() const;  ///< of the first look alone, as an index
 };
 
 /// A first look with as many seeds as the request says, or as settle the verdict, if it is to be brief; a second look where most

@@ -39,6 +39,7 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   result.forecast = tried.trains() ? Forecast::trains : Forecast::will_not_train;
   const Reading& typical = tried.typical();
   result.reason = typical.text();
+  result.typical = tried.typical_first_look();
   result.clear = tried.clear();
   result.stack = typical.stack_index;
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
@@ -99,16 +100,14 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
     result.reason =
         concat("there is no skip, and no stack of ", kTooDeepWithoutSkip, " layers or more has trained without; ", result.reason);
   }
-  if (result.forecast != Forecast::trains && !result.stopped) {
-    if (const auto warmup = too_deep ? std::nullopt : passing_warmup(ground, p.options)) {
-      result.forecast = Forecast::needs_warmup;
-      result.advice.push_back({concat("--warmup-steps ", *warmup), "trains", with_warmup(p.options, *warmup)});
-      if (observer) observer->on_advice(result.advice.back());
-    }
-    if (request.advice) other_advice(ground, p.options, result.advice);
-    result.stopped = observer && !observer->go_on();
-  }
+  const bool fails = result.forecast != Forecast::trains && !result.stopped;
+  const auto warmup = fails && !too_deep ? passing_warmup(ground, p.options) : std::nullopt;
+  if (warmup) result.forecast = Forecast::needs_warmup;
   result.confidence = measured_confidence(result.forecast);
+  if (observer && ground.go_on()) observer->on_verdict(result);
+  if (warmup) add_advice(ground, result.advice, warmup_advice(p.options, *warmup));
+  if (fails && request.advice) other_advice(ground, p.options, result.advice);
+  result.stopped = result.stopped || !ground.go_on();
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;
 }

@@ -23,7 +23,7 @@ Json json_of(const Trial& trial) {
 
 std::string to_json(const PreflightResult& r) {
   Json advice = Json::array(), trials = Json::array();
-  for (const Advice& a : r.advice) advice.push_back(Json{{"option", a.option}, {"verdict", a.says}});
+  for (const Advice& a : r.advice) advice.push_back(Json{{"option", a.option}, {"verdict", a.says}, {"change", a.change}});
   for (const Trial& trial : r.trials) trials.push_back(json_of(trial));
   Json all{{"verdict", name_of(r.forecast)},
            {"confidence", r.confidence},
@@ -47,8 +47,8 @@ std::string to_json(const PreflightResult& r) {
     all["stream_rms_after"] = after.stream_rms;
     all["gradient_norm_after"] = after.gradient_norm;
     all["spread"] = after.spread;
-    all["output_sensitivity"] = or_null(r.trials[0].output_sensitivity);
-    all["one_step_change"] = or_null(r.trials[0].one_step_change);
+    all["output_sensitivity"] = or_null(r.trials[r.typical].output_sensitivity);
+    all["one_step_change"] = or_null(r.trials[r.typical].one_step_change);
   }
   all["options"] = parsed(to_json(r.options), "options");
   all["trials"] = trials;

@@ -3,10 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/core/error.h"
 #include "core/json.h"
+#include "lab/short_figure.h"
 #include "lab/twin.h"
 #include "support/near.h"
 
@@ -39,11 +41,28 @@ TEST(Preflight, TellsADeepPostNormFromAPreNorm) {
   EXPECT_EQ(good.forecast, Forecast::trains);
   EXPECT_TRUE(good.advice.empty());
   EXPECT_EQ(good.passed, 3);
+  const StackRecord& top = good.shown().after().stacks[good.stack];  // the sentence is about the trial that is shown
+  EXPECT_NE(good.reason.find(concat("(", short_figure(std::max(top.spread.back(), top.output_spread)), ")")), std::string::npos)
+      << good.reason;
 }
 
+/// What an observer heard, in order.
+struct Heard : PreflightObserver {
+  void on_verdict(const PreflightResult& result) override {
+    all.push_back(concat(name_of(result.forecast), " ", result.confidence, ": ", result.reason));
+    EXPECT_TRUE(result.advice.empty());
+  }
+  void on_advice(const Advice& advice) override { all.push_back(advice.option); }
+  std::vector<std::string> all{};
+};
+
 TEST(Preflight, AdvisesOnlyWhatHasPassedTheSameTrial) {
-  const PreflightResult result = preflight(request(concat(kDeep, R"(, "arrangement": "post-ln")")));
+  Heard heard;
+  const PreflightResult result = preflight(request(concat(kDeep, R"(, "arrangement": "post-ln")")), &heard);
   ASSERT_FALSE(result.advice.empty());
+  std::vector<std::string> expected{concat(name_of(result.forecast), " ", result.confidence, ": ", result.reason)};
+  for (const Advice& advice : result.advice) expected.push_back(advice.option);
+  EXPECT_EQ(heard.all, expected);
   for (const Advice& advice : result.advice) {
     SCOPED_TRACE(advice.option);
     PreflightRequest again{.seeds = 1, .advice = false};

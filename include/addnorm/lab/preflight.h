@@ -20,8 +20,11 @@ const char* name_of(Forecast forecast);  ///< "trains", "needs warm-up", "will n
 struct Advice {
   std::string option;    ///< "--warmup-steps 150", as for `addnorm train`
   std::string says;      ///< "trains": most seeds passed
+  std::string change;    ///< what that is: "a longer warm-up"
   RunOptions options{};  ///< with that change
 };
+
+struct PreflightResult;
 
 struct PreflightRequest {
   GivenOptions given{};   ///< the run to be judged; what is not said is planned as `addnorm train` plans it
@@ -37,8 +40,10 @@ class PreflightObserver {
  public:
   virtual ~PreflightObserver() = default;
   virtual void on_trial(const std::string& /*what*/, std::size_t /*step*/, std::size_t /*of*/) {}  ///< a step of some trial
-  virtual void on_advice(const Advice& /*advice*/) {}
-  virtual bool go_on() { return true; }  ///< between steps; false: what is known so far is returned
+  /// The verdict is settled, and so is all else but the advice and `seconds`: before changes are looked for, which takes longer.
+  virtual void on_verdict(const PreflightResult& /*result*/) {}
+  virtual void on_advice(const Advice& /*advice*/) {}  ///< behind on_verdict
+  virtual bool go_on() { return true; }                ///< between steps; false: what is known so far is returned
 };
 
 struct PreflightResult {
@@ -50,6 +55,7 @@ struct PreflightResult {
   std::vector<Trial> trials{};                  ///< of the first look, one per seed
   std::optional<Trial> second_look{};           ///< at the run's own pace; decided, where the first look did not settle it
   std::size_t passed = 0;                       ///< trials of the first look that did
+  std::size_t typical = 0;                      ///< of the first look's trials the one that speaks for them
   std::size_t stack = 0;                        ///< of the records' stacks the one that the verdict speaks of: the worse one
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
   std::optional<double> skip_gain_measured{};   ///< of the first trial's model
@@ -61,8 +67,8 @@ struct PreflightResult {
   bool stopped = false;  ///< go_on() said no
   double seconds = 0;
 
-  /// The trial that the reason is about, or one like it.
-  const Trial& shown() const { return second_look ? *second_look : trials[0]; }
+  /// The trial that the reason is about.
+  const Trial& shown() const { return second_look ? *second_look : trials[typical]; }
 };
 
 /// UsageError and DataError as train_run: before anything is tried.
