@@ -1,10 +1,32 @@
 // addnorm: dispatch only. One file per sub-command, each with one function that describes it to the program.
+#include <unistd.h>
+
+#include <array>
 #include <csignal>
+#include <cstdlib>
+#include <string_view>
 
 #include "addnorm/core/version.h"
 #include "commands.h"
 
+namespace {
+
+/// Threads that wait for each other turn for a moment, then sleep. GCC's OpenMP turns for some 15 ms, in which whoever is waited
+/// for may have no processor: beside other programs that is ten times slower. It reads the variable before main, so we begin
+/// anew. Not for bench, which compares with PyTorch as it is.
+void sleep_soon_when_waiting(int argc, char** argv) {
+  const bool is_bench = argc > 1 && std::string_view(argv[1]) == "bench";
+  if (is_bench || std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;
+  std::array<char, 4096> path{};
+  const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
+  if (length <= 0 || setenv("GOMP_SPINCOUNT", "1000", 0) != 0) return;
+  execv(path.data(), argv);  // comes back only where it fails: then it is slower beside others, and that is all
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
+  sleep_soon_when_waiting(argc, argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) is then an error of the write, like a full disk
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
   addnorm::cli::add_lab(program);

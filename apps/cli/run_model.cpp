@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <cstdlib>
 #include <ostream>
 
 #include "addnorm/core/machine.h"
@@ -17,9 +18,9 @@ namespace fs = std::filesystem;
 int use_threads(int asked) {
   require(asked >= 0 && asked <= kMaxThreads, "--threads is ", asked, "; it must be 0 (what the machine grants) ... ",
           kMaxThreads);
-  const int threads = asked > 0 ? asked : granted_threads();
-  set_threads(threads);
-  return threads;
+  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr;
+  set_threads(asked > 0 ? asked : told ? threads() : granted_threads());
+  return threads();
 }
 
 RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes) {

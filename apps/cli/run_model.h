@@ -19,7 +19,8 @@ struct RunModel {
   bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
 };
 
-/// What --threads asks for, 0 what the machine or its container grants; from now on so many work. Their number.
+/// What --threads asks for, 0 what OMP_NUM_THREADS says, or else the machine or its container grants; from now on so many work.
+/// Their number.
 int use_threads(int asked);
 
 /// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
