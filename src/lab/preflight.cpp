@@ -5,11 +5,15 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "addnorm/core/machine.h"
 #include "addnorm/model/stack.h"
 #include "addnorm/residual/explain.h"
+#include "addnorm/train/memory.h"
 #include "lab/advice.h"
 #include "lab/measured_gain.h"
 #include "lab/prepared.h"
+#include "lab/short_figure.h"
+#include "lab/twin.h"
 
 namespace addnorm {
 namespace {
@@ -18,6 +22,7 @@ constexpr std::size_t kHorizon = 300;  // what the rule was held against
 /// Of one thread, in products of this size. It only decides what is made narrower, and must not depend on the machine: the same
 /// model gets the same twin everywhere.
 constexpr double kFlopsPerSecond = 3.5e10;
+constexpr double kMostOfTheTime = 10;  // times the seconds that were asked for; beyond it nobody waits
 
 using Clock = std::chrono::steady_clock;
 
@@ -45,6 +50,18 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 
+/// Depth is never made smaller, so that a stack may be too deep even for the narrowest twin: told before anything is allocated.
+void require_possible(const TrialGround& ground, const RunOptions& options) {
+  const double looks = static_cast<double>(kTrialSteps * ground.request.seeds);
+  const RunOptions twin = twin_within(options, ground.flops / looks, ground.may_shorten).options;
+  const double seconds = step_flops(twin) * looks / kFlopsPerSecond;
+  require(seconds <= kMostOfTheTime * ground.request.seconds, "a trial of ", options.model.layers, " layers takes about ",
+          short_figure(seconds), " seconds even with d_model ", twin.model.d_model,
+          "; try fewer --layers, or allow it with --seconds ", std::ceil(seconds));
+  require_fits(estimate_memory(twin.model, {.optimizer = twin.optimizer.kind, .batch_size = twin.batch_size}),
+               available_memory());
+}
+
 /// Nothing that a trial shows tells it: gradients and tokens of such stacks look healthy now and then.
 bool is_too_deep_without_skip(const ModelConfig& config) {
   const Arrangement& row = arrangement_of(config);
@@ -68,12 +85,14 @@ Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) 
 
 TrialGround ground_of(const Prepared& p, const PreflightRequest& request, PreflightObserver* observer) {
   const bool text = p.options.model.model == ModelKind::lm || p.options.model.model == ModelKind::encoder;
-  return {.source = *p.source,
-          .request = request,
-          .observer = observer,
-          .flops = request.seconds * kFlopsPerSecond,
-          .may_shorten = text && !p.data.pairs,
-          .baselines = p.data.baselines};
+  const TrialGround ground{.source = *p.source,
+                           .request = request,
+                           .observer = observer,
+                           .flops = request.seconds * kFlopsPerSecond,
+                           .may_shorten = text && !p.data.pairs,
+                           .baselines = p.data.baselines};
+  require_possible(ground, p.options);
+  return ground;
 }
 
 const char* name_of(Forecast forecast) {

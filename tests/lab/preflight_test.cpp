@@ -139,6 +139,11 @@ TEST(Preflight, RefusesNonsenseBeforeItTriesAnything) {
   EXPECT_TRUE(test::throws_saying<UsageError>([] { preflight(request(R"("layers": 2)", 0)); }, {"seeds", "at least 1"}));
   EXPECT_TRUE(
       test::throws_saying<Error>([] { preflight(request(R"("data": ["/nowhere/at/all.txt"])")); }, {"/nowhere/at/all.txt"}));
+  EXPECT_TRUE(
+      test::throws_saying<UsageError>([] { preflight(request(R"("layers": 1000000)")); }, {"1000000 layers", "--seconds"}));
+  PreflightRequest patient = request(R"("layers": 1000000)");
+  patient.seconds = 1e6;
+  EXPECT_TRUE(test::throws_saying<Error>([&] { preflight(patient); }, {"training needs about", "--layers"}));
 }
 
 TEST(Preflight, StopsWhenAsked) {
