@@ -113,8 +113,10 @@ std::string verdict_text(const PreflightResult& r, const Terminal& terminal) {
   text += "\n" + plots(r, terminal) + "\n";
   const std::string looked =
       concat(r.passed, " of ", r.trials.size(), " trials pass", r.second_look ? ", a second look decided" : "");
-  const std::string verdict = concat(name_of(r.forecast), " (", looked, "; such answers were right in ",
-                                     fixed(100 * r.confidence, 0), " % of unseen cases; for ", r.horizon, " steps): ", r.reason);
+  const std::string beyond = r.beyond.empty() ? "" : concat(", but none of them ", r.beyond);
+  const std::string verdict =
+      concat(name_of(r.forecast), " (", looked, "; such answers were right in ", fixed(100 * r.confidence, 0),
+             " % of unseen cases", beyond, "; for the first ", r.horizon, " steps): ", r.reason);
   for (const std::string& line : wrapped(verdict, terminal.columns)) text += line + "\n";
   return text;
 }

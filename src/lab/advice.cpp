@@ -13,7 +13,9 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kWarmups[] = {50, 100, 150, 200};  // longer ones hardly begin within a trial
-constexpr double kRates[] = {0.4, 0.2, 0.1, 0.05};       // times the asked one
+constexpr double kSlower[] = {0.4, 0.2, 0.1, 0.05};      // times the asked rate
+constexpr double kFaster[] = {3, 10, 30, 100, 300, 1000};
+constexpr double kLeastRate = 1e-5;  // where a search for a larger rate than nothing begins
 
 /// Another arrangement, and what it changes for somebody who has a post-norm.
 struct OtherArrangement {
@@ -40,6 +42,8 @@ std::optional<std::size_t> first_passing(const TrialGround& ground, std::size_t 
   }
   return high;
 }
+
+std::string rate_option(const RunOptions& options) { return concat("--lr ", rate_figure(options.lr)); }
 
 void first_arrangement(const TrialGround& ground, const RunOptions& options, std::span<const OtherArrangement> all,
                        std::vector<Advice>& found) {
@@ -80,7 +84,7 @@ RunOptions with_warmup(RunOptions options, std::size_t steps) {
 }
 
 RunOptions with_rate(RunOptions options, double rate) {
-  options.min_lr = options.min_lr.value_or(0) * rate / options.lr;
+  options.min_lr = options.lr > 0 ? options.min_lr.value_or(0) * rate / options.lr : 0;
   options.lr = rate;
   return options;
 }
@@ -94,23 +98,43 @@ std::vector<std::size_t> longer_warmups(const RunOptions& options) {
 
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options) {
   const std::vector<std::size_t> all = longer_warmups(options);
+  const auto what = [&](std::size_t i) { return concat("--warmup-steps ", all[i]); };
   const auto found = first_passing(ground, all.size(), [&](std::size_t i) {
     const RunOptions longer = with_warmup(options, all[i]);
-    const std::string what = concat("--warmup-steps ", all[i]);
-    return i + 1 < all.size() ? passes(ground, longer, what) : try_out(ground, longer, what).trains();
+    return i + 1 < all.size() ? is_healthy(ground, longer, what(i)) : try_out(ground, longer, what(i)).trains();
   });
-  return found ? std::optional(all[*found]) : std::nullopt;
+  if (!found) return std::nullopt;
+  const bool confirmed = *found + 1 == all.size() || passes(ground, with_warmup(options, all[*found]), what(*found));
+  return confirmed ? all[*found] : all.back();
 }
 
 Advice warmup_advice(const RunOptions& options, std::size_t steps) {
   return {concat("--warmup-steps ", steps), "trains", "a longer warm-up", with_warmup(options, steps)};
 }
 
+void faster_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
+  const auto add = [&](const RunOptions& other) {
+    add_advice(ground, found, {rate_option(other), "trains", "a larger rate", other});
+  };
+  std::optional<RunOptions> largest_healthy;
+  for (const double times : kFaster) {
+    const RunOptions other = with_rate(options, std::max(options.lr, kLeastRate) * times);
+    const ChangeResult result =
+        ground.go_on() ? try_change(ground, other, rate_option(other), IfSlow::leave_it) : ChangeResult::fails;
+    if (result == ChangeResult::passes) return add(other);
+    if (result == ChangeResult::fails) break;
+    largest_healthy = other;
+  }
+  if (largest_healthy && passes(ground, *largest_healthy, rate_option(*largest_healthy))) add(*largest_healthy);
+}
+
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
-  const auto rate = [&](std::size_t i) { return with_rate(options, options.lr * kRates[i]); };
-  const auto option = [&](std::size_t i) { return concat("--lr ", rate_figure(rate(i).lr)); };
-  const auto slower = first_passing(ground, std::size(kRates), [&](std::size_t i) { return passes(ground, rate(i), option(i)); });
-  if (slower) add_advice(ground, found, {option(*slower), "trains", "a smaller rate", rate(*slower)});
+  for (const double times : kSlower) {  // not by bisection: too small a rate does not pass either
+    const RunOptions other = with_rate(options, options.lr * times);
+    const ChangeResult result = ground.go_on() ? try_change(ground, other, rate_option(other)) : ChangeResult::slow;
+    if (result == ChangeResult::passes) add_advice(ground, found, {rate_option(other), "trains", "a smaller rate", other});
+    if (result != ChangeResult::fails) break;
+  }
   first_arrangement(ground, options, kScales, found);
   first_arrangement(ground, options, kOthers, found);
 }

@@ -12,8 +12,10 @@ std::vector<std::size_t> longer_warmups(const RunOptions& options);
 /// The shortest of them that passes with most seeds, or the longest, if a second look says so; nothing: none does.
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options);
 Advice warmup_advice(const RunOptions& options, std::size_t steps);
-/// A smaller rate, a scale of the skip or of the branches, and another arrangement: the first of each kind that passes with most
-/// seeds; the observer hears of each at once.
+/// The first larger rate that passes: for a run that is healthy and too slow.
+void faster_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
+/// A smaller rate, a scale of the skip or of the branches, and another arrangement: the first of each kind that passes; the
+/// observer hears of each at once.
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
 
 void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice);

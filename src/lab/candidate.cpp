@@ -123,14 +123,24 @@ Tried try_out(const TrialGround& ground, const RunOptions& options, const std::s
   return tried;
 }
 
-bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
-  if (options.optimizer.kind == OptimizerKind::sgd) return try_out(ground, options, what).trains();
+ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what, IfSlow if_slow) {
   const std::size_t seeds = ground.request.seeds;
-  const Tried tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
-    const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
-    return hopeless || first_look_settles(t, seeds);
-  });
-  return !tried.stopped && 2 * tried.count(Standing::passes) > seeds;
+  const bool first_look_tells = options.optimizer.kind != OptimizerKind::sgd;
+  Tried tried;
+  if (first_look_tells)
+    tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
+      const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
+      return hopeless || first_look_settles(t, seeds);
+    });
+  if (tried.stopped) return ChangeResult::fails;
+  if (2 * tried.count(Standing::passes) > seeds) return ChangeResult::passes;
+  const auto only_slow = static_cast<std::size_t>(std::ranges::count_if(tried.readings, is_clear));
+  if (first_look_tells && 2 * only_slow <= tried.readings.size()) return ChangeResult::fails;
+  if (first_look_tells && if_slow == IfSlow::leave_it) return ChangeResult::slow;
+  take_second_look(ground, options, what, tried);
+  if (tried.stopped || !tried.second_reading) return ChangeResult::fails;
+  if (tried.second_reading->trains()) return ChangeResult::passes;
+  return tried.second_reading->sign == Sign::slow ? ChangeResult::slow : ChangeResult::fails;
 }
 
 }  // namespace addnorm

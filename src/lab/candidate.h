@@ -46,8 +46,25 @@ struct Tried {
 /// A first look with as many seeds as the request says, or as settle the verdict, if it is to be brief; a second look where most
 /// of them do not settle it.
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
-/// Whether the first look alone says that it trains: most seeds are far inside the lines. Ends as soon as that is settled, and
-/// where the first one is far outside. With SGD, where a first look settles nothing, try_out.
-bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what);
+/// How a change fares, in as little time as tells it.
+enum class ChangeResult : unsigned char {
+  passes,
+  slow,  ///< it is healthy, and would not be below the line in time
+  fails,
+};
+/// Where all is well but for the loss: what a first look of some twenty steps cannot tell from an arrangement that begins slowly.
+enum class IfSlow : unsigned char { look_again, leave_it };
+/// By the first look alone: it passes where most seeds are far inside the lines. Ends as soon as that is settled, and where the
+/// first one is far outside. With SGD, of which a first look tells nothing, and where all is well but for the loss, a second look
+/// decides; leave_it: the latter is slow, without one.
+ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what,
+                        IfSlow if_slow = IfSlow::look_again);
+inline bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  return try_change(ground, options, what) == ChangeResult::passes;
+}
+/// Nothing breaks in the first look; whether it is quick enough remains to be seen. For searches, whose result must pass.
+inline bool is_healthy(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  return try_change(ground, options, what, IfSlow::leave_it) != ChangeResult::fails;
+}
 
 }  // namespace addnorm

@@ -1,6 +1,5 @@
 #include "addnorm/lab/preflight.h"
 
-#include <algorithm>
 #include <chrono>
 #include <cmath>
 
@@ -10,6 +9,7 @@
 #include "addnorm/residual/explain.h"
 #include "addnorm/train/memory.h"
 #include "lab/advice.h"
+#include "lab/measured.h"
 #include "lab/measured_gain.h"
 #include "lab/prepared.h"
 #include "lab/short_figure.h"
@@ -18,7 +18,6 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kHorizon = 300;  // what the rule was held against
 /// Of one thread, in products of this size. It only decides what is made narrower, and must not depend on the machine: the same
 /// model gets the same twin everywhere.
 constexpr double kFlopsPerSecond = 3.5e10;
@@ -108,7 +107,7 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
   if (!p.source) return result;
   result.options = p.options;
   result.baselines = p.data.baselines;
-  result.horizon = std::min(kHorizon, p.options.steps);
+  result.beyond = beyond_measured(p.options);
   describe_arrangement(result);
   const TrialGround ground = ground_of(p, request, observer);
   const Tried tried = try_out(ground, p.options, "as asked");
@@ -120,12 +119,13 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
         concat("there is no skip, and no stack of ", kTooDeepWithoutSkip, " layers or more has trained without; ", result.reason);
   }
   const bool fails = result.forecast != Forecast::trains && !result.stopped;
-  const auto warmup = fails && !too_deep ? passing_warmup(ground, p.options) : std::nullopt;
+  const bool too_slow = fails && tried.typical().sign == Sign::slow;  // a warm-up would make it slower
+  const auto warmup = fails && !too_deep && !too_slow ? passing_warmup(ground, p.options) : std::nullopt;
   if (warmup) result.forecast = Forecast::needs_warmup;
   result.confidence = measured_confidence(result.forecast);
   if (observer && ground.go_on()) observer->on_verdict(result);
   if (warmup) add_advice(ground, result.advice, warmup_advice(p.options, *warmup));
-  if (fails && request.advice) other_advice(ground, p.options, result.advice);
+  if (fails && request.advice) (too_slow ? faster_advice : other_advice)(ground, p.options, result.advice);
   result.stopped = result.stopped || !ground.go_on();
   result.seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   return result;

@@ -1,3 +1,4 @@
+#include "addnorm/core/error.h"
 #include "addnorm/lab/preflight.h"
 #include "core/json.h"
 
@@ -27,6 +28,7 @@ std::string to_json(const PreflightResult& r) {
   for (const Trial& trial : r.trials) trials.push_back(json_of(trial));
   Json all{{"verdict", name_of(r.forecast)},
            {"confidence", r.confidence},
+           {"beyond_measured", r.beyond.empty() ? Json() : Json(concat("none of them ", r.beyond))},
            {"clear", r.clear},
            {"reason", r.reason},
            {"advice", advice},

@@ -72,22 +72,13 @@ Reading read_trial(const Trial& trial, const RuleContext& context) {
   return worst;
 }
 
+bool is_clear(const Reading& r) { return r.trains() && r.margin > kClearMargin; }
+
 Standing standing_of(const Reading& r, const RuleContext& context) {
   if (r.sign == Sign::exploded) return Standing::fails;
   if (r.spread < kNoRecovery && r.gradient < kPlentyOfGradient) return Standing::fails;
-  const bool is_clear = r.trains() && r.margin > kClearMargin && context.optimizer != OptimizerKind::sgd;
-  return is_clear && !(r.last_loss > context.plateau + kFarAbove) ? Standing::passes : Standing::open;
-}
-
-double measured_confidence(Forecast forecast) {
-  switch (forecast) {
-    case Forecast::trains:
-      return 0.98;  // 66 of 66 by the first look alone, 42 of 43 by a second
-    case Forecast::needs_warmup:
-      return 0.85;  // 29 of 34
-    default:
-      return 0.84;  // 21 of 25
-  }
+  const bool in_time = context.optimizer != OptimizerKind::sgd && !(r.last_loss > context.plateau + kAbovePlateau);
+  return is_clear(r) && in_time ? Standing::passes : Standing::open;
 }
 
 std::string Reading::text() const {
@@ -107,9 +98,13 @@ std::string Reading::text() const {
     case Sign::alike:
       return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
                     " of the stream differs between them");
-    case Sign::slow:
-      return concat(after, "the loss is ", short_figure(last_loss), where,
+    case Sign::stuck:
+      return concat(after, "the loss is ", loss_figure(last_loss), where,
                     ": hardly below what frequencies alone give, though tokens differ at the top (", short_figure(spread), ")");
+    case Sign::slow:
+      return concat("it is slow, not stuck: ", after, "the loss is ", loss_figure(last_loss), where,
+                    steps < kForecastSteps ? concat("; as it falls it is ", loss_figure(ahead), " at step ", kForecastSteps) : "",
+                    ", and below ", loss_figure(line), " counts as trained");
     default:
       return concat(after, "the gradient reaches the first of ", units, " units", where, " (", short_figure(gradient),
                     " times the last one's), tokens differ at the top (", short_figure(spread), ") and the loss went from ",

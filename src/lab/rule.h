@@ -36,7 +36,8 @@ enum class Sign : unsigned char {
   vanished,  ///< no gradient reaches the lower units
   exploded,  ///< it grows too much on its way down, or a number is not finite
   alike,     ///< tokens have become alike at the top
-  slow,      ///< a second look: tokens differ, but the loss stays where frequencies alone bring it
+  stuck,     ///< a second look: tokens differ, but the loss stays where frequencies alone bring it
+  slow,      ///< a second look: all is well, but the loss falls too slowly to be below the line in time
 };
 
 struct Reading {
@@ -51,6 +52,7 @@ struct Reading {
   std::string stack{};          ///< its name, in a model that has two
   std::size_t steps = 0;        ///< that the trial had
   double first_loss = 0, last_loss = 0;
+  double ahead = 0, line = 0;  ///< a second look: the loss at the horizon, if it falls as it does, and below which it has trained
   std::string broke_off{};
 
   bool trains() const { return sign == Sign::healthy; }
@@ -67,17 +69,15 @@ Reading read_trial(const Trial& trial, const RuleContext& context = {});
 
 /// A first look of some twenty steps settles it where it is twice inside the lines, or hopeless: not finite, or tokens alike
 /// beyond recovery. A second look (second_look.h) decides between, and always with SGD, whose pace shows later, and where the
-/// loss is more than kFarAbove over the plateau.
+/// loss is more than kAbovePlateau over that of who knows frequencies only: healthy, and perhaps too slow.
 enum class Standing : unsigned char { passes, open, fails };
+bool is_clear(const Reading& first_look);  ///< twice inside the lines of gradient and tokens, whatever the loss
 Standing standing_of(const Reading& first_look, const RuleContext& context);
 inline constexpr double kClearMargin = 0.3;  ///< powers of ten
 inline constexpr double kNoRecovery = 1e-5;  ///< of the spread
-inline constexpr double kFarAbove = 0.5;
+inline constexpr double kAbovePlateau = 0.1;
 
 /// Without a skip no stack of so many layers has trained, whatever its first steps looked like.
 inline constexpr std::size_t kTooDeepWithoutSkip = 4;
-
-/// How often a forecast was right where it was held against whole runs (docs/preflight.md), by what it said.
-double measured_confidence(Forecast forecast);
 
 }  // namespace addnorm

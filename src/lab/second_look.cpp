@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
+#include <span>
 
 #include "lab/twin.h"
 
@@ -10,13 +10,38 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesSeen = 10, kLostFrom = 40, kRecoveredFrom = 60;
+constexpr double kMoves = 0.05;  // of the way from the plateau to the line, until the horizon: less is no movement
 
-/// NaN: nothing is known of the data.
-double progress(const Trial& trial, const std::optional<Baselines>& baselines) {
-  if (!baselines || trial.losses.size() < kLossesSeen) return std::nan("");
+double mean_of(std::span<const double> values) {
+  double sum = 0;
+  for (const double v : values) sum += v;
+  return sum / static_cast<double>(values.size());
+}
+
+/// Where the loss is, and where it will be at the horizon if it falls as it did over the last kTrend steps; never above where it
+/// is.
+struct Trend {
+  double now, ahead;
+};
+Trend trend_of(std::span<const double> losses) {
+  const double now = mean_of(losses.last(kLossesSeen));
+  if (losses.size() < kTrend + kLossesSeen) return {now, now};
+  const double before = mean_of(losses.subspan(losses.size() - kTrend - kLossesSeen, kLossesSeen));
+  const std::size_t left = kForecastSteps - std::min(kForecastSteps, losses.size());
+  const double fall = std::max(0.0, before - now) / static_cast<double>(kTrend);
+  return {now, now - fall * static_cast<double>(left)};
+}
+
+/// The way from the plateau to the line that a run has gone, and will have gone.
+struct Progress {
+  double now, ahead;
+};
+/// Nothing: it is not known where these are, or there are too few losses.
+std::optional<Progress> progress_of(const Trial& trial, const std::optional<Baselines>& baselines) {
+  if (!baselines || trial.losses.size() < kLossesSeen) return std::nullopt;
   const double from = plateau(*baselines), line = trained_line(*baselines);
-  const double loss = std::accumulate(trial.losses.end() - kLossesSeen, trial.losses.end(), 0.0) / kLossesSeen;
-  return (from - loss) / (from - line);
+  const Trend trend = trend_of(trial.losses);
+  return Progress{(from - trend.now) / (from - line), (from - trend.ahead) / (from - line)};
 }
 
 }  // namespace
@@ -37,7 +62,9 @@ Course course_of(const Trial& trial, const Reading& reading, std::size_t warmup,
   const std::size_t steps = trial.losses.size();
   if (!trial.broke_off.empty()) return Course::lost;
   if (steps >= kLostFrom && reading.spread < kLost && reading.gradient < 1) return Course::lost;
-  const bool recovered = steps >= kRecoveredFrom && steps > warmup && progress(trial, baselines) > kRecovered;
+  const auto progress = progress_of(trial, baselines);
+  if (!progress || steps < kRecoveredFrom || steps <= warmup) return Course::open;
+  const bool recovered = progress->now > 1 || (progress->now > kRecovered && progress->ahead > kSurely);
   return recovered ? Course::recovered : Course::open;
 }
 
@@ -45,12 +72,21 @@ Reading read_second_look(const Trial& trial, std::size_t warmup, const std::opti
   Reading r = read_trial(trial, {.only_last_step = true});
   if (!r.broke_off.empty()) return r;
   const Course course = course_of(trial, r, warmup, baselines);
-  const bool by_loss = trial.losses.size() >= kDecisive && !std::isnan(progress(trial, baselines));
-  const bool trains = course == Course::recovered || (course == Course::open && !by_loss && r.spread > kLaterSpread);
+  const auto progress = progress_of(trial, baselines);
+  if (progress) {
+    r.line = trained_line(*baselines);
+    r.ahead = trend_of(trial.losses).ahead;
+  }
+  const bool by_loss = trial.losses.size() >= kDecisive && progress;
+  const bool by_signs = r.spread > kLaterSpread && r.gradient > kLeastGradient;
+  const bool in_the_end = by_loss ? progress->now > 0 && progress->ahead > 1 : by_signs;
+  const bool trains = course == Course::recovered || (course == Course::open && in_the_end);
   if (trains)
     r.sign = Sign::healthy;
+  else if (course == Course::open && progress && (progress->now < 0 || progress->ahead > progress->now + kMoves) && by_signs)
+    r.sign = Sign::slow;
   else if (r.trains())
-    r.sign = r.spread > kLaterSpread ? Sign::slow : Sign::alike;
+    r.sign = r.spread > kLaterSpread ? Sign::stuck : Sign::alike;
   return r;
 }
 

@@ -16,19 +16,21 @@ struct SecondLook {
 /// As many steps as so many operations allow, kMostLater at most; where that is less than kDecisive, so many of a narrower twin.
 /// A warm-up is shortened to two thirds of the steps, so that the full rate is seen.
 SecondLook second_look_within(const RunOptions& options, double flops, bool may_shorten);
-inline constexpr std::size_t kMostLater = 180, kDecisive = 120;
+inline constexpr std::size_t kMostLater = kForecastSteps, kDecisive = 120;
 
-/// With progress = (plateau - loss) / (plateau - trained_line), the loss as the mean of the last ten steps:
+/// With progress = (plateau - loss) / (plateau - trained_line), the loss as the mean of the last ten steps, and
+/// ahead = progress at kForecastSteps, if it grows as it did over the last kTrend steps:
 ///
 ///   lost        spread < kLost and g < 1, from step 40 on: no run that trained was ever there
-///   recovered   progress > kRecovered, from step 60 on and behind the warm-up
+///   recovered   progress > kRecovered and ahead > kSurely, or progress > 1, from step 60 on and behind the warm-up
 enum class Course : unsigned char { open, recovered, lost };
 inline constexpr double kLost = 1e-3;
-inline constexpr double kRecovered = 0.27;
+inline constexpr double kRecovered = 0.27, kSurely = 2.5;
+inline constexpr std::size_t kTrend = 30;
 Course course_of(const Trial& trial, const Reading& reading, std::size_t warmup, const std::optional<Baselines>& baselines);
 
-/// The verdict at its end: it trains where it has recovered. Where it is open, after kDecisive steps or more it does not;
-/// earlier, or where nothing is known of the data, spread > kLaterSpread decides.
+/// The verdict at its end: it trains where it has recovered. Where it is open, after kDecisive steps or more ahead > 1 decides;
+/// earlier, or where nothing is known of the data, spread > kLaterSpread and g > kLeastGradient.
 Reading read_second_look(const Trial& trial, std::size_t warmup, const std::optional<Baselines>& baselines);
 inline constexpr double kLaterSpread = 0.05;
 

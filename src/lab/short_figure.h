@@ -14,4 +14,11 @@ inline std::string short_figure(double x) {
   return out.str();
 }
 
+/// Two places: "2.43".
+inline std::string loss_figure(double x) {
+  std::ostringstream out;
+  out << std::fixed << std::setprecision(2) << x;
+  return out.str();
+}
+
 }  // namespace addnorm

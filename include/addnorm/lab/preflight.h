@@ -16,6 +16,9 @@ namespace addnorm {
 enum class Forecast : unsigned char { trains, needs_warmup, will_not_train };
 const char* name_of(Forecast forecast);  ///< "trains", "needs warm-up", "will not train"
 
+/// What a forecast is about: the first so many steps of a run. "Trained" (outcome.h) was held against whole runs of this length.
+inline constexpr std::size_t kForecastSteps = 300;
+
 /// A change that has passed the same trial.
 struct Advice {
   std::string option;    ///< "--warmup-steps 150", as for `addnorm train`
@@ -49,6 +52,7 @@ class PreflightObserver {
 struct PreflightResult {
   Forecast forecast = Forecast::trains;
   double confidence = 0;  ///< how often this kind of answer was right where it was measured (docs/preflight.md)
+  std::string beyond{};   ///< what sets this run apart from those, behind "none of them": "was wider than 88"; "": nothing
   bool clear = false;     ///< the first look settled it, with all seeds
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};
@@ -60,9 +64,9 @@ struct PreflightResult {
   std::optional<double> skip_gain_predicted{};  ///< by the closed form; nothing: there is no skip
   std::optional<double> skip_gain_measured{};   ///< of the first trial's model
   std::string formula{};                        ///< of the units
-  std::string twin{};       ///< what was tried in place of the model that was asked for; "": that model itself
-  std::size_t horizon = 0;  ///< steps that the verdict is for
-  RunOptions options{};     ///< as asked for, planned
+  std::string twin{};                    ///< what was tried in place of the model that was asked for; "": that model itself
+  std::size_t horizon = kForecastSteps;  ///< steps that the verdict is for
+  RunOptions options{};                  ///< as asked for, planned
   std::optional<Baselines> baselines{};
   bool stopped = false;  ///< go_on() said no
   double seconds = 0;

@@ -1,0 +1,17 @@
+// How often preflight was right, and for which configurations that is known. docs/preflight.md has the tables.
+#pragma once
+
+#include <string>
+
+#include "addnorm/lab/preflight.h"
+
+namespace addnorm {
+
+/// The share of right answers among those that said so, where forecasts were held against whole runs.
+double measured_confidence(Forecast forecast);
+
+/// What sets a run apart from all those, in words that follow "none of them": "was wider than 68"; "": nothing does. `options`
+/// are planned and completed.
+std::string beyond_measured(const RunOptions& options);
+
+}  // namespace addnorm
