@@ -22,6 +22,11 @@ struct DepthChoices {
   bool no_predict = false;
 };
 
+const char* happened(const DepthTried& one) {
+  if (one.too_short) return name_of(Happened::too_short);
+  return name_of(one.trains ? Happened::trains : Happened::does_not_train);
+}
+
 int depth(const DepthChoices& o) {
   const SignalWatch signals;
   require(o.seeds >= 1 && o.seeds <= 100, "--seeds is ", o.seeds, "; it must be 1 ... 100");
@@ -37,8 +42,7 @@ int depth(const DepthChoices& o) {
     for (const DepthTried& one : result.tried)
       std::cout << padded(std::to_string(one.layers), 8)
                 << padded(std::isfinite(one.loss) ? "  " + fixed(one.loss, 3) : "  none", 10)
-                << padded(one.forecast.empty() ? "-" : one.forecast, 16) << (one.trains ? "trains" : "does not train") << " ("
-                << one.outcome << ")\n";
+                << padded(one.forecast.empty() ? "-" : one.forecast, 16) << happened(one) << " (" << one.outcome << ")\n";
     std::cout << result.configuration << ": " << result.text() << '\n' << std::flush;
   }
   if (SignalWatch::caught()) return SignalWatch::exit_code();

@@ -35,7 +35,7 @@ bool read_metrics(GridRun& run) {
 }
 
 void judge_run(GridRun& run, const Baselines& baselines) {
-  run.judged = judge(run.losses, baselines, !run.broke_off.empty());
+  run.judged = judge(run.losses, baselines, !run.broke_off.empty(), run.warmup);
   const std::vector<ProbeRecord> records = probe_records(file_text(run.folder / "probes.jsonl"));
   run.cause = find_cause(records, run.judged);
   run.signs = signs_in(records);

@@ -146,6 +146,7 @@ void GridPlanner::add_runs(const GridRow& row, const GivenOptions& given, Opened
     planned_row.runs.push_back(static_cast<std::size_t>(known - result.runs.begin()));
     if (known != result.runs.end()) continue;
     result.runs.push_back({.seed = options.seed, .key = key, .steps = options.steps, .work = work_of(options)});
+    result.runs.back().warmup = options.warmup_steps.value_or(0);
     result.runs.back().folder = folder_for(options, key, run_options(row, options.seed));
   }
 }

@@ -29,6 +29,8 @@ struct LabTool : testing::Test {
 
   Json run_of(std::size_t i) const { return result().at("runs").array_items().at(i); }
 
+  Json row_of(std::size_t i) const { return result().at("rows").array_items().at(i); }
+
   /// A child of the process that trains, once it has begun its steps; -1: none came.
   static pid_t training_child(const Process& parent) {
     for (int i = 0; i < 500; ++i, std::this_thread::sleep_for(std::chrono::milliseconds(10)))
@@ -58,7 +60,7 @@ struct LabTool : testing::Test {
 };
 
 TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
-  const auto asked = lab({"--arrangements", "post-ln,PreLN", "--steps", "10", "--seeds", "2"});
+  const auto asked = lab({"--arrangements", "post-ln,PreLN", "--steps", "100", "--lr", "1e-7", "--seeds", "2"});
   const Ended first = run(asked);
   ASSERT_EQ(first.code, 0) << first.err;
   for (const char* part :
@@ -67,8 +69,8 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   EXPECT_NE(first.err.find("[4/4]"), std::string::npos) << first.err;
   const Json json = result();
   EXPECT_EQ(json["runs"].size(), 4u);
-  EXPECT_EQ(json["runs"][0]["steps_done"], Json(10));
-  EXPECT_EQ(json["runs"][0]["curve"]["loss"].size(), 10u);
+  EXPECT_EQ(json["runs"][0]["steps_done"], Json(100));
+  EXPECT_EQ(json["runs"][0]["curve"]["loss"].size(), 100u);
 
   const Ended second = run(asked);
   EXPECT_EQ(second.code, 0) << second.err;
@@ -80,7 +82,7 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   const std::size_t depth = first.out.find("addnorm depth ");
   ASSERT_NE(depth, std::string::npos) << first.out;
   const std::string suggested = first.out.substr(depth, first.out.find('\n', depth) - depth);
-  for (const char* part : {"--d-model 16", "--heads 2", "--seq-len 16", "--batch-size 4", "--steps 10", "--arrangement post-ln"})
+  for (const char* part : {"--d-model 16", "--heads 2", "--seq-len 16", "--batch-size 4", "--steps 100", "--arrangement post-ln"})
     EXPECT_NE(suggested.find(part), std::string::npos) << suggested;
   EXPECT_EQ(suggested.find("--layers"), std::string::npos) << suggested;
   const Ended again = run({"lab", "--grid", "runs/lab/lab-grid.json", "--out", "runs/lab", "--no-predict", "--no-confirm"});
@@ -89,7 +91,7 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
 }
 
 TEST_F(LabTool, PredictsBeforeItRunsAndKeepsThePredictions) {
-  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "25", "--seeds", "1"});
+  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "100", "--seeds", "1"});
   std::erase(asked, "--no-predict");
   const Ended first = run(asked);
   ASSERT_EQ(first.code, 0) << first.err;
@@ -230,12 +232,29 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   refused({"lab", "nonsense"}, {"nonsense"});
 }
 
-TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
-  const Ended ended = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2"}));
+TEST_F(LabTool, SaysOfFewStepsThatTheyAreTooShortToTell) {
+  const Ended ended = run(lab({"--arrangements", "post-ln,pre-ln", "--steps", "20", "--seeds", "2"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("not even one layer trains"), std::string::npos) << ended.out;  // nothing learns in 10 steps
-  const Ended json = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2", "--json"}));
-  EXPECT_EQ(parsed(json.out, "stdout")["deepest"], Json(0));
+  for (const char* part : {"too short to tell", "2 rows too short to tell: a run", "--steps 300"})
+    EXPECT_NE(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
+  for (const char* part : {"stuck", "slow", "cause:", "suspected", "NO"})
+    EXPECT_EQ(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
+  EXPECT_EQ(row_of(0)["happened"], Json("too short to tell"));
+  EXPECT_TRUE(row_of(0)["cause"].is_null());
+  EXPECT_EQ(run_of(0)["outcome"], Json("too short to tell"));
+}
+
+TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
+  const auto asked = tiny("depth", {"--arrangement", "pre-ln", "--steps", "100", "--lr", "1e-7", "--most", "2"});
+  const Ended ended = run(asked);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("not even one layer trains"), std::string::npos) << ended.out;  // nothing learns at such a rate
+  std::vector<std::string> as_json = asked;
+  as_json.push_back("--json");
+  EXPECT_EQ(parsed(run(as_json).out, "stdout")["deepest"], Json(0));
+  const Ended brief = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "20", "--most", "2"}));
+  EXPECT_EQ(brief.code, 1);
+  EXPECT_NE(brief.out.find("not found: runs of 20 steps are too short to tell"), std::string::npos) << brief.out;
 }
 
 }  // namespace

@@ -37,7 +37,8 @@ struct GridRun {
   std::string key{};  ///< hash of all planned options, the data and the version: same key, same run
   std::filesystem::path folder{};
   std::size_t steps = 0;
-  double work = 0;  ///< what it costs beside others: steps times tokens times layers times width
+  std::size_t warmup = 0;  ///< of them
+  double work = 0;         ///< what it costs beside others: steps times tokens times layers times width
   RunState state = RunState::waiting;
   bool cached = false;           ///< it was there already
   std::vector<double> losses{};  ///< of step 1, 2, ...
@@ -74,8 +75,9 @@ enum class Happened : unsigned char {
   needs_warmup,    ///< they did not, and with more warm-up steps they did
   will_not_train,  ///< they did not, with more warm-up steps neither
   does_not_train,  ///< they did not; nobody has tried more warm-up steps
+  too_short,       ///< what runs that were too short to tell would have become decides
 };
-const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train"
+const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
 
 struct RowResult {
   GridRow row{};
@@ -92,13 +94,13 @@ struct RowResult {
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   // Of runs that are done.
-  std::size_t done = 0, trained = 0;
+  std::size_t done = 0, trained = 0, too_short = 0;
   Spread loss{};        ///< of the means of their last losses; runs that broke off are left out
   double distance = 0;  ///< loss.mean - floor; NaN: no floor
   Happened happened = Happened::unknown;
   std::optional<Cause> cause{};  ///< of most that did not train
 
-  /// Nothing: there is no prediction, or no run. A "does not train" agrees with both forecasts of failure.
+  /// Nothing: there is no prediction, or no run that tells. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
   bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
   std::string outcome_text() const;     ///< "trained 3 of 3", "stuck 2, diverged 1 of 3"
