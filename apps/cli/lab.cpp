@@ -33,7 +33,7 @@ std::string file_link(const std::filesystem::path& path) {
 void tell(const GridResult& result) {
   const Terminal terminal = terminal_of_stdout();
   std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
-  std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
+  if (result.not_written.empty()) std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
   std::cout << "next:\n";
   for (const std::string& command : next_commands(result)) std::cout << "  " << command << '\n';
   std::cout << std::flush;
@@ -50,6 +50,7 @@ int run_lab(const LabChoices& o) {
     std::cout << to_json(result) << '\n' << std::flush;
   else
     tell(result);
+  if (!result.not_written.empty()) std::cerr << "addnorm lab: the result is not kept: " << result.not_written << '\n';
   if (SignalWatch::caught()) {
     std::cerr << "stopped by a signal; the same command goes on\n";
     return SignalWatch::exit_code();
@@ -59,7 +60,7 @@ int run_lab(const LabChoices& o) {
               << " failed, see above; the same command tries again\n";
     return 1;
   }
-  return 0;
+  return result.not_written.empty() ? 0 : 1;
 }
 
 int lab(const LabChoices& o) {

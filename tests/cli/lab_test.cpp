@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
+#include <functional>
 #include <thread>
 
 #include "cli/process.h"
@@ -175,6 +177,80 @@ TEST_F(LabTool, LosesOnlyTheRowsOfADataFileThatVanishes) {
   EXPECT_EQ(result()["failed"], Json(1));
   EXPECT_EQ(run_of(0)["state"], Json("done"));
   EXPECT_EQ(run_of(2)["state"], Json("done"));
+}
+
+TEST_F(LabTool, RunsAnewWhatHasLostAFileAndKeepsTheRest) {
+  const auto asked = lab({"--arrangements", "post-ln,pre-ln", "--steps", "60", "--seeds", "1"});
+  ASSERT_EQ(run(asked).code, 0);
+  const Json before = result();
+  const fs::path lab_folder = folder.path / "runs/lab", whole = folder.path / "whole";
+  fs::copy(lab_folder, whole, fs::copy_options::recursive);
+  const std::string mine = run_of(1)["folder"].text(), other = run_of(0)["folder"].text();
+  const auto half = [](const fs::path& file) { fs::resize_file(file, fs::file_size(file) / 2); };
+  struct Case {
+    const char* name;
+    std::function<void(const fs::path&)> damage;
+    const char* told;  // "": it goes on in its folder
+  };
+  const std::vector<Case> cases{
+      {"metrics lost", [](const fs::path& at) { fs::remove(at / "metrics.jsonl"); }, "metrics.jsonl has lost step 1"},
+      {"metrics cut", [&](const fs::path& at) { half(at / "metrics.jsonl"); }, "metrics.jsonl has lost step "},
+      {"a line lost",
+       [](const fs::path& at) {
+         std::string text = text_of(at / "metrics.jsonl");
+         const std::size_t first = text.find('\n') + 1;
+         text.erase(first, text.find('\n', first) + 1 - first);
+         std::ofstream(at / "metrics.jsonl") << text;
+       },
+       "metrics.jsonl has lost step 2"},
+      {"probes lost", [](const fs::path& at) { fs::remove(at / "probes.jsonl"); }, "probes.jsonl has lost"},
+      {"probes cut", [&](const fs::path& at) { half(at / "probes.jsonl"); }, "probes.jsonl has lost"},
+      {"done cut", [&](const fs::path& at) { half(at / "done.json"); }, ""},
+      {"record cut, not done",
+       [&](const fs::path& at) {
+         half(at / "run.json");
+         fs::remove(at / "done.json");
+       },
+       "run.json"},
+      {"checkpoints cut, not done",
+       [&](const fs::path& at) {
+         for (const auto& entry : fs::directory_iterator(at / "checkpoints")) half(entry.path());
+         fs::remove(at / "done.json");
+       },
+       "none of its checkpoints can be read"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    fs::remove_all(lab_folder);
+    fs::copy(whole, lab_folder, fs::copy_options::recursive);
+    const auto untouched = fs::last_write_time(lab_folder / other / "metrics.jsonl");
+    one.damage(lab_folder / mine);
+    const Ended ended = run(asked);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(run_of(1)["state"], Json("done"));
+    EXPECT_EQ(run_of(1)["steps_done"], Json(60));
+    EXPECT_EQ(run_of(1)["loss"], before.at("runs").array_items().at(1).at("loss"));
+    EXPECT_EQ(run_of(0)["cached"], Json(true));
+    EXPECT_EQ(fs::last_write_time(lab_folder / other / "metrics.jsonl"), untouched);
+    EXPECT_EQ(fs::exists(lab_folder / (mine + ".damaged")), *one.told != '\0');
+    if (*one.told != '\0') {
+      for (const char* part : {"run anew: ", one.told, ".damaged"})
+        EXPECT_NE(ended.err.find(part), std::string::npos) << part << "\n" << ended.err;
+    }
+    EXPECT_NE(run(asked).err.find("2 of them are done already"), std::string::npos);
+  }
+}
+
+TEST_F(LabTool, TellsWhatItFoundWhereNothingMoreCanBeWritten) {
+  const auto asked = lab({"--arrangements", "pre-ln", "--steps", "60", "--seeds", "1"});
+  ASSERT_EQ(run(asked).code, 0);
+  fs::remove(folder.path / "runs/lab/lab.json");
+  fs::create_directory(folder.path / "runs/lab/lab.json");  // no file can be put there
+  const Ended ended = run(asked);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("the result is not kept: "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.out.find("pre-ln, 2 layers"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("results: "), std::string::npos) << ended.out;
 }
 
 TEST_F(LabTool, RefusesAFolderThatAnotherLabHas) {

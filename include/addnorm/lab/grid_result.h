@@ -44,6 +44,7 @@ struct GridRun {
   std::vector<double> losses{};  ///< of step 1, 2, ...
   Judged judged{};               ///< of a run that is done
   std::string broke_off{};       ///< why it ended early, by numbers that were not finite; "": it did not
+  std::string redone{};          ///< why it was run anew, and where the old folder is: what that had lost; "": it was not
   std::string problem{};         ///< of a run that failed: by signal, exit code or complaint
   double seconds = 0;
   std::optional<Cause> cause{};    ///< where it is done and did not train
@@ -123,6 +124,7 @@ struct GridResult {
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
   double seconds = 0;
+  std::string not_written{};   ///< why the result is not in the folder; "": it is, or was not asked for
   std::size_t failed() const;  ///< runs
 };
 
