@@ -29,6 +29,7 @@ PreflightRequest request_of(PreflightChoices& o) {
           o.config.string(), "; leave one of them out");
   const std::filesystem::path file = o.config.empty() ? std::filesystem::path(o.config_file) : o.config;
   PreflightRequest request{.given = o.library.given(file, o.place)};
+  if (!o.quiet) tell_notes(o.place, file);
   request.seeds = o.seeds;
   request.seconds = o.seconds;
   request.advice = !o.no_advice;
@@ -78,7 +79,8 @@ int run(PreflightChoices& o) {
   Terminal terminal = terminal_of_stdout();
   if (o.ascii) terminal.unicode = false;
   PreflightView view(o.quiet, terminal);
-  const PreflightResult result = preflight(request, o.json ? &progress : &view);
+  PreflightResult result = preflight(request, o.json ? &progress : &view);
+  result.notes = o.place.notes;
   view.wipe();
   if (SignalWatch::caught()) return SignalWatch::exit_code();
   if (o.json) std::cout << to_json(result) << '\n';
