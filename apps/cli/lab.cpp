@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
@@ -39,6 +40,12 @@ void tell(const GridResult& result) {
   std::cout << std::flush;
 }
 
+/// After a signal.
+std::string what_is_kept(const GridResult& result) {
+  const auto done = std::ranges::count(result.runs, RunState::done, &GridRun::state);
+  return concat("runs done: ", done, " of ", result.runs.size(), ", kept with those that were begun in ", result.folder.string());
+}
+
 int run_lab(const LabChoices& o) {
   GridRequest request = o.place.request(o.grid.spec(o.file, o.seeds, o.with_warmup));
   request.confirm = !o.no_confirm;
@@ -51,10 +58,7 @@ int run_lab(const LabChoices& o) {
   else
     tell(result);
   if (!result.not_written.empty()) std::cerr << "addnorm lab: the result is not kept: " << result.not_written << '\n';
-  if (SignalWatch::caught()) {
-    std::cerr << "stopped by a signal; the same command goes on\n";
-    return SignalWatch::exit_code();
-  }
+  if (SignalWatch::caught()) return stopped_by_signal(what_is_kept(result));
   if (const std::size_t failed = result.failed(); failed > 0) {
     std::cerr << "addnorm lab: " << failed << (failed == 1 ? " run" : " runs")
               << " failed, see above; the same command tries again\n";
@@ -68,7 +72,7 @@ int lab(const LabChoices& o) {
   try {
     return run_lab(o);
   } catch (const Error&) {
-    if (SignalWatch::caught()) return SignalWatch::exit_code();  // while the data was read
+    if (SignalWatch::caught()) return stopped_by_signal("the data was still being read and no run was begun");
     throw;
   }
 }

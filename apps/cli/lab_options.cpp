@@ -20,8 +20,9 @@ Json item_value(Kind kind, const std::string& text) {
   return parse_value<std::string>(text);
 }
 
-std::string list_text(Kind kind) {
-  return kind == Kind::whole ? " N,..." : kind == Kind::number ? " X,..." : kind == Kind::texts ? " PATH,..." : " NAME,...";
+std::string value_text(Kind kind, bool lists) {
+  const char* const one = kind == Kind::whole ? " N" : kind == Kind::number ? " X" : kind == Kind::texts ? " PATH" : " NAME";
+  return concat(one, lists || kind == Kind::texts ? ",..." : "");
 }
 
 /// The explanation of `train`, with the value that a row of the lab has where nothing is said.
@@ -63,7 +64,7 @@ struct GridCollector::Impl {
 GridCollector::GridCollector() : impl_(std::make_shared<Impl>()) {}
 GridCollector::~GridCollector() = default;
 
-void GridCollector::declare(Command& command) {
+void GridCollector::declare(Command& command, bool lists) {
   for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
   for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
   command.also_named("--arrangements", "--arrangement");
@@ -75,6 +76,7 @@ void GridCollector::declare(Command& command) {
   };
   Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
   defaults.erase("save_every");
+  if (!lists) defaults.erase("layers");
   std::vector<OptionText> texts = option_texts();
   for (OptionText& option : texts) {
     const std::string name = option_name(option.name);
@@ -87,8 +89,9 @@ void GridCollector::declare(Command& command) {
       if (option.value == Kind::yes_no) flag(option_name("no_" + option.name), "the opposite", false);
       continue;
     }
-    if (option.name == "arrangement")
+    if (option.name == "arrangement" && lists)
       option.help = "where add and norm stand; 'addnorm arrangements' lists them (default: those of act 1)";
+    if (option.name == "layers" && !lists) option.help = "what is looked for: leave it out";
     const auto take = [add, impl, key = option.name, kind = option.value](const std::string& text) {
       if (kind != Kind::texts) {
         for (const std::string& item : list_items(text)) add(key, item_value(kind, item));
@@ -99,7 +102,7 @@ void GridCollector::declare(Command& command) {
       for (const std::string& item : path_items(text)) files.push_back(item);
       impl->lists[key] = Json::array({files});
     };
-    command.given(name + list_text(option.value), lab_help(option, defaults), take, option.group, true);
+    command.given(name + value_text(option.value, lists), lab_help(option, defaults), take, option.group, true);
   }
 }
 

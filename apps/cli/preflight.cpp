@@ -43,7 +43,7 @@ PreflightRequest request_of(PreflightChoices& o) {
 int find_rate(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<RateFound> found = largest_rate(request, &view);
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
   if (json)
     std::cout << "{\"max_lr\":" << (found ? concat(found->rate) : "null")
               << ",\"larger_fails\":" << (found && found->larger_fails ? "true" : "false") << "}\n";
@@ -59,7 +59,7 @@ int find_rate(const PreflightRequest& request, PreflightProgress& view, bool jso
 int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<std::size_t> steps = shortest_warmup(request, &view);
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
   if (json)
     std::cout << "{\"min_warmup\":" << (steps ? concat(*steps) : "null") << "}\n";
   else if (steps)
@@ -69,8 +69,7 @@ int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool j
   return 0;
 }
 
-int run(PreflightChoices& o) {
-  const SignalWatch signals;  // before any other thread
+int look_and_tell(PreflightChoices& o) {
   const PreflightRequest request = request_of(o);
   use_threads(o.place.threads.value_or(0));
   PreflightProgress progress(o.quiet || o.json);
@@ -82,9 +81,21 @@ int run(PreflightChoices& o) {
   PreflightResult result = preflight(request, o.json ? &progress : &view);
   result.notes = o.place.notes;
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught())
+    return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
+                             "begin again with");
   if (o.json) std::cout << to_json(result) << '\n';
   return 0;
+}
+
+int run(PreflightChoices& o) {
+  const SignalWatch signals;  // before any other thread
+  try {
+    return look_and_tell(o);
+  } catch (const Error&) {
+    if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
+    throw;
+  }
 }
 
 }  // namespace

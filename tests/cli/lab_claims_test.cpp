@@ -35,6 +35,23 @@ TEST(LabClaims, HaveAHelpOfTheirOwn) {
   EXPECT_FALSE(says(ended.out, "Act 1")) << ended.out;  // which is about 'lab'
 }
 
+TEST(LabClaims, AreListedWithWhatTheyTakeAndWhetherTheyAreRunByDefault) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--list"});
+  EXPECT_EQ(ended.code, 0);
+  for (const char* part : {"S11   default  seconds      ", "S01   default  up to 1 min  ", "C2    default  seconds      ",
+                           "C9    --full   up to 4 min  ", "by default, all with --full"})
+    EXPECT_TRUE(says(ended.out, part)) << part << "\n" << ended.out;
+  EXPECT_FALSE(fs::exists(folder.path / "runs"));
+  const Ended json = run(folder, {"--list", "--only", "C9,S11", "--json"});
+  const Json all = parsed(json.out, "stdout");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["id"], Json("C9"));
+  EXPECT_EQ(all[0]["default"], Json(false));
+  EXPECT_EQ(all[1]["cost"], Json("seconds"));
+  EXPECT_EQ(all[1]["command"], Json("addnorm lab claims --only S11"));
+}
+
 TEST(LabClaims, RefuseValuesThatCannotBe) {
   const TemporaryFolder folder;
   EXPECT_EQ(run(folder, {"--scale", "0"}).code, 2);
@@ -120,7 +137,10 @@ TEST(LabClaims, StopAtASignalWithWhatIsDone) {
   process.send(SIGINT);
   const Ended ended = process.end();
   EXPECT_EQ(ended.code, 130);
-  EXPECT_TRUE(says(ended.err, "the same command goes on")) << ended.err;
+  EXPECT_TRUE(says(ended.err,
+                   "stopped by a signal; claims done: 1 of 3, kept in out; go on with: addnorm lab claims --only "
+                   "S11,S52,S16 --out out --json\n"))
+      << ended.err;
   EXPECT_EQ(parsed(ended.out, "stdout").size(), 1u);
   EXPECT_FALSE(fs::exists(folder.path / "out" / "S52.log"));
 }

@@ -146,7 +146,10 @@ TEST_F(LabTool, StopsAtASignalAndGoesOnWhereItWas) {
   process.send(SIGINT);
   const Ended ended = process.end();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_NE(ended.err.find("the same command goes on"), std::string::npos) << ended.err;
+  for (const char* part : {"stopped by a signal; runs done: 0 of 1, kept with those that were begun in runs/lab; go on with: "
+                           "addnorm lab --d-model 16 ",
+                           " --arrangements pre-ln --steps 1500 --seeds 1\n"})
+    EXPECT_NE(ended.err.find(part), std::string::npos) << ended.err;
   const std::string place = run_of(0)["folder"].text();
   const fs::path kept = folder.path / "runs/lab" / place;
   EXPECT_EQ(run_of(0)["state"], Json("stopped"));
@@ -160,6 +163,31 @@ TEST_F(LabTool, StopsAtASignalAndGoesOnWhereItWas) {
   EXPECT_EQ(run_of(0)["steps_done"], Json(1500));
   EXPECT_EQ(parsed(text_of(kept / "run.json"), "run.json")["begun"].text(), begun);
   EXPECT_TRUE(text_of(kept / "metrics.jsonl").starts_with(before));  // the same lines: seconds and all
+}
+
+TEST_F(LabTool, SaysAtASignalWhatDepthAndPreflightKeep) {
+  Process depth(folder.path, tiny("depth", {"--arrangement", "pre-ln", "--steps", "5000", "--most", "2"}));
+  wait_for_steps(5);
+  depth.send(SIGINT);
+  const Ended of_depth = depth.end();
+  EXPECT_EQ(of_depth.code, 130) << of_depth.err;
+  EXPECT_NE(
+      of_depth.err.find("stopped by a signal; runs that are done or were begun are kept in runs/lab; go on with: addnorm depth "),
+      std::string::npos)
+      << of_depth.err;
+  EXPECT_NE(of_depth.out.find("stopped; so far no depth trains"), std::string::npos) << of_depth.out;
+
+  Process preflight(folder.path, {"preflight", "--arrangement", "post-ln", "--layers", "48"});
+  ASSERT_TRUE(preflight.wait_until_it_listens());
+  preflight.send(SIGTERM);
+  const Ended of_preflight = preflight.end();
+  EXPECT_EQ(of_preflight.code, 143) << of_preflight.err;
+  EXPECT_NE(
+      of_preflight.err.find("stopped by a signal; preflight keeps nothing; begin again with: addnorm preflight --arrangement "
+                            "post-ln --layers 48\n"),
+      std::string::npos)
+      << of_preflight.err;
+  EXPECT_EQ(of_preflight.out, "");
 }
 
 TEST_F(LabTool, LosesOnlyTheRowsOfADataFileThatVanishes) {
@@ -318,6 +346,13 @@ TEST_F(LabTool, SaysOfFewStepsThatTheyAreTooShortToTell) {
   EXPECT_EQ(row_of(0)["happened"], Json("too short to tell"));
   EXPECT_TRUE(row_of(0)["cause"].is_null());
   EXPECT_EQ(run_of(0)["outcome"], Json("too short to tell"));
+}
+
+TEST_F(LabTool, HelpOfDepthSaysHowItLooksAndTakesOneValueEach) {
+  const std::string help = run({"depth", "--help"}).out;
+  for (const char* part : {"How it looks:", "--arrangement NAME ", "--lr X ", "Examples:", "--warmup-steps 200", "--most N"})
+    EXPECT_NE(help.find(part), std::string::npos) << part << "\n" << help;
+  for (const char* part : {"act 1", "NAME,..."}) EXPECT_EQ(help.find(part), std::string::npos) << part << "\n" << help;
 }
 
 TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
