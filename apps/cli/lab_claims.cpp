@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <iostream>
 
-#include "addnorm/core/parallel.h"
 #include "addnorm/residual/diagram.h"
 #include "claims_runner.h"
 #include "claims_views.h"
@@ -10,6 +9,7 @@
 #include "core/file.h"
 #include "figures.h"
 #include "lab.h"
+#include "run_model.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -21,7 +21,7 @@ struct Options {
   ClaimsPlan plan;
   std::vector<std::string> only;
   fs::path write;
-  std::int64_t threads = 0;
+  int threads = 0;
   bool full = false, json = false, list = false;
 };
 
@@ -49,7 +49,6 @@ void check(const Options& o) {
   require(o.plan.scale >= 0.01 && o.plan.scale <= 100, "--scale is ", o.plan.scale, "; it must be 0.01 ... 100");
   require(o.plan.seeds >= 0 && o.plan.seeds <= 1000, "--seeds is ", o.plan.seeds,
           "; it must be 1 ... 1000, or 0 for each claim's own");
-  require(o.threads >= 0 && o.threads <= kMaxThreads, "--threads is ", o.threads, "; it must be 1 ... ", kMaxThreads);
   require(o.write.empty() || o.plan.scale == 1, "--write with --scale ", o.plan.scale,
           ": the page tells experiments as they are at scale 1; leave out one of the two");
   require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
@@ -114,7 +113,7 @@ int run(const Options& o) {
   check(o);
   const std::vector<const Claim*> wanted = wanted_claims(o);
   if (o.list) return list(wanted, o.json);
-  if (o.threads > 0) set_threads(static_cast<int>(o.threads));
+  const int threads = use_threads(o.threads);
   const SignalWatch signals;
   const auto go_on = [] { return SignalWatch::caught() == 0; };
 
@@ -132,7 +131,7 @@ int run(const Options& o) {
       return stopped_by_signal(concat("finished training runs of ", wanted[0]->id, " are kept in ", o.plan.out.string()));
     }
   } else {
-    done = finished_claims(wanted, o.plan, 2, told, go_on);
+    done = finished_claims(wanted, o.plan, threads > 1 ? 2 : 1, told, go_on);
   }
 
   std::vector<Json> results;
@@ -159,7 +158,9 @@ void add_lab_claims(Command& lab) {
   command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");
   command.option("--seeds N", o->plan.seeds,
                  "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 or 5 where something is");
-  command.option("--threads N", o->threads, "of a single claim, e.g. 2; several are run two at a time with one thread each");
+  command.option("--threads N", o->threads,
+                 concat("of a single claim; several are run two at a time with one thread each, or one by one where it is 1; ",
+                        kThreadsByDefault));
   command.option("--json", o->json, "an array of objects: id, claim, source, measured, expected, verdict, seconds, ...");
   command.option("--out FOLDER", o->plan.out, "where results are kept: the same command again continues what was stopped");
   command.option("--again", o->plan.again, "run also what is kept");

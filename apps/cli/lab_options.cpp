@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/json_record.h"
 #include "lab.h"
+#include "run_model.h"
 #include "train_options.h"
 #include "value.h"
 
@@ -154,19 +155,18 @@ std::string GridCollector::one(const std::vector<std::string>& without) const {
 
 void GridPlace::declare(Command& command) {
   command.option("--out PATH", out, "folder of all runs; what is done there already is not run again");
-  command.option("--threads N", threads, "at most so many for all runs together; 0: what the machine or its container grants");
+  command.option("--threads N", threads, concat("at most so many for all runs together; ", kThreadsByDefault));
   command.option("--at-once N", at_once, "runs at a time; 0: one per thread, as far as memory goes");
   command.option("--cache PATH", cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", json, "the result as JSON on stdout");
 }
 
 GridRequest GridPlace::request(GridSpec spec) const {
-  require(threads >= 0, "--threads is ", threads, "; it must be 0 or more");
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
   // In a forked child this is still the program that runs here, also where its file was replaced meanwhile.
   GridRequest request{
       .spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache.empty() ? default_cache() : cache};
-  request.threads = threads;
+  request.threads = threads_for(threads);
   request.at_once = at_once;
   return request;
 }

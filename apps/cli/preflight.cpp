@@ -110,7 +110,7 @@ void add_preflight(Program& program) {
   command.option("--max-lr", o->max_lr, "find the largest rate that passes");
   command.option("--min-warmup", o->min_warmup, "find the shortest warm-up that passes");
   command.option("--no-advice", o->no_advice, "only the verdict, without a search for changes that pass");
-  command.given("--threads N", "at most so many; 0: what the machine or its container grants (default: 0)",
+  command.given("--threads N", concat("at most so many; ", kThreadsByDefault, " (default: 0)"),
                 [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout");

@@ -131,7 +131,7 @@ void add_train(Program& program) {
   command.option("--resume", o->resume, "go on with the run in --out, exactly");
   command.option("--resume-or-start", o->resume_or_start, "go on where there is a run, else begin one");
   command.option("--replan", o->replan, "with --resume and other --steps: follow the schedule of the new number of steps");
-  command.given("--threads N", "at most so many; 0: what the machine or its container grants (default: 0)",
+  command.given("--threads N", concat("at most so many; ", kThreadsByDefault, " (default: 0)"),
                 [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout, instead of a sample");
