@@ -52,8 +52,8 @@ double work_of(const RunOptions& o) {
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
-  if (name == "layers") return text + " layers";
-  if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + " warm-up steps";
+  if (name == "layers") return text + (text == "1" ? " layer" : " layers");
+  if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + (text == "1" ? " warm-up step" : " warm-up steps");
   if (name == "optimizer" || name == "norm" || name == "schedule" || name == "model" || name == "task") return text;
   std::string words = name;
   std::ranges::replace(words, '_', '-');

@@ -127,6 +127,11 @@ std::size_t GridResult::failed() const {
   return static_cast<std::size_t>(std::ranges::count(runs, RunState::failed, &GridRun::state));
 }
 
+bool GridResult::is_repeated(std::size_t row) const {
+  const auto mine = rows.begin() + static_cast<std::ptrdiff_t>(row);
+  return std::find_if(rows.begin(), mine, [&](const RowResult& other) { return other.runs == mine->runs; }) != mine;
+}
+
 void summarise(GridResult& result) {
   for (RowResult& row : result.rows) {
     count_runs(result, row);
@@ -141,8 +146,9 @@ void summarise(GridResult& result) {
 
 Confusion confusion_of(const GridResult& result) {
   Confusion confusion;
-  for (const RowResult& row : result.rows) {
-    if (!row.prediction || !is_told(row.happened)) continue;
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
+    if (!row.prediction || !is_told(row.happened) || result.is_repeated(i)) continue;
     const std::size_t forecast = class_of(row.prediction->forecast);
     ++confusion.two_way[forecast == 0 ? 0 : 1][row.happened == Happened::trains ? 0 : 1];
     if (const auto happened = class_of(row.happened)) ++confusion.counts[forecast][*happened];

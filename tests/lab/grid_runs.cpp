@@ -117,6 +117,25 @@ TEST_F(GridRuns, ThatCrashEndNothingElseAndAreTriedAgain) {
   EXPECT_EQ(again.runs[1].state, RunState::done);
 }
 
+TEST_F(GridRuns, GoOnWithoutPredictionsThatCrash) {
+  folder.write("tool", R"(#!/bin/sh
+case "$1 $2" in "lab predict") kill -SEGV $$;; esac
+while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
+i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":2.0}"; i=$((i+1)); done > "$out/metrics.jsonl"
+)");
+  chmod(program.c_str(), 0755);
+  GridRequest asked = request(rows(R"("pre-ln", "deepnorm")"));
+  asked.predict = true;
+  const GridResult result = run_grid(asked, watching);
+  EXPECT_TRUE(result.finished);
+  for (const RowResult& row : result.rows) {
+    EXPECT_FALSE(row.prediction.has_value());
+    expect_in(row.no_prediction, {"signal 11"});
+    EXPECT_EQ(row.happened, Happened::trains);
+    EXPECT_FALSE(row.agreed().has_value());
+  }
+}
+
 TEST_F(GridRuns, ThatEndByNumbersThatAreNotFiniteAreResults) {
   const GridRequest asked = request(rows(R"("rezero")"));
   const GridResult result = run_grid(asked, watching);

@@ -215,6 +215,22 @@ TEST(Comparisons, AreOfRowsWithTheSameData) {
   EXPECT_TRUE(comparisons(result).lines.empty());
 }
 
+TEST(Comparisons, AndPredictionsCountRowsThatAreTheSameOnce) {
+  GridResult result = made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}, {}, {}});
+  for (const std::size_t copy : {2u, 3u}) {
+    result.rows[copy] = result.rows[0];
+    result.rows[copy].label = "row 0 again";
+  }
+  for (RowResult& row : result.rows) row.prediction = Prediction{.forecast = Forecast::trains};
+  summarise(result);
+  const auto lines = comparisons(result).lines;
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines, comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).lines);  // p too: there is one pair
+  EXPECT_EQ(confusion_of(result).rows(), 2u);
+  EXPECT_TRUE(result.is_repeated(3));
+  EXPECT_FALSE(result.is_repeated(0));
+}
+
 TEST(Comparisons, LeaveOutRowsWithOneSeedAndSaySo) {
   const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}})).lines;
   ASSERT_EQ(lines.size(), 1u);

@@ -108,7 +108,8 @@ struct RowResult {
   std::vector<std::string> outcomes{};  ///< of each run that is done, in order: "trained", ...
 };
 
-/// Predicted against happened, of rows where both are known and the warm-up was tried where they failed.
+/// Predicted against happened, of rows where both are known and the warm-up was tried where they failed. Rows that are the same
+/// configuration count once.
 struct Confusion {
   std::size_t counts[3][3] = {};     ///< [forecast][happened]: trains, needs warm-up, will not train
   std::size_t two_way[2][2] = {};    ///< [forecast trains ? 0 : 1][trains ? 0 : 1], of all rows
@@ -124,8 +125,9 @@ struct GridResult {
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
   double seconds = 0;
-  std::string not_written{};   ///< why the result is not in the folder; "": it is, or was not asked for
-  std::size_t failed() const;  ///< runs
+  std::string not_written{};                ///< why the result is not in the folder; "": it is, or was not asked for
+  std::size_t failed() const;               ///< runs
+  bool is_repeated(std::size_t row) const;  ///< an earlier row has the same runs: it is the same configuration
 };
 
 /// Fills everything of the rows that follows from their runs.
@@ -134,7 +136,7 @@ Confusion confusion_of(const GridResult& result);
 
 /// The best row that trained against each other one of the same data, sequence length and kind of model, best first: "deepnorm is
 /// below pre-ln by 0.05 (p 0.004)", or "deepnorm and rezero: no difference outside the noise (0.01, p 0.6)". Rows with fewer than
-/// three seeds, and copies that the grid did not ask for, are left out.
+/// three seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
 ///
 /// Which row is the best is seen by the same losses, so p is corrected for all pairs among them, not only for those that are
 /// told: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear one
