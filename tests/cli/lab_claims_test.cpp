@@ -91,6 +91,25 @@ TEST(LabClaims, KeepWhatIsDone) {
   EXPECT_FALSE(says(run(folder, others).err, "kept")) << "other options, another result";
 }
 
+TEST(LabClaims, ComputeAnewWhatIsDamagedOfTheirTrainingRuns) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> asked{"--only", "S46", "--scale", "0.01", "--seeds", "2", "--out", "out", "--json", "--again"};
+  const auto measured = [&] {
+    const Ended ended = run(folder, asked);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.code == 0 ? Json(parsed(ended.out, "stdout").array_items().at(0).at("values")).dump() : "";
+  };
+  const std::string whole = measured();
+  for (const char* damaged : {"", "{", "{}", R"({"losses": 3, "broke_off": "x"})", R"({"losses": [], "broke_off": false,
+       "held_out": 1, "gain_moved": 1, "bias_moved": 1, "spread": 1, "gradient_ratio": 1})"}) {
+    std::size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path / "out/runs"))
+      if (entry.path().extension() == ".json") std::ofstream(entry.path()) << damaged, ++count;
+    ASSERT_GT(count, 0u);
+    EXPECT_EQ(measured(), whole) << damaged;
+  }
+}
+
 TEST(LabClaims, GoOnWhenOneOfThemFails) {
   const TemporaryFolder folder;
   fs::create_directories(folder.path / "out" / "S11.json" / "in the way");
