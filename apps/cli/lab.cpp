@@ -3,6 +3,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 
 #include "commands.h"
@@ -33,10 +34,16 @@ std::string file_link(const std::filesystem::path& path) {
 void tell(const GridResult& result) {
   const Terminal terminal = terminal_of_stdout();
   std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
-  std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
+  if (result.not_written.empty()) std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
   std::cout << "next:\n";
   for (const std::string& command : next_commands(result)) std::cout << "  " << command << '\n';
   std::cout << std::flush;
+}
+
+/// After a signal.
+std::string what_is_kept(const GridResult& result) {
+  const auto done = std::ranges::count(result.runs, RunState::done, &GridRun::state);
+  return concat("runs done: ", done, " of ", result.runs.size(), ", kept with those that were begun in ", result.folder.string());
 }
 
 int run_lab(const LabChoices& o) {
@@ -50,16 +57,14 @@ int run_lab(const LabChoices& o) {
     std::cout << to_json(result) << '\n' << std::flush;
   else
     tell(result);
-  if (SignalWatch::caught()) {
-    std::cerr << "stopped by a signal; the same command goes on\n";
-    return SignalWatch::exit_code();
-  }
+  if (!result.not_written.empty()) std::cerr << "addnorm lab: the result is not kept: " << result.not_written << '\n';
+  if (SignalWatch::caught()) return stopped_by_signal(what_is_kept(result));
   if (const std::size_t failed = result.failed(); failed > 0) {
     std::cerr << "addnorm lab: " << failed << (failed == 1 ? " run" : " runs")
               << " failed, see above; the same command tries again\n";
     return 1;
   }
-  return 0;
+  return result.not_written.empty() ? 0 : 1;
 }
 
 int lab(const LabChoices& o) {
@@ -67,7 +72,7 @@ int lab(const LabChoices& o) {
   try {
     return run_lab(o);
   } catch (const Error&) {
-    if (SignalWatch::caught()) return SignalWatch::exit_code();  // while the data was read
+    if (SignalWatch::caught()) return stopped_by_signal("the data was still being read and no run was begun");
     throw;
   }
 }

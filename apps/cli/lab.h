@@ -20,7 +20,8 @@ class GridCollector {
  public:
   GridCollector();
   ~GridCollector();
-  void declare(Command& command);
+  /// In --help: `lists` of values, or one each.
+  void declare(Command& command, bool lists = true);
   /// The grid of the file, under what the command line says of every row; without a file, that of the command line: the lists are
   /// combined, and where neither arrangements nor depths nor warm-ups are named, it is the default lab.
   GridSpec spec(const std::filesystem::path& file, std::optional<std::size_t> seeds, std::size_t with_warmup) const;

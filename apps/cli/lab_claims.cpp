@@ -2,13 +2,14 @@
 #include <algorithm>
 #include <iostream>
 
-#include "addnorm/core/parallel.h"
+#include "addnorm/residual/diagram.h"
 #include "claims_runner.h"
 #include "claims_views.h"
 #include "commands.h"
 #include "core/file.h"
 #include "figures.h"
 #include "lab.h"
+#include "run_model.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -20,9 +21,17 @@ struct Options {
   ClaimsPlan plan;
   std::vector<std::string> only;
   fs::path write;
-  std::int64_t threads = 0;
+  int threads = 0;
   bool full = false, json = false, list = false;
 };
+
+bool is_default(const Claim& claim) { return claim.kind() == ClaimKind::statement || !claim.trains; }
+
+/// At scale 1 and with its own number of seeds, on two cores.
+const char* cost_of(const Claim& claim) {
+  if (!claim.trains) return "seconds";
+  return claim.kind() == ClaimKind::statement ? "up to 1 min" : "up to 4 min";
+}
 
 std::vector<const Claim*> wanted_claims(const Options& o) {
   std::vector<const Claim*> wanted;
@@ -32,7 +41,7 @@ std::vector<const Claim*> wanted_claims(const Options& o) {
   }
   if (wanted.empty())
     for (const Claim& claim : claims())
-      if (o.full || claim.kind() == ClaimKind::statement || !claim.trains) wanted.push_back(&claim);
+      if (o.full || o.list || is_default(claim)) wanted.push_back(&claim);
   return wanted;
 }
 
@@ -40,15 +49,43 @@ void check(const Options& o) {
   require(o.plan.scale >= 0.01 && o.plan.scale <= 100, "--scale is ", o.plan.scale, "; it must be 0.01 ... 100");
   require(o.plan.seeds >= 0 && o.plan.seeds <= 1000, "--seeds is ", o.plan.seeds,
           "; it must be 1 ... 1000, or 0 for each claim's own");
-  require(o.threads >= 0 && o.threads <= kMaxThreads, "--threads is ", o.threads, "; it must be 1 ... ", kMaxThreads);
   require(o.write.empty() || o.plan.scale == 1, "--write with --scale ", o.plan.scale,
           ": the page tells experiments as they are at scale 1; leave out one of the two");
   require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
 }
 
-int list(const std::vector<const Claim*>& wanted) {
-  for (const Claim* claim : wanted)
-    std::cout << padded(claim->id, 5) << (claim->trains ? "trains  " : "        ") << claim->statement << '\n';
+int list(const std::vector<const Claim*>& wanted, bool json) {
+  if (json) {
+    Json all = Json::array();
+    for (const Claim* claim : wanted)
+      all.push_back(Json{{"id", claim->id},
+                         {"claim", claim->statement},
+                         {"source", claim->source},
+                         {"expected", claim->expected},
+                         {"trains", claim->trains},
+                         {"default", is_default(*claim)},
+                         {"cost", cost_of(*claim)},
+                         {"seeds", claim->seeds},
+                         {"command", claim->command()}});
+    std::cout << all.dump(2) << '\n';
+    return 0;
+  }
+  constexpr std::size_t kBefore = 28;  // columns of what stands before the statement
+  const Terminal terminal = terminal_of_stdout();
+  std::cout << "id    run by   takes        claim\n";
+  for (const Claim* claim : wanted) {
+    std::cout << padded(claim->id, 6) << padded(is_default(*claim) ? "default" : "--full", 9) << padded(cost_of(*claim), 13);
+    const std::string text = terminal.unicode ? claim->statement : in_ascii(claim->statement);
+    bool first = true;
+    for (const std::string& line : wrapped(text, terminal.columns > kBefore + 20 ? terminal.columns - kBefore : 0)) {
+      std::cout << (first ? "" : std::string(kBefore, ' ')) << line << '\n';
+      first = false;
+    }
+  }
+  const auto by_default = std::ranges::count_if(wanted, [](const Claim* claim) { return is_default(*claim); });
+  std::cout << '\n'
+            << wanted.size() << (wanted.size() == 1 ? " claim, " : " claims, ") << by_default
+            << " by default, all with --full, single ones with --only ID,...\n";
   return 0;
 }
 
@@ -75,8 +112,8 @@ void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done)
 int run(const Options& o) {
   check(o);
   const std::vector<const Claim*> wanted = wanted_claims(o);
-  if (o.list) return list(wanted);
-  if (o.threads > 0) set_threads(static_cast<int>(o.threads));
+  if (o.list) return list(wanted, o.json);
+  const int threads = use_threads(o.threads);
   const SignalWatch signals;
   const auto go_on = [] { return SignalWatch::caught() == 0; };
 
@@ -91,10 +128,10 @@ int run(const Options& o) {
     try {
       done.push_back(finished_claim(*wanted[0], o.plan, go_on));
     } catch (const ClaimStopped&) {
-      return SignalWatch::exit_code();
+      return stopped_by_signal(concat("finished training runs of ", wanted[0]->id, " are kept in ", o.plan.out.string()));
     }
   } else {
-    done = finished_claims(wanted, o.plan, 2, told, go_on);
+    done = finished_claims(wanted, o.plan, threads > 1 ? 2 : 1, told, go_on);
   }
 
   std::vector<Json> results;
@@ -105,10 +142,8 @@ int run(const Options& o) {
     std::cout << all.dump(2) << '\n';
   else
     std::cout << claims_table(results, terminal_of_stdout());
-  if (!go_on()) {
-    std::cerr << "addnorm lab claims: stopped; what is done is kept in " << o.plan.out.string() << ", the same command goes on\n";
-    return SignalWatch::exit_code();
-  }
+  if (!go_on())
+    return stopped_by_signal(concat("claims done: ", done.size(), " of ", wanted.size(), ", kept in ", o.plan.out.string()));
   if (!o.write.empty()) write_pages(o.write, done);
   return std::ranges::any_of(done, &FinishedClaim::failed) ? 1 : 0;
 }
@@ -119,21 +154,29 @@ void add_lab_claims(Command& lab) {
   const auto o = std::make_shared<Options>();
   Command command = lab.inside("claims", "what texts and papers say of residual connections and norms, measured");
   command.option("--only IDS", o->only, "these claims, e.g. C3,S07");
-  command.option("--full", o->full, "also the claims of papers that train models (two hours)");
+  command.option("--full", o->full, "also the claims of papers that train models: two hours, at most some 4 minutes each");
   command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");
   command.option("--seeds N", o->plan.seeds,
                  "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 or 5 where something is");
-  command.option("--threads N", o->threads, "of a single claim, e.g. 2; several are run two at a time with one thread each");
+  command.option("--threads N", o->threads,
+                 concat("of a single claim; several are run two at a time with one thread each, or one by one where it is 1; ",
+                        kThreadsByDefault));
   command.option("--json", o->json, "an array of objects: id, claim, source, measured, expected, verdict, seconds, ...");
   command.option("--out FOLDER", o->plan.out, "where results are kept: the same command again continues what was stopped");
   command.option("--again", o->plan.again, "run also what is kept");
-  command.option("--list", o->list, "only say which claims there are");
+  command.option("--list", o->list,
+                 "only say which claims there are: id, default or --full, what it takes, statement; with --json "
+                 "also the source");
   command.option("--write FOLDER", o->write,
                  "write one file per claim there, and a page FOLDER.md of all of them, e.g. docs/claims; not with --scale");
+  command.section("Which are run", {{"default", "all S-claims, and the C-claims at initialisation: some minutes"},
+                                    {"--full", "all"},
+                                    {"--only", "these, whichever they are"}});
   command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..."},
                                {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
-  command.examples({"addnorm lab claims", "addnorm lab claims --only S12,C3", "addnorm lab claims --only C10 --seeds 20 --json",
-                    "addnorm lab claims --list"});
+  command.examples({"addnorm lab claims", "addnorm lab claims --list", "addnorm lab claims --only S12,C3",
+                    "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --full --out runs/claims-full",
+                    "addnorm lab claims --write docs/claims"});
   command.run([o] { return run(*o); });
 }
 

@@ -6,6 +6,7 @@
 #include "core/file.h"
 #include "core/json_record.h"
 #include "lab.h"
+#include "run_model.h"
 #include "train_options.h"
 #include "value.h"
 
@@ -20,8 +21,9 @@ Json item_value(Kind kind, const std::string& text) {
   return parse_value<std::string>(text);
 }
 
-std::string list_text(Kind kind) {
-  return kind == Kind::whole ? " N,..." : kind == Kind::number ? " X,..." : kind == Kind::texts ? " PATH,..." : " NAME,...";
+std::string value_text(Kind kind, bool lists) {
+  const char* const one = kind == Kind::whole ? " N" : kind == Kind::number ? " X" : kind == Kind::texts ? " PATH" : " NAME";
+  return concat(one, lists || kind == Kind::texts ? ",..." : "");
 }
 
 /// The explanation of `train`, with the value that a row of the lab has where nothing is said.
@@ -63,7 +65,7 @@ struct GridCollector::Impl {
 GridCollector::GridCollector() : impl_(std::make_shared<Impl>()) {}
 GridCollector::~GridCollector() = default;
 
-void GridCollector::declare(Command& command) {
+void GridCollector::declare(Command& command, bool lists) {
   for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
   for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
   command.also_named("--arrangements", "--arrangement");
@@ -75,6 +77,7 @@ void GridCollector::declare(Command& command) {
   };
   Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
   defaults.erase("save_every");
+  if (!lists) defaults.erase("layers");
   std::vector<OptionText> texts = option_texts();
   for (OptionText& option : texts) {
     const std::string name = option_name(option.name);
@@ -87,8 +90,9 @@ void GridCollector::declare(Command& command) {
       if (option.value == Kind::yes_no) flag(option_name("no_" + option.name), "the opposite", false);
       continue;
     }
-    if (option.name == "arrangement")
+    if (option.name == "arrangement" && lists)
       option.help = "where add and norm stand; 'addnorm arrangements' lists them (default: those of act 1)";
+    if (option.name == "layers" && !lists) option.help = "what is looked for: leave it out";
     const auto take = [add, impl, key = option.name, kind = option.value](const std::string& text) {
       if (kind != Kind::texts) {
         for (const std::string& item : list_items(text)) add(key, item_value(kind, item));
@@ -99,7 +103,7 @@ void GridCollector::declare(Command& command) {
       for (const std::string& item : path_items(text)) files.push_back(item);
       impl->lists[key] = Json::array({files});
     };
-    command.given(name + list_text(option.value), lab_help(option, defaults), take, option.group, true);
+    command.given(name + value_text(option.value, lists), lab_help(option, defaults), take, option.group, true);
   }
 }
 
@@ -151,19 +155,18 @@ std::string GridCollector::one(const std::vector<std::string>& without) const {
 
 void GridPlace::declare(Command& command) {
   command.option("--out PATH", out, "folder of all runs; what is done there already is not run again");
-  command.option("--threads N", threads, "at most so many for all runs together; 0: what the machine or its container grants");
+  command.option("--threads N", threads, concat("at most so many for all runs together; ", kThreadsByDefault));
   command.option("--at-once N", at_once, "runs at a time; 0: one per thread, as far as memory goes");
   command.option("--cache PATH", cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", json, "the result as JSON on stdout");
 }
 
 GridRequest GridPlace::request(GridSpec spec) const {
-  require(threads >= 0, "--threads is ", threads, "; it must be 0 or more");
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
   // In a forked child this is still the program that runs here, also where its file was replaced meanwhile.
   GridRequest request{
       .spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache.empty() ? default_cache() : cache};
-  request.threads = threads;
+  request.threads = threads_for(threads);
   request.at_once = at_once;
   return request;
 }

@@ -56,16 +56,26 @@ std::vector<std::string> problems_of(const GridResult& result, const RowResult& 
   return lines;
 }
 
+std::string happened_cell(const RowResult& row) {
+  if (row.slow()) return concat("slow (", row.outcome_text(), ")");
+  const bool says_all = row.done == 0 || row.too_short == row.done;
+  return concat(name_of(row.happened), says_all ? "" : concat(" (", row.outcome_text(), ")"));
+}
+
+/// Of rows whose runs were too short, once for all of them; "": there are none.
+std::string too_short_line(const GridResult& result) {
+  const auto count = static_cast<std::size_t>(std::ranges::count(result.rows, Happened::too_short, &RowResult::happened));
+  if (count == 0) return "";
+  return concat(counted(count, "row"), " too short to tell: a run that has not trained after fewer than ", kStepsToTell,
+                " steps (those of a warm-up count half) may still do so; no cause is looked for, and no prediction is counted");
+}
+
 const Cells kTitles{"row", "loss", "above floor", "predicted", "happened", "agreed"};
 
 Cells cells_of(const RowResult& row, const Terminal& terminal) {
   const bool floor = std::isfinite(row.distance);
-  return {row.label_in_act,
-          loss_cell(row, terminal),
-          floor ? figure(row.distance, 3) : "-",
-          predicted_cell(row),
-          concat(row.slow() ? "slow" : name_of(row.happened), row.done > 0 ? concat(" (", row.outcome_text(), ")") : ""),
-          agreed_cell(row)};
+  return {row.label_in_act,    loss_cell(row, terminal), floor ? figure(row.distance, 3) : "-",
+          predicted_cell(row), happened_cell(row),       agreed_cell(row)};
 }
 
 std::string laid_out(const Cells& cells, const std::vector<std::size_t>& widths) {
@@ -93,7 +103,7 @@ std::string painted(const std::string& text, const char* colour, const Terminal&
 }
 
 const char* colour_of(const RowResult& row) {
-  if (row.happened == Happened::unknown) return "2";
+  if (row.happened == Happened::unknown || row.happened == Happened::too_short) return "2";
   return row.happened == Happened::trains ? "32" : row.slow() ? "33" : "31";
 }
 
@@ -193,6 +203,7 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
     if (const std::string why = cause_line(row); !why.empty()) text += indented(why, 4, terminal.columns);
     for (const std::string& problem : problems_of(result, row)) text += indented(problem, 4, terminal.columns);
   }
+  if (const std::string why = too_short_line(result); !why.empty()) text += "\n" + indented(why, 0, terminal.columns);
   const std::vector<std::string> compared = comparisons(result).lines;
   if (!compared.empty()) text += "\nThe best loss against the others (Welch's test over seeds, p by Holm for all pairs):\n";
   for (const std::string& line : compared) text += indented(line, 2, terminal.columns);
@@ -223,13 +234,20 @@ std::string confusion_table(const GridResult& result) {
 }
 
 std::vector<std::string> next_commands(const GridResult& result) {
-  const RowResult *best = nullptr, *failed = nullptr, *slow = nullptr;
+  const RowResult *best = nullptr, *failed = nullptr, *slow = nullptr, *too_short = nullptr;
   for (const RowResult& row : result.rows) {
     if (row.happened == Happened::trains && (!best || row.loss.mean < best->loss.mean)) best = &row;
+    if (row.happened == Happened::too_short) {
+      if (!too_short) too_short = &row;
+      continue;
+    }
     if (row.happened != Happened::trains && row.done > 0 && row.arrangement != "plain" && !row.slow() && !failed) failed = &row;
     if (row.slow()) slow = &row;
   }
   std::vector<std::string> next;
+  if (too_short)
+    next.push_back(concat("addnorm lab --grid ", for_shell((result.folder / "lab-grid.json").string()), " --out ",
+                          for_shell(result.folder.string()), " --steps 300"));
   if (failed && !failed->runs.empty())
     next.push_back(concat("addnorm preflight ", for_shell((result.runs[failed->runs[0]].folder / "options.json").string())));
   if (failed) next.push_back(concat("addnorm depth", as_options(*failed, "layers")));

@@ -127,6 +127,7 @@ void LabView::on_run_done(const GridResult& so_far, std::size_t index) {
     text += concat("stopped after step ", run.losses.size(), "; the next call goes on");
   else
     text += concat("failed: ", run.problem);
+  if (!run.redone.empty()) text += concat("\n    run anew: ", run.redone);
   line(text);
 }
 

@@ -29,6 +29,7 @@ PreflightRequest request_of(PreflightChoices& o) {
           o.config.string(), "; leave one of them out");
   const std::filesystem::path file = o.config.empty() ? std::filesystem::path(o.config_file) : o.config;
   PreflightRequest request{.given = o.library.given(file, o.place)};
+  if (!o.quiet) tell_notes(o.place, file);
   request.seeds = o.seeds;
   request.seconds = o.seconds;
   request.advice = !o.no_advice;
@@ -42,7 +43,7 @@ PreflightRequest request_of(PreflightChoices& o) {
 int find_rate(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<RateFound> found = largest_rate(request, &view);
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
   if (json)
     std::cout << "{\"max_lr\":" << (found ? concat(found->rate) : "null")
               << ",\"larger_fails\":" << (found && found->larger_fails ? "true" : "false") << "}\n";
@@ -58,7 +59,7 @@ int find_rate(const PreflightRequest& request, PreflightProgress& view, bool jso
 int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool json) {
   const std::optional<std::size_t> steps = shortest_warmup(request, &view);
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
   if (json)
     std::cout << "{\"min_warmup\":" << (steps ? concat(*steps) : "null") << "}\n";
   else if (steps)
@@ -68,8 +69,7 @@ int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool j
   return 0;
 }
 
-int run(PreflightChoices& o) {
-  const SignalWatch signals;  // before any other thread
+int look_and_tell(PreflightChoices& o) {
   const PreflightRequest request = request_of(o);
   use_threads(o.place.threads.value_or(0));
   PreflightProgress progress(o.quiet || o.json);
@@ -78,11 +78,24 @@ int run(PreflightChoices& o) {
   Terminal terminal = terminal_of_stdout();
   if (o.ascii) terminal.unicode = false;
   PreflightView view(o.quiet, terminal);
-  const PreflightResult result = preflight(request, o.json ? &progress : &view);
+  PreflightResult result = preflight(request, o.json ? &progress : &view);
+  result.notes = o.place.notes;
   view.wipe();
-  if (SignalWatch::caught()) return SignalWatch::exit_code();
+  if (SignalWatch::caught())
+    return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
+                             "begin again with");
   if (o.json) std::cout << to_json(result) << '\n';
   return 0;
+}
+
+int run(PreflightChoices& o) {
+  const SignalWatch signals;  // before any other thread
+  try {
+    return look_and_tell(o);
+  } catch (const Error&) {
+    if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
+    throw;
+  }
 }
 
 }  // namespace
@@ -97,7 +110,7 @@ void add_preflight(Program& program) {
   command.option("--max-lr", o->max_lr, "find the largest rate that passes");
   command.option("--min-warmup", o->min_warmup, "find the shortest warm-up that passes");
   command.option("--no-advice", o->no_advice, "only the verdict, without a search for changes that pass");
-  command.given("--threads N", "at most so many; 0: what the machine or its container grants (default: 0)",
+  command.given("--threads N", concat("at most so many; ", kThreadsByDefault, " (default: 0)"),
                 [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout");

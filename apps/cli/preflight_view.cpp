@@ -98,6 +98,7 @@ void PreflightProgress::wipe() {
 void PreflightView::on_verdict(const PreflightResult& result) {
   wipe();
   std::cout << verdict_text(result, terminal_) << std::flush;
+  told_ = true;
 }
 
 void PreflightView::on_advice(const Advice& advice) {

@@ -15,11 +15,15 @@ namespace addnorm::cli {
 
 namespace fs = std::filesystem;
 
-int use_threads(int asked) {
+int threads_for(int asked) {
   require(asked >= 0 && asked <= kMaxThreads, "--threads is ", asked, "; it must be 0 (what the machine grants) ... ",
           kMaxThreads);
   const bool told = std::getenv("OMP_NUM_THREADS") != nullptr;
-  set_threads(asked > 0 ? asked : told ? threads() : granted_threads());
+  return asked > 0 ? asked : told ? threads() : granted_threads();
+}
+
+int use_threads(int asked) {
+  set_threads(threads_for(asked));
   return threads();
 }
 

@@ -19,9 +19,13 @@ struct RunModel {
   bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
 };
 
-/// What --threads asks for, 0 what OMP_NUM_THREADS says, or else the machine or its container grants; from now on so many work.
-/// Their number.
+/// What --threads asks for; 0: what OMP_NUM_THREADS says, or else the machine or its container grants.
+int threads_for(int asked);
+/// From now on so many work. Their number.
 int use_threads(int asked);
+/// For --help.
+inline constexpr const char* kThreadsByDefault =
+    "0: OMP_NUM_THREADS, or where that is not set what the machine or its container grants";
 
 /// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);

@@ -7,6 +7,10 @@
 #include <chrono>
 #include <csignal>
 #include <ctime>
+#include <fstream>
+#include <iostream>
+
+#include "figures.h"
 
 namespace addnorm::cli {
 namespace {
@@ -40,7 +44,20 @@ void wait_for_signals(const std::atomic<bool>& over) {
   }
 }
 
+/// The command line of this process, as one would type it.
+std::string this_command() {
+  std::ifstream in("/proc/self/cmdline", std::ios::binary);
+  std::string all, word;
+  while (std::getline(in, word, '\0')) all += all.empty() ? "addnorm" : " " + for_shell(word);
+  return all.empty() ? "the same command" : all;
+}
+
 }  // namespace
+
+int stopped_by_signal(const std::string& kept, const char* verb) {
+  std::cerr << "stopped by a signal; " << kept << "; " << verb << ": " << this_command() << '\n' << std::flush;
+  return SignalWatch::exit_code();
+}
 
 SignalWatch::SignalWatch() {
   noted = 0;

@@ -4,6 +4,7 @@
 #include <signal.h>
 
 #include <atomic>
+#include <string>
 #include <thread>
 
 namespace addnorm::cli {
@@ -30,5 +31,9 @@ class SignalWatch {
   std::atomic<bool> over_{false};
   std::thread waiter_;
 };
+
+/// Says on the standard error, in one line, that a signal has ended the command, `kept` (what is left of it), and the command
+/// that goes on; returns the exit code.
+int stopped_by_signal(const std::string& kept, const char* verb = "go on with");
 
 }  // namespace addnorm::cli

@@ -94,6 +94,7 @@ RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
 int train(TrainChoices& o) {
   const SignalWatch signals;  // before any other thread
   const RunRequest request = request_of(o);
+  if (!o.quiet) tell_notes(o.place, o.config);
   const int threads = use_threads(o.place.threads.value_or(0));
   const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {
@@ -130,7 +131,7 @@ void add_train(Program& program) {
   command.option("--resume", o->resume, "go on with the run in --out, exactly");
   command.option("--resume-or-start", o->resume_or_start, "go on where there is a run, else begin one");
   command.option("--replan", o->replan, "with --resume and other --steps: follow the schedule of the new number of steps");
-  command.given("--threads N", "at most so many; 0: what the machine or its container grants (default: 0)",
+  command.given("--threads N", concat("at most so many; ", kThreadsByDefault, " (default: 0)"),
                 [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout, instead of a sample");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iostream>
 #include <type_traits>
 
 #include "addnorm/model/hugging_face.h"
@@ -42,8 +43,11 @@ Json value_of(OptionText::Value value, const std::string& text) {
 }
 
 /// A model of Hugging Face, with its own initialisation. Vocabularies are those of the data.
-Json hugging_face_options(const std::string& text, const std::string& where) {
-  ModelConfig config = with_own_init(hugging_face_config(text, where));
+Json hugging_face_options(const std::string& text, const std::string& where, std::vector<std::string>& notes) {
+  const HuggingFaceConfig read = hugging_face_config(text, where);
+  notes = read.notes;
+  if (read.config.vocab > 0) notes.push_back(concat("the vocabulary is that of the data here, ", read.config.vocab, " there"));
+  ModelConfig config = with_own_init(read);
   config.head = true;  // there is something to be learned
   Json options = parsed(to_json(config), where);
   for (const char* name : {"vocab", "target_vocab", "classes"}) options.erase(name);
@@ -51,9 +55,9 @@ Json hugging_face_options(const std::string& text, const std::string& where) {
 }
 
 /// The options in a file: all of it, or what a run wrote down.
-Json options_in(const std::filesystem::path& file) {
+Json options_in(const std::filesystem::path& file, std::vector<std::string>& notes) {
   const std::string where = file.string(), text = small_text(file, "a file of options");
-  if (is_hugging_face_config(text)) return hugging_face_options(text, where);
+  if (is_hugging_face_config(text)) return hugging_face_options(text, where, notes);
   Json all = parsed(text, where);
   if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
     return parsed(options_to_repeat(all.dump(), where), where);
@@ -99,6 +103,11 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
 }
 
 }  // namespace
+
+void tell_notes(const RunPlace& place, const std::filesystem::path& file) {
+  for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
+  std::cerr << std::flush;
+}
 
 std::filesystem::path default_cache() {
   const auto set = [](const char* name) {
@@ -156,7 +165,7 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
     Json all = Json::object();
     if (!file.empty()) {
       const std::string where = file.string();
-      Json options = options_in(file);
+      Json options = options_in(file, place.notes);
       take_place(options, place, JsonAt{where, ""});
       run_options_from_json(options.dump(), where);  // complaints name the file
       for (const auto& [name, value] : options.items()) all[option_named(name)] = value;

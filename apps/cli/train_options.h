@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "addnorm/train/run_options.h"
 #include "command.h"
@@ -15,7 +16,11 @@ struct RunPlace {
   std::filesystem::path out{}, cache{};
   std::string name{};
   std::optional<int> threads{};
+  std::vector<std::string> notes{};  ///< what a config of Hugging Face has that cannot be said here, or is the data's
 };
+
+/// Its notes, on the standard error.
+void tell_notes(const RunPlace& place, const std::filesystem::path& file);
 
 /// Where tokenised text is kept for all runs: the user's cache folder; empty where there is none to write to.
 std::filesystem::path default_cache();

@@ -169,7 +169,7 @@ std::vector<CauseKind> signs_in(std::span<const ProbeRecord> records) {
 }
 
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged) {
-  if (judged.outcome == Outcome::trained) return std::nullopt;
+  if (judged.outcome == Outcome::trained || judged.outcome == Outcome::too_short) return std::nullopt;
   for (const CauseRule& rule : kBeforeOutcome)
     if (auto cause = by_rule(rule, records, judged.broke_off)) return cause;
   if (judged.outcome == Outcome::diverged)

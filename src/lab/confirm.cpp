@@ -161,7 +161,7 @@ double work_of(const GridResult& result, const RowResult& row) {
 
 }  // namespace
 
-bool has_failed(const RowResult& row) { return row.done > 0 && 2 * row.trained <= row.done; }
+bool has_failed(const RowResult& row) { return row.done > 0 && 2 * (row.trained + row.too_short) <= row.done; }
 bool has_trained(const RowResult& row) { return row.done > 0 && 2 * row.trained > row.done; }
 
 std::vector<AddedRow> rows_with_warmup(const GridResult& result) {

@@ -7,7 +7,8 @@
 
 namespace addnorm {
 
-bool has_failed(const RowResult& row);   ///< half of its runs or more did not train
+/// Half of its runs or more did not train; those that were too short to tell might have.
+bool has_failed(const RowResult& row);
 bool has_trained(const RowResult& row);  ///< more than half of them did
 
 /// A changed copy of a row that failed.

@@ -106,7 +106,8 @@ class DepthSearch {
     for (std::size_t i = 0; i < depths.size(); ++i) {
       const RowResult& row = result.rows[i];
       for (const std::size_t run : row.runs)
-        if (result.runs[run].state == RunState::failed) problem_ = concat(depths[i], " layers: ", result.runs[run].problem);
+        if (result.runs[run].state == RunState::failed)
+          problem_ = concat("a run failed, ", depths[i], " layers: ", result.runs[run].problem);
       if (row.done < row.runs.size()) {
         good_ = false;
         continue;
@@ -114,9 +115,17 @@ class DepthSearch {
       DepthTried& tried = tried_[depths[i]];
       tried = {.layers = depths[i],
                .trains = row.happened == Happened::trains,
+               .too_short = row.happened == Happened::too_short,
                .loss = row.loss.mean,
                .outcome = row.outcome_text(),
                .forecast = forecasts_[depths[i]]};
+      if (tried.too_short) {
+        problem_ =
+            concat("runs of ", result.runs[row.runs.front()].steps, " steps are too short to tell (those of a warm-up count ",
+                   "half, and ", kStepsToTell, " are needed); 300 are usual: --steps 300");
+        good_ = false;
+        continue;
+      }
       if (!tried.trains && (fails_ == 0 || depths[i] < fails_)) fails_ = depths[i];
     }
     deepest_ = 0;
@@ -136,7 +145,7 @@ class DepthSearch {
 }  // namespace
 
 std::string DepthResult::text() const {
-  if (!problem.empty()) return concat("not found: a run failed, ", problem);
+  if (!problem.empty()) return concat("not found: ", problem);
   if (!finished) return concat("stopped; so far ", deepest > 0 ? concat(layers_in_words(deepest), " train") : "no depth trains");
   if (deepest == 0) return "not even one layer trains";
   if (fails == 0) return concat(layers_in_words(deepest), " train, the most that was asked for");
@@ -150,7 +159,7 @@ std::string to_json(const DepthResult& result) {
   Json tried = Json::array();
   for (const DepthTried& one : result.tried)
     tried.push_back(Json{{"layers", one.layers},
-                         {"trains", one.trains},
+                         {"trains", one.too_short ? Json() : Json(one.trains)},
                          {"loss", one.loss},
                          {"outcome", one.outcome},
                          {"forecast", one.forecast.empty() ? Json() : Json(one.forecast)}});

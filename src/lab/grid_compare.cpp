@@ -85,8 +85,9 @@ Comparisons comparisons(const GridResult& result) {
   std::vector<std::string> order;
   std::map<std::string, RowsOfOneData> groups;
   std::size_t without_spread = 0;
-  for (const RowResult& row : result.rows) {
-    if (!has_trained(row) || row.instead_of) continue;
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
+    if (!has_trained(row) || row.instead_of || result.is_repeated(i)) continue;
     if (row.loss.count < kLeastSeedsCompared) {
       ++without_spread;
       continue;

@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "addnorm/core/version.h"
+#include "addnorm/train/checkpoint.h"
 #include "addnorm/train/run_folder.h"
 #include "core/checksum.h"
 #include "core/file.h"
@@ -13,6 +14,9 @@
 #include "lab/metrics_tail.h"
 
 namespace addnorm {
+
+namespace fs = std::filesystem;
+
 namespace {
 
 constexpr std::size_t kLogEnd = 4096;
@@ -31,12 +35,21 @@ bool read_metrics(GridRun& run) {
   tail.look();
   run.losses = tail.losses();
   run.broke_off = tail.stopped();
-  return !run.broke_off.empty() || (run.steps > 0 && run.losses.size() >= run.steps);
+  const bool ended = !run.broke_off.empty() || (run.steps > 0 && run.losses.size() >= run.steps);
+  return ended && tail.first_missing(run.losses.size()) == 0;
 }
 
-void judge_run(GridRun& run, const Baselines& baselines) {
-  run.judged = judge(run.losses, baselines, !run.broke_off.empty());
-  const std::vector<ProbeRecord> records = probe_records(file_text(run.folder / "probes.jsonl"));
+std::vector<ProbeRecord> probes_of(const GridRun& run) { return probe_records(file_text(run.folder / "probes.jsonl")); }
+
+Json done_json(const GridRun& run) { return parsed_or_null(file_text(done_file(run))); }
+
+std::size_t probes_then(const Json& done) {
+  const Json* probes = done.find("probes");
+  return probes && probes->is_integer() && probes->integer() > 0 ? static_cast<std::size_t>(probes->integer()) : 0;
+}
+
+void judge_run(GridRun& run, const std::vector<ProbeRecord>& records, const Baselines& baselines) {
+  run.judged = judge(run.losses, baselines, !run.broke_off.empty(), run.warmup);
   run.cause = find_cause(records, run.judged);
   run.signs = signs_in(records);
   run.state = RunState::done;
@@ -47,25 +60,29 @@ void judge_run(GridRun& run, const Baselines& baselines) {
 
 // The losses are read again, and judged by the rules of today: done.json only says that there is nothing left to do.
 bool found_done(GridRun& run, const Baselines& baselines) {
-  const Json done = parsed_or_null(file_text(done_file(run)));
+  const Json done = done_json(run);
   const Json* key = done.find("key");
-  if (key == nullptr || *key != Json(run.key) || !read_metrics(run)) {
+  const std::vector<ProbeRecord> records = probes_of(run);
+  if (key == nullptr || *key != Json(run.key) || records.size() < probes_then(done) || !read_metrics(run)) {
     run.losses.clear();
+    run.broke_off.clear();
     return false;
   }
   if (const Json* seconds = done.find("seconds"); seconds && seconds->is_number()) run.seconds = seconds->number();
-  judge_run(run, baselines);
+  judge_run(run, records, baselines);
   run.cached = true;
   return true;
 }
 
 bool take_result(GridRun& run, const Baselines& baselines) {
   if (!read_metrics(run)) return false;
-  judge_run(run, baselines);
+  const std::vector<ProbeRecord> records = probes_of(run);
+  judge_run(run, records, baselines);
   Json done{{"key", run.key},
             {"version", version()},
             {"ended", run.broke_off.empty() ? "finished" : "not finite"},
             {"steps", run.losses.size()},
+            {"probes", records.size()},
             {"outcome", name_of(run.judged.outcome)},
             {"loss", run.judged.loss},
             {"best", run.judged.best},
@@ -74,6 +91,40 @@ bool take_result(GridRun& run, const Baselines& baselines) {
   if (!run.broke_off.empty()) done["why"] = run.broke_off;
   replace_text(done_file(run), done.dump(2) + "\n");
   return true;
+}
+
+std::string what_is_damaged(const GridRun& run) {
+  const RunFolder folder{run.folder};
+  std::error_code unknown;
+  try {
+    if (fs::exists(folder.record(), unknown)) read_run_record(folder);
+  } catch (const DataError& error) {
+    return error.what();
+  }
+  const CheckpointFolder checkpoints(folder.checkpoints());
+  if (checkpoints.files().empty()) return "";  // it begins with step 1
+  const auto newest = checkpoints.newest_file([](const std::string&) {});
+  if (!newest) return "none of its checkpoints can be read";
+  MetricsTail metrics(folder.metrics());
+  metrics.look();
+  if (const std::size_t step = metrics.first_missing(static_cast<std::size_t>(newest->step())); step > 0)
+    return concat("metrics.jsonl has lost step ", step);
+  const std::size_t then = probes_then(done_json(run)), now = probes_of(run).size();
+  return now < then ? concat("probes.jsonl has lost ", then - now, " of ", then, " records") : "";
+}
+
+fs::path set_aside(const GridRun& run) {
+  RunLock::check_free(run.folder);
+  fs::path away = run.folder;
+  away += ".damaged";
+  std::error_code failed;
+  for (int number = 2; fs::exists(away, failed); ++number) {
+    away = run.folder;
+    away += concat(".damaged-", number);
+  }
+  fs::rename(run.folder, away, failed);
+  if (failed) throw DataError(concat(run.folder.string(), ": cannot be moved to ", away.string(), ": ", failed.message()));
+  return away;
 }
 
 std::string last_words(const std::filesystem::path& log) {

@@ -5,12 +5,19 @@
 
 namespace addnorm {
 
-/// Takes in a run that ended before: its done.json has this key and its metrics are all there. True: it is done. Else it is left
-/// alone.
+/// Takes in a run that ended before: its done.json has this key, and its metrics and probes are all there. True: it is done. Else
+/// it is left alone.
 bool found_done(GridRun& run, const Baselines& baselines);
 /// Of a process that has ended well, or by numbers that were not finite: reads the losses, judges them, finds the cause and
 /// writes done.json. False: steps are missing.
 bool take_result(GridRun& run, const Baselines& baselines);
+/// Why `train --resume-or-start` would not end with a whole result in this folder: run.json or all checkpoints cannot be read,
+/// metrics.jsonl lacks a step that the newest checkpoint has behind it, probes.jsonl has fewer records than done.json says. "":
+/// it would.
+std::string what_is_damaged(const GridRun& run);
+/// Moves the folder away, to the first of NAME.damaged, NAME.damaged-2, ... that is free: nothing is deleted. An Error where a
+/// process has it, or the system refuses.
+std::filesystem::path set_aside(const GridRun& run);
 /// What a process complained of in its log, or its last line; "": nothing.
 std::string last_words(const std::filesystem::path& log);
 

@@ -72,6 +72,7 @@ Json json_of(const GridRun& run, const std::filesystem::path& folder) {
             {"steps", run.steps},
             {"steps_done", run.losses.size()},
             {"seconds", run.seconds}};
+  if (!run.redone.empty()) json["redone"] = run.redone;
   if (run.state == RunState::done) {
     json["outcome"] = name_of(run.judged.outcome);
     json["loss"] = run.judged.loss;

@@ -52,8 +52,8 @@ double work_of(const RunOptions& o) {
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
-  if (name == "layers") return text + " layers";
-  if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + " warm-up steps";
+  if (name == "layers") return text + (text == "1" ? " layer" : " layers");
+  if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + (text == "1" ? " warm-up step" : " warm-up steps");
   if (name == "optimizer" || name == "norm" || name == "schedule" || name == "model" || name == "task") return text;
   std::string words = name;
   std::ranges::replace(words, '_', '-');
@@ -146,6 +146,7 @@ void GridPlanner::add_runs(const GridRow& row, const GivenOptions& given, Opened
     planned_row.runs.push_back(static_cast<std::size_t>(known - result.runs.begin()));
     if (known != result.runs.end()) continue;
     result.runs.push_back({.seed = options.seed, .key = key, .steps = options.steps, .work = work_of(options)});
+    result.runs.back().warmup = options.warmup_steps.value_or(0);
     result.runs.back().folder = folder_for(options, key, run_options(row, options.seed));
   }
 }

@@ -48,11 +48,21 @@ class GridRunner {
     summarise(result_);
     note_confirmations(result_);
     result_.seconds = seconds_since(begun);
-    if (!request_.result_file.empty()) replace_text(request_.folder / request_.result_file, to_json(result_) + "\n");
+    write_result();
     return std::move(result_);
   }
 
  private:
+  /// What was found is returned all the same.
+  void write_result() {
+    if (request_.result_file.empty()) return;
+    try {
+      replace_text(request_.folder / request_.result_file, to_json(result_) + "\n");
+    } catch (const Error& error) {
+      result_.not_written = error.what();
+    }
+  }
+
   void check_with_warmup() const {
     for (const RowResult& row : result_.rows) {
       const std::size_t steps = result_.runs[row.runs.front()].steps, warmup = request_.spec.with_warmup;
@@ -149,6 +159,8 @@ class GridRunner {
 
   std::vector<std::string> train_arguments(std::size_t index, int threads) {
     GridRun& run = result_.runs[index];
+    if (const std::string why = what_is_damaged(run); !why.empty())
+      run.redone = concat(why, "; the old folder is ", set_aside(run).string());
     make_folder(run.folder);
     for (const RowResult& row : result_.rows)
       if (const auto mine = std::ranges::find(row.runs, index); mine != row.runs.end()) {
@@ -200,7 +212,12 @@ class GridRunner {
     run.state = asked ? RunState::stopped : RunState::failed;
     if (asked || !run.problem.empty()) return;
     const std::string words = end.signal == 0 ? last_words(log_file(run)) : "";
-    run.problem = words.empty() ? end.text() : words;
+    if (!words.empty())
+      run.problem = words;
+    else if (end.good())
+      run.problem = "it ended well, but its metrics.jsonl lacks steps";
+    else
+      run.problem = concat(end.text(), end.signal == 0 ? ", and nothing in its log: is the disk full?" : "");
   }
 
   // After the rows of the grid: copies of those that failed, with one thing changed.

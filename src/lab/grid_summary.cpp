@@ -26,7 +26,7 @@ std::optional<Cause> usual_cause(const GridResult& result, const RowResult& row)
 }
 
 void count_runs(const GridResult& result, RowResult& row) {
-  row.done = row.trained = 0;
+  row.done = row.trained = row.too_short = 0;
   row.outcomes.clear();
   std::vector<double> losses;
   for (const std::size_t run : row.runs) {
@@ -34,6 +34,7 @@ void count_runs(const GridResult& result, RowResult& row) {
     if (one.state != RunState::done) continue;
     ++row.done;
     row.trained += one.judged.outcome == Outcome::trained;
+    row.too_short += one.judged.outcome == Outcome::too_short;
     row.outcomes.emplace_back(name_of(one.judged.outcome));
     if (one.broke_off.empty() && std::isfinite(one.judged.loss)) losses.push_back(one.judged.loss);
   }
@@ -52,12 +53,19 @@ Happened failed_how(const GridResult& result, const GridChanges& changes, std::s
   const std::size_t real = real_warmup(result, changes.steps(row));
   bool tried = changes.warmup(row) >= real;
   for (const std::size_t other : changes.with_more_warmup(row)) {
-    if (result.rows[other].done == 0) continue;
     if (has_trained(result.rows[other])) return Happened::needs_warmup;
-    tried = tried || changes.warmup(other) >= real;
+    tried = tried || (has_failed(result.rows[other]) && changes.warmup(other) >= real);
   }
   return tried ? Happened::will_not_train : Happened::does_not_train;
 }
+
+/// Of a row that has not failed.
+Happened without_failures(const RowResult& row) {
+  if (has_trained(row)) return Happened::trains;
+  return row.done > 0 ? Happened::too_short : Happened::unknown;
+}
+
+bool is_told(Happened happened) { return happened != Happened::unknown && happened != Happened::too_short; }
 
 std::size_t class_of(Forecast forecast) { return static_cast<std::size_t>(forecast); }
 std::optional<std::size_t> class_of(Happened happened) {
@@ -88,12 +96,13 @@ const char* name_of(RunState state) {
 }
 
 const char* name_of(Happened happened) {
-  static constexpr std::array kNames{"unknown", "trains", "needs warm-up", "will not train", "does not train"};
+  static constexpr std::array kNames{"unknown",        "trains",         "needs warm-up",
+                                     "will not train", "does not train", "too short to tell"};
   return kNames.at(static_cast<std::size_t>(happened));
 }
 
 std::optional<bool> RowResult::agreed() const {
-  if (!prediction || happened == Happened::unknown) return std::nullopt;
+  if (!prediction || !is_told(happened)) return std::nullopt;
   if (happened == Happened::does_not_train) return prediction->forecast != Forecast::trains;
   return class_of(prediction->forecast) == class_of(happened);
 }
@@ -106,9 +115,11 @@ bool RowResult::slow() const {
 std::string RowResult::outcome_text() const {
   if (done == 0) return "no run is done";
   std::string text;
-  for (const char* word : {"trained", "slow", "stuck", "diverged"})
-    if (const auto count = std::ranges::count(outcomes, word); count > 0)
-      text += concat(text.empty() ? "" : ", ", word, " ", count);
+  const auto add = [&](const char* word, std::ptrdiff_t count) {
+    if (count > 0) text += concat(text.empty() ? "" : ", ", word, " ", count);
+  };
+  for (const char* word : {"trained", "slow", "stuck", "diverged"}) add(word, std::ranges::count(outcomes, word));
+  add("too short", static_cast<std::ptrdiff_t>(too_short));
   return concat(text, " of ", done);
 }
 
@@ -116,12 +127,17 @@ std::size_t GridResult::failed() const {
   return static_cast<std::size_t>(std::ranges::count(runs, RunState::failed, &GridRun::state));
 }
 
+bool GridResult::is_repeated(std::size_t row) const {
+  const auto mine = rows.begin() + static_cast<std::ptrdiff_t>(row);
+  return std::find_if(rows.begin(), mine, [&](const RowResult& other) { return other.runs == mine->runs; }) != mine;
+}
+
 void summarise(GridResult& result) {
   for (RowResult& row : result.rows) {
     count_runs(result, row);
     row.cause = has_failed(row) ? usual_cause(result, row) : std::nullopt;
   }
-  for (RowResult& row : result.rows) row.happened = has_trained(row) ? Happened::trains : Happened::unknown;
+  for (RowResult& row : result.rows) row.happened = without_failures(row);
   if (std::ranges::none_of(result.rows, has_failed)) return;
   const GridChanges changes(result);
   for (std::size_t i = 0; i < result.rows.size(); ++i)
@@ -130,8 +146,9 @@ void summarise(GridResult& result) {
 
 Confusion confusion_of(const GridResult& result) {
   Confusion confusion;
-  for (const RowResult& row : result.rows) {
-    if (!row.prediction || row.happened == Happened::unknown) continue;
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
+    if (!row.prediction || !is_told(row.happened) || result.is_repeated(i)) continue;
     const std::size_t forecast = class_of(row.prediction->forecast);
     ++confusion.two_way[forecast == 0 ? 0 : 1][row.happened == Happened::trains ? 0 : 1];
     if (const auto happened = class_of(row.happened)) ++confusion.counts[forecast][*happened];

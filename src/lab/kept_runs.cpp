@@ -32,9 +32,9 @@ Json written(const RunSummary& s) {
           {"spread", s.spread},
           {"gradient_ratio", s.gradient_ratio}};
 }
-std::optional<RunSummary> read(const std::string& text) {
-  const Json json = parsed_or_null(text);
-  if (!json.is_object()) return std::nullopt;
+/// An Error where a field is missing or of another kind.
+RunSummary read(const std::string& text, const SmallRun& run) {
+  const Json json = parsed(text, "a training run of claims");
   const auto number = [&](const char* name) { return json[name].is_number() ? json[name].number() : std::nan(""); };
   RunSummary s{.broke_off = json["broke_off"].boolean(),
                .held_out = number("held_out"),
@@ -43,6 +43,7 @@ std::optional<RunSummary> read(const std::string& text) {
                .spread = number("spread"),
                .gradient_ratio = number("gradient_ratio")};
   for (const Json& loss : json["losses"].array_items()) s.losses.push_back(loss.is_number() ? loss.number() : std::nan(""));
+  if (!s.broke_off && s.losses.size() < static_cast<std::size_t>(run.steps)) throw DataError("losses are missing");
   return s;
 }
 
@@ -77,7 +78,11 @@ std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& 
   const auto kept = [&]() -> std::optional<RunSummary> {
     std::error_code none;
     if (!std::filesystem::exists(file, none)) return std::nullopt;
-    return read(small_text(file, "a training run of claims"));
+    try {
+      return read(small_text(file, "a training run of claims"), run);
+    } catch (const Error&) {  // half of one, or of another version: computed anew
+      return std::nullopt;
+    }
   };
   if (const auto summary = kept()) return remember(*summary);
   const RunLock lock(context.runs / (name.str() + ".lock"));

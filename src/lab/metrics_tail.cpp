@@ -1,5 +1,6 @@
 #include "lab/metrics_tail.h"
 
+#include <algorithm>
 #include <cmath>
 #include <fstream>
 #include <system_error>
@@ -12,8 +13,15 @@ void MetricsTail::read_anew() {
   read_to_ = 0;
   begun_.clear();
   losses_.clear();
+  there_.clear();
   stopped_.clear();
   look();
+}
+
+std::size_t MetricsTail::first_missing(std::size_t last) const {
+  const auto end = there_.begin() + static_cast<std::ptrdiff_t>(std::min(last, there_.size()));
+  const auto found = static_cast<std::size_t>(std::find(there_.begin(), end, false) - there_.begin());
+  return found < last ? found + 1 : 0;
 }
 
 bool MetricsTail::look() {
@@ -41,10 +49,15 @@ void MetricsTail::take(const std::string& line) {
   if (step == nullptr || !step->is_integer() || step->integer() < 0 || step->integer() > 100'000'000) return;
   const auto at = static_cast<std::size_t>(step->integer());
   if (const Json* why = json.find("stopped"); why && why->is_string()) stopped_ = why->text();
-  if (json.contains("rolled_back_from")) losses_.resize(std::min(losses_.size(), at));
+  if (json.contains("rolled_back_from")) {
+    losses_.resize(std::min(losses_.size(), at));
+    there_.resize(losses_.size());
+  }
   const Json* loss = json.find("loss");
   if (loss == nullptr || at == 0) return;
   losses_.resize(at, std::nan(""));
+  there_.resize(at, false);
+  there_[at - 1] = true;
   losses_[at - 1] = loss->is_number() ? loss->number() : std::nan("");
 }
 

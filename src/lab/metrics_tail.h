@@ -15,6 +15,7 @@ class MetricsTail {
   bool look();
 
   const std::vector<double>& losses() const { return losses_; }  ///< of step 1, 2, ...; NaN where there is none
+  std::size_t first_missing(std::size_t last) const;             ///< of steps 1 ... last, without a line; 0: none
   const std::string& stopped() const { return stopped_; }        ///< why the run ended early, by its numbers; "": it did not
 
  private:
@@ -25,6 +26,7 @@ class MetricsTail {
   std::uint64_t read_to_ = 0;
   std::string begun_;  // a line without its end
   std::vector<double> losses_;
+  std::vector<bool> there_;  // whether it has a line
   std::string stopped_;
 };
 

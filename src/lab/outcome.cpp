@@ -57,7 +57,7 @@ std::string two_places(double x) {
 }  // namespace
 
 const char* name_of(Outcome outcome) {
-  constexpr const char* kNames[] = {"trained", "slow", "stuck", "diverged"};
+  constexpr const char* kNames[] = {"trained", "slow", "stuck", "diverged", "too short to tell"};
   return kNames[static_cast<std::size_t>(outcome)];
 }
 
@@ -70,7 +70,12 @@ double trained_line(const Baselines& b) {
   return from - kHalfWay * (from - floor);
 }
 
-Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off) {
+double steps_at_full_rate(std::size_t steps, std::size_t warmup) {
+  const auto n = static_cast<double>(steps), w = static_cast<double>(warmup);
+  return steps >= warmup ? n - w / 2 : n * n / (2 * w);
+}
+
+Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off, std::size_t warmup) {
   const Baselines b = known(baselines, losses);
   const double line = trained_line(b), from = plateau(b);
   Judged judged{.loss = window_before(losses, losses.size()), .best = std::numeric_limits<double>::infinity()};
@@ -93,6 +98,10 @@ Judged judge(std::span<const double> losses, const Baselines& baselines, bool br
   }
   if (!above) {
     judged.outcome = Outcome::trained;
+    return judged;
+  }
+  if (steps_at_full_rate(losses.size(), warmup) < kStepsToTell) {
+    judged.outcome = Outcome::too_short;
     return judged;
   }
   const bool left = judged.loss < from - kLeftThePlateau * (from - line);

@@ -55,6 +55,7 @@ std::string to_json(const PreflightResult& r) {
   all["options"] = parsed(to_json(r.options), "options");
   all["trials"] = trials;
   all["second_look"] = r.second_look ? json_of(*r.second_look) : Json();
+  all["notes"] = r.notes;
   all["seconds"] = r.seconds;
   return all.dump();
 }

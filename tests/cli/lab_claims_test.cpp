@@ -35,6 +35,23 @@ TEST(LabClaims, HaveAHelpOfTheirOwn) {
   EXPECT_FALSE(says(ended.out, "Act 1")) << ended.out;  // which is about 'lab'
 }
 
+TEST(LabClaims, AreListedWithWhatTheyTakeAndWhetherTheyAreRunByDefault) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--list"});
+  EXPECT_EQ(ended.code, 0);
+  for (const char* part : {"S11   default  seconds      ", "S01   default  up to 1 min  ", "C2    default  seconds      ",
+                           "C9    --full   up to 4 min  ", "by default, all with --full"})
+    EXPECT_TRUE(says(ended.out, part)) << part << "\n" << ended.out;
+  EXPECT_FALSE(fs::exists(folder.path / "runs"));
+  const Ended json = run(folder, {"--list", "--only", "C9,S11", "--json"});
+  const Json all = parsed(json.out, "stdout");
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]["id"], Json("C9"));
+  EXPECT_EQ(all[0]["default"], Json(false));
+  EXPECT_EQ(all[1]["cost"], Json("seconds"));
+  EXPECT_EQ(all[1]["command"], Json("addnorm lab claims --only S11"));
+}
+
 TEST(LabClaims, RefuseValuesThatCannotBe) {
   const TemporaryFolder folder;
   EXPECT_EQ(run(folder, {"--scale", "0"}).code, 2);
@@ -72,6 +89,25 @@ TEST(LabClaims, KeepWhatIsDone) {
   std::vector<std::string> others = asked;
   others[3] = "4";
   EXPECT_FALSE(says(run(folder, others).err, "kept")) << "other options, another result";
+}
+
+TEST(LabClaims, ComputeAnewWhatIsDamagedOfTheirTrainingRuns) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> asked{"--only", "S46", "--scale", "0.01", "--seeds", "2", "--out", "out", "--json", "--again"};
+  const auto measured = [&] {
+    const Ended ended = run(folder, asked);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.code == 0 ? Json(parsed(ended.out, "stdout").array_items().at(0).at("values")).dump() : "";
+  };
+  const std::string whole = measured();
+  for (const char* damaged : {"", "{", "{}", R"({"losses": 3, "broke_off": "x"})", R"({"losses": [], "broke_off": false,
+       "held_out": 1, "gain_moved": 1, "bias_moved": 1, "spread": 1, "gradient_ratio": 1})"}) {
+    std::size_t count = 0;
+    for (const auto& entry : fs::recursive_directory_iterator(folder.path / "out/runs"))
+      if (entry.path().extension() == ".json") std::ofstream(entry.path()) << damaged, ++count;
+    ASSERT_GT(count, 0u);
+    EXPECT_EQ(measured(), whole) << damaged;
+  }
 }
 
 TEST(LabClaims, GoOnWhenOneOfThemFails) {
@@ -120,7 +156,10 @@ TEST(LabClaims, StopAtASignalWithWhatIsDone) {
   process.send(SIGINT);
   const Ended ended = process.end();
   EXPECT_EQ(ended.code, 130);
-  EXPECT_TRUE(says(ended.err, "the same command goes on")) << ended.err;
+  EXPECT_TRUE(says(ended.err,
+                   "stopped by a signal; claims done: 1 of 3, kept in out; go on with: addnorm lab claims --only "
+                   "S11,S52,S16 --out out --json\n"))
+      << ended.err;
   EXPECT_EQ(parsed(ended.out, "stdout").size(), 1u);
   EXPECT_FALSE(fs::exists(folder.path / "out" / "S52.log"));
 }

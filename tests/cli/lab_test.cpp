@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <fstream>
+#include <functional>
 #include <thread>
 
 #include "cli/process.h"
@@ -28,6 +30,8 @@ struct LabTool : testing::Test {
   Json result() const { return parsed(text_of(folder.path / "runs/lab/lab.json"), "lab.json"); }
 
   Json run_of(std::size_t i) const { return result().at("runs").array_items().at(i); }
+
+  Json row_of(std::size_t i) const { return result().at("rows").array_items().at(i); }
 
   /// A child of the process that trains, once it has begun its steps; -1: none came.
   static pid_t training_child(const Process& parent) {
@@ -58,7 +62,7 @@ struct LabTool : testing::Test {
 };
 
 TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
-  const auto asked = lab({"--arrangements", "post-ln,PreLN", "--steps", "10", "--seeds", "2"});
+  const auto asked = lab({"--arrangements", "post-ln,PreLN", "--steps", "100", "--lr", "1e-7", "--seeds", "2"});
   const Ended first = run(asked);
   ASSERT_EQ(first.code, 0) << first.err;
   for (const char* part :
@@ -67,8 +71,8 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   EXPECT_NE(first.err.find("[4/4]"), std::string::npos) << first.err;
   const Json json = result();
   EXPECT_EQ(json["runs"].size(), 4u);
-  EXPECT_EQ(json["runs"][0]["steps_done"], Json(10));
-  EXPECT_EQ(json["runs"][0]["curve"]["loss"].size(), 10u);
+  EXPECT_EQ(json["runs"][0]["steps_done"], Json(100));
+  EXPECT_EQ(json["runs"][0]["curve"]["loss"].size(), 100u);
 
   const Ended second = run(asked);
   EXPECT_EQ(second.code, 0) << second.err;
@@ -80,7 +84,7 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
   const std::size_t depth = first.out.find("addnorm depth ");
   ASSERT_NE(depth, std::string::npos) << first.out;
   const std::string suggested = first.out.substr(depth, first.out.find('\n', depth) - depth);
-  for (const char* part : {"--d-model 16", "--heads 2", "--seq-len 16", "--batch-size 4", "--steps 10", "--arrangement post-ln"})
+  for (const char* part : {"--d-model 16", "--heads 2", "--seq-len 16", "--batch-size 4", "--steps 100", "--arrangement post-ln"})
     EXPECT_NE(suggested.find(part), std::string::npos) << suggested;
   EXPECT_EQ(suggested.find("--layers"), std::string::npos) << suggested;
   const Ended again = run({"lab", "--grid", "runs/lab/lab-grid.json", "--out", "runs/lab", "--no-predict", "--no-confirm"});
@@ -89,7 +93,7 @@ TEST_F(LabTool, RunsAGridPrintsATableAndRunsNothingTwice) {
 }
 
 TEST_F(LabTool, PredictsBeforeItRunsAndKeepsThePredictions) {
-  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "25", "--seeds", "1"});
+  std::vector<std::string> asked = lab({"--arrangements", "pre-ln", "--steps", "100", "--seeds", "1"});
   std::erase(asked, "--no-predict");
   const Ended first = run(asked);
   ASSERT_EQ(first.code, 0) << first.err;
@@ -142,7 +146,10 @@ TEST_F(LabTool, StopsAtASignalAndGoesOnWhereItWas) {
   process.send(SIGINT);
   const Ended ended = process.end();
   EXPECT_EQ(ended.code, 130) << ended.err;
-  EXPECT_NE(ended.err.find("the same command goes on"), std::string::npos) << ended.err;
+  for (const char* part : {"stopped by a signal; runs done: 0 of 1, kept with those that were begun in runs/lab; go on with: "
+                           "addnorm lab --d-model 16 ",
+                           " --arrangements pre-ln --steps 1500 --seeds 1\n"})
+    EXPECT_NE(ended.err.find(part), std::string::npos) << ended.err;
   const std::string place = run_of(0)["folder"].text();
   const fs::path kept = folder.path / "runs/lab" / place;
   EXPECT_EQ(run_of(0)["state"], Json("stopped"));
@@ -156,6 +163,31 @@ TEST_F(LabTool, StopsAtASignalAndGoesOnWhereItWas) {
   EXPECT_EQ(run_of(0)["steps_done"], Json(1500));
   EXPECT_EQ(parsed(text_of(kept / "run.json"), "run.json")["begun"].text(), begun);
   EXPECT_TRUE(text_of(kept / "metrics.jsonl").starts_with(before));  // the same lines: seconds and all
+}
+
+TEST_F(LabTool, SaysAtASignalWhatDepthAndPreflightKeep) {
+  Process depth(folder.path, tiny("depth", {"--arrangement", "pre-ln", "--steps", "5000", "--most", "2"}));
+  wait_for_steps(5);
+  depth.send(SIGINT);
+  const Ended of_depth = depth.end();
+  EXPECT_EQ(of_depth.code, 130) << of_depth.err;
+  EXPECT_NE(
+      of_depth.err.find("stopped by a signal; runs that are done or were begun are kept in runs/lab; go on with: addnorm depth "),
+      std::string::npos)
+      << of_depth.err;
+  EXPECT_NE(of_depth.out.find("stopped; so far no depth trains"), std::string::npos) << of_depth.out;
+
+  Process preflight(folder.path, {"preflight", "--arrangement", "post-ln", "--layers", "48"});
+  ASSERT_TRUE(preflight.wait_until_it_listens());
+  preflight.send(SIGTERM);
+  const Ended of_preflight = preflight.end();
+  EXPECT_EQ(of_preflight.code, 143) << of_preflight.err;
+  EXPECT_NE(
+      of_preflight.err.find("stopped by a signal; preflight keeps nothing; begin again with: addnorm preflight --arrangement "
+                            "post-ln --layers 48\n"),
+      std::string::npos)
+      << of_preflight.err;
+  EXPECT_EQ(of_preflight.out, "");
 }
 
 TEST_F(LabTool, LosesOnlyTheRowsOfADataFileThatVanishes) {
@@ -173,6 +205,80 @@ TEST_F(LabTool, LosesOnlyTheRowsOfADataFileThatVanishes) {
   EXPECT_EQ(result()["failed"], Json(1));
   EXPECT_EQ(run_of(0)["state"], Json("done"));
   EXPECT_EQ(run_of(2)["state"], Json("done"));
+}
+
+TEST_F(LabTool, RunsAnewWhatHasLostAFileAndKeepsTheRest) {
+  const auto asked = lab({"--arrangements", "post-ln,pre-ln", "--steps", "60", "--seeds", "1"});
+  ASSERT_EQ(run(asked).code, 0);
+  const Json before = result();
+  const fs::path lab_folder = folder.path / "runs/lab", whole = folder.path / "whole";
+  fs::copy(lab_folder, whole, fs::copy_options::recursive);
+  const std::string mine = run_of(1)["folder"].text(), other = run_of(0)["folder"].text();
+  const auto half = [](const fs::path& file) { fs::resize_file(file, fs::file_size(file) / 2); };
+  struct Case {
+    const char* name;
+    std::function<void(const fs::path&)> damage;
+    const char* told;  // "": it goes on in its folder
+  };
+  const std::vector<Case> cases{
+      {"metrics lost", [](const fs::path& at) { fs::remove(at / "metrics.jsonl"); }, "metrics.jsonl has lost step 1"},
+      {"metrics cut", [&](const fs::path& at) { half(at / "metrics.jsonl"); }, "metrics.jsonl has lost step "},
+      {"a line lost",
+       [](const fs::path& at) {
+         std::string text = text_of(at / "metrics.jsonl");
+         const std::size_t first = text.find('\n') + 1;
+         text.erase(first, text.find('\n', first) + 1 - first);
+         std::ofstream(at / "metrics.jsonl") << text;
+       },
+       "metrics.jsonl has lost step 2"},
+      {"probes lost", [](const fs::path& at) { fs::remove(at / "probes.jsonl"); }, "probes.jsonl has lost"},
+      {"probes cut", [&](const fs::path& at) { half(at / "probes.jsonl"); }, "probes.jsonl has lost"},
+      {"done cut", [&](const fs::path& at) { half(at / "done.json"); }, ""},
+      {"record cut, not done",
+       [&](const fs::path& at) {
+         half(at / "run.json");
+         fs::remove(at / "done.json");
+       },
+       "run.json"},
+      {"checkpoints cut, not done",
+       [&](const fs::path& at) {
+         for (const auto& entry : fs::directory_iterator(at / "checkpoints")) half(entry.path());
+         fs::remove(at / "done.json");
+       },
+       "none of its checkpoints can be read"},
+  };
+  for (const Case& one : cases) {
+    SCOPED_TRACE(one.name);
+    fs::remove_all(lab_folder);
+    fs::copy(whole, lab_folder, fs::copy_options::recursive);
+    const auto untouched = fs::last_write_time(lab_folder / other / "metrics.jsonl");
+    one.damage(lab_folder / mine);
+    const Ended ended = run(asked);
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    EXPECT_EQ(run_of(1)["state"], Json("done"));
+    EXPECT_EQ(run_of(1)["steps_done"], Json(60));
+    EXPECT_EQ(run_of(1)["loss"], before.at("runs").array_items().at(1).at("loss"));
+    EXPECT_EQ(run_of(0)["cached"], Json(true));
+    EXPECT_EQ(fs::last_write_time(lab_folder / other / "metrics.jsonl"), untouched);
+    EXPECT_EQ(fs::exists(lab_folder / (mine + ".damaged")), *one.told != '\0');
+    if (*one.told != '\0') {
+      for (const char* part : {"run anew: ", one.told, ".damaged"})
+        EXPECT_NE(ended.err.find(part), std::string::npos) << part << "\n" << ended.err;
+    }
+    EXPECT_NE(run(asked).err.find("2 of them are done already"), std::string::npos);
+  }
+}
+
+TEST_F(LabTool, TellsWhatItFoundWhereNothingMoreCanBeWritten) {
+  const auto asked = lab({"--arrangements", "pre-ln", "--steps", "60", "--seeds", "1"});
+  ASSERT_EQ(run(asked).code, 0);
+  fs::remove(folder.path / "runs/lab/lab.json");
+  fs::create_directory(folder.path / "runs/lab/lab.json");  // no file can be put there
+  const Ended ended = run(asked);
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("the result is not kept: "), std::string::npos) << ended.err;
+  EXPECT_NE(ended.out.find("pre-ln, 2 layers"), std::string::npos) << ended.out;
+  EXPECT_EQ(ended.out.find("results: "), std::string::npos) << ended.out;
 }
 
 TEST_F(LabTool, RefusesAFolderThatAnotherLabHas) {
@@ -230,12 +336,36 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   refused({"lab", "nonsense"}, {"nonsense"});
 }
 
-TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
-  const Ended ended = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2"}));
+TEST_F(LabTool, SaysOfFewStepsThatTheyAreTooShortToTell) {
+  const Ended ended = run(lab({"--arrangements", "post-ln,pre-ln", "--steps", "20", "--seeds", "2"}));
   ASSERT_EQ(ended.code, 0) << ended.err;
-  EXPECT_NE(ended.out.find("not even one layer trains"), std::string::npos) << ended.out;  // nothing learns in 10 steps
-  const Ended json = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "10", "--most", "2", "--json"}));
-  EXPECT_EQ(parsed(json.out, "stdout")["deepest"], Json(0));
+  for (const char* part : {"too short to tell", "2 rows too short to tell: a run", "--steps 300"})
+    EXPECT_NE(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
+  for (const char* part : {"stuck", "slow", "cause:", "suspected", "NO"})
+    EXPECT_EQ(ended.out.find(part), std::string::npos) << part << "\n" << ended.out;
+  EXPECT_EQ(row_of(0)["happened"], Json("too short to tell"));
+  EXPECT_TRUE(row_of(0)["cause"].is_null());
+  EXPECT_EQ(run_of(0)["outcome"], Json("too short to tell"));
+}
+
+TEST_F(LabTool, HelpOfDepthSaysHowItLooksAndTakesOneValueEach) {
+  const std::string help = run({"depth", "--help"}).out;
+  for (const char* part : {"How it looks:", "--arrangement NAME ", "--lr X ", "Examples:", "--warmup-steps 200", "--most N"})
+    EXPECT_NE(help.find(part), std::string::npos) << part << "\n" << help;
+  for (const char* part : {"act 1", "NAME,..."}) EXPECT_EQ(help.find(part), std::string::npos) << part << "\n" << help;
+}
+
+TEST_F(LabTool, FindsTheDeepestStackThatTrains) {
+  const auto asked = tiny("depth", {"--arrangement", "pre-ln", "--steps", "100", "--lr", "1e-7", "--most", "2"});
+  const Ended ended = run(asked);
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("not even one layer trains"), std::string::npos) << ended.out;  // nothing learns at such a rate
+  std::vector<std::string> as_json = asked;
+  as_json.push_back("--json");
+  EXPECT_EQ(parsed(run(as_json).out, "stdout")["deepest"], Json(0));
+  const Ended brief = run(tiny("depth", {"--arrangement", "pre-ln", "--steps", "20", "--most", "2"}));
+  EXPECT_EQ(brief.code, 1);
+  EXPECT_NE(brief.out.find("not found: runs of 20 steps are too short to tell"), std::string::npos) << brief.out;
 }
 
 }  // namespace

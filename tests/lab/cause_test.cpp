@@ -44,6 +44,7 @@ std::optional<Cause> cause_of(const std::vector<ProbeRecord>& records, const Jud
 
 TEST(Cause, OfATrainedRunThereIsNone) {
   EXPECT_FALSE(cause_of({collapsed(1)}, {.outcome = Outcome::trained, .loss = 2, .best = 2}).has_value());
+  EXPECT_FALSE(cause_of({collapsed(1)}, {.outcome = Outcome::too_short, .loss = 3.4, .best = 3.4}).has_value());
 }
 
 TEST(Cause, NamesTheStepAndTheUnitWhereTokensBecameAlikeAndTheGradientWasGone) {

@@ -41,7 +41,7 @@ case $config in
 esac
 loss=2.0; case $config in *post-ln*wu0*) loss=3.4
   echo '{"step":1,"stacks":[{"units":["a","b"],"spread":[1,1,0.001],"gradient_norm":[1e-9,1e-9,1]}]}' > "$out/probes.jsonl";; esac
-i=1; while [ $i -le 30 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); done > "$out/metrics.jsonl"
+i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); done > "$out/metrics.jsonl"
 )");
     chmod(program.c_str(), 0755);
   }
@@ -53,7 +53,7 @@ i=1; while [ $i -le 30 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); do
     return all;
   }
   static std::string rows(const std::string& names, const std::string& more = "") {
-    return R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 30)" + more +
+    return R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120)" + more +
            R"(}, "seeds": 2, "grid": {"arrangement": [)" + names + "]}}";
   }
   test::TemporaryFolder folder;
@@ -117,6 +117,25 @@ TEST_F(GridRuns, ThatCrashEndNothingElseAndAreTriedAgain) {
   EXPECT_EQ(again.runs[1].state, RunState::done);
 }
 
+TEST_F(GridRuns, GoOnWithoutPredictionsThatCrash) {
+  folder.write("tool", R"(#!/bin/sh
+case "$1 $2" in "lab predict") kill -SEGV $$;; esac
+while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
+i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":2.0}"; i=$((i+1)); done > "$out/metrics.jsonl"
+)");
+  chmod(program.c_str(), 0755);
+  GridRequest asked = request(rows(R"("pre-ln", "deepnorm")"));
+  asked.predict = true;
+  const GridResult result = run_grid(asked, watching);
+  EXPECT_TRUE(result.finished);
+  for (const RowResult& row : result.rows) {
+    EXPECT_FALSE(row.prediction.has_value());
+    expect_in(row.no_prediction, {"signal 11"});
+    EXPECT_EQ(row.happened, Happened::trains);
+    EXPECT_FALSE(row.agreed().has_value());
+  }
+}
+
 TEST_F(GridRuns, ThatEndByNumbersThatAreNotFiniteAreResults) {
   const GridRequest asked = request(rows(R"("rezero")"));
   const GridResult result = run_grid(asked, watching);
@@ -128,7 +147,7 @@ TEST_F(GridRuns, ThatEndByNumbersThatAreNotFiniteAreResults) {
 }
 
 TEST_F(GridRuns, ThatTwoRowsAskForAreRunOnce) {
-  const GridResult result = run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 30}, "seeds": 1,
+  const GridResult result = run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 1,
                            "rows": [{"arrangement": "pre-ln"}, {"arrangement": "PreLN", "norm": "layernorm"}]})"),
                                      watching);
   EXPECT_EQ(watching.started, 1u);
@@ -157,14 +176,14 @@ TEST_F(GridRuns, KeepWhatIsDoneWhenTheyAreStopped) {
 TEST_F(GridRuns, AreRefusedBeforeTheFirstStarts) {
   const auto refused = [&]<class Kind>(Kind*, const std::string& last_row) {
     return refusal<Kind>([&] {
-      run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 30}, "rows": [{}, )" + last_row + "]}"),
+      run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "rows": [{}, )" + last_row + "]}"),
                watching);
     });
   };
   UsageError* const usage = nullptr;
   DataError* const data = nullptr;
   Error* const any = nullptr;
-  expect_in(refused(usage, R"({"warmup_steps": 31})"), {"g: rows[1]", "--warmup-steps is 31"});
+  expect_in(refused(usage, R"({"warmup_steps": 121})"), {"g: rows[1]", "--warmup-steps is 121"});
   expect_in(refused(usage, R"({"momentum": 0.5})"), {"g: rows[1]", "--momentum has no effect"});
   expect_in(refused(usage, R"({"heads": 3})"), {"g: rows[1]", "heads"});
   expect_in(refused(usage, R"({"norm": "nonorm"})"), {"g: rows[1]", "nonorm", "layernorm"});
@@ -172,8 +191,8 @@ TEST_F(GridRuns, AreRefusedBeforeTheFirstStarts) {
   expect_in(refused(data, R"({"data": "nowhere.txt"})"), {"g: rows[1]", "nowhere.txt"});
   expect_in(refused(any, R"({"layers": 1000000, "d_model": 4096})"), {"g: rows[1]", "memory"});
   GridRequest too_long = request(rows(R"("pre-ln")"));
-  too_long.spec.with_warmup = 31;
-  expect_in(refusal<UsageError>([&] { run_grid(too_long, watching); }), {"with_warmup is 31", "30 steps"});
+  too_long.spec.with_warmup = 121;
+  expect_in(refusal<UsageError>([&] { run_grid(too_long, watching); }), {"with_warmup is 121", "120 steps"});
   EXPECT_EQ(watching.started, 0u);
   EXPECT_FALSE(fs::exists(folder.path / "lab"));
 }
@@ -198,15 +217,42 @@ TEST_F(GridRuns, ConfirmACauseByAnotherRowOfTheGrid) {
   EXPECT_FALSE(result.rows[1].cause.has_value());
 }
 
+TEST_F(GridRuns, OfTooFewStepsAddNoRowsAndFindNoDepth) {
+  folder.write("tool", R"(#!/bin/sh
+while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
+echo '{"step":1,"stacks":[{"units":["a","b"],"spread":[1,1,0.001],"gradient_norm":[1e-9,1e-9,1]}]}' > "$out/probes.jsonl"
+i=1; while [ $i -le 20 ]; do echo "{\"step\":$i,\"loss\":3.4}"; i=$((i+1)); done > "$out/metrics.jsonl"
+)");
+  chmod(program.c_str(), 0755);
+  GridRequest asked = request(rows(R"("post-ln", "pre-ln")"));
+  for (GridRow& row : asked.spec.rows)
+    row.options = with_lab_defaults(R"({"arrangement": "post-ln", "d_model": 16, "layers": 2, "seq_len": 8, "steps": 20})", "g");
+  asked.spec.with_warmup = 20;
+  asked.confirm = true;
+  const GridResult result = run_grid(asked, watching);
+  EXPECT_EQ(result.rows.size(), 2u);
+  EXPECT_EQ(result.rows[0].happened, Happened::too_short);
+  EXPECT_FALSE(result.rows[0].cause.has_value());
+
+  DepthRequest deep{.options = R"({"d_model": 16, "seq_len": 8, "steps": 20, "arrangement": "pre-ln"})"};
+  deep.grid = request(rows(R"("pre-ln")"));
+  const DepthResult found = find_depth(deep, watching);
+  EXPECT_FALSE(found.finished);
+  EXPECT_EQ(found.fails, 0u);
+  expect_in(found.text(), {"not found: runs of 20 steps are too short to tell", "--steps 300"});
+  const Json json = parsed(to_json(found), "depth");
+  EXPECT_TRUE(json["tried"][0]["trains"].is_null());
+}
+
 TEST_F(GridRuns, FindTheDeepestStackThatTrains) {
   program = folder.write("tool2", R"(#!/bin/sh
 while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
 name=${out##*/}; layers=${name#pre-ln-}; layers=${layers%%L*}
 loss=2.0; [ "$layers" -le 13 ] || loss=3.4
-i=1; while [ $i -le 30 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); done > "$out/metrics.jsonl"
+i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); done > "$out/metrics.jsonl"
 )");
   chmod(program.c_str(), 0755);
-  DepthRequest asked{.options = R"({"d_model": 16, "seq_len": 8, "steps": 30, "arrangement": "pre-ln"})"};
+  DepthRequest asked{.options = R"({"d_model": 16, "seq_len": 8, "steps": 120, "arrangement": "pre-ln"})"};
   asked.grid = request(rows(R"("pre-ln")"));
   const DepthResult found = find_depth(asked, watching);
   EXPECT_EQ(found.deepest, 13u);

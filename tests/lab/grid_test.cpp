@@ -215,6 +215,22 @@ TEST(Comparisons, AreOfRowsWithTheSameData) {
   EXPECT_TRUE(comparisons(result).lines.empty());
 }
 
+TEST(Comparisons, AndPredictionsCountRowsThatAreTheSameOnce) {
+  GridResult result = made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}, {}, {}});
+  for (const std::size_t copy : {2u, 3u}) {
+    result.rows[copy] = result.rows[0];
+    result.rows[copy].label = "row 0 again";
+  }
+  for (RowResult& row : result.rows) row.prediction = Prediction{.forecast = Forecast::trains};
+  summarise(result);
+  const auto lines = comparisons(result).lines;
+  ASSERT_EQ(lines.size(), 1u);
+  EXPECT_EQ(lines, comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).lines);  // p too: there is one pair
+  EXPECT_EQ(confusion_of(result).rows(), 2u);
+  EXPECT_TRUE(result.is_repeated(3));
+  EXPECT_FALSE(result.is_repeated(0));
+}
+
 TEST(Comparisons, LeaveOutRowsWithOneSeedAndSaySo) {
   const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}})).lines;
   ASSERT_EQ(lines.size(), 1u);
@@ -228,6 +244,45 @@ TEST(Rows, SayWhatHappenedAndHowFarFromTheFloor) {
   EXPECT_NEAR(result.rows[0].distance, (2.0 + 2.0 + 3.4) / 3 - 1.8, 1e-12);
   EXPECT_EQ(result.rows[1].happened, Happened::does_not_train);
   EXPECT_EQ(result.rows[1].outcome_text(), "trained 1, stuck 2 of 3");
+}
+
+TEST(Rows, OfRunsThatAreTooShortAreNeitherAgreedNorDisagreed) {
+  GridResult result = made_up({{3.4, 3.4, 3.4}, {2.0, 3.4, 3.4}, {2.0, 2.0, 3.4}, {3.4, 3.4, 3.4}});
+  for (GridRun& run : result.runs)
+    if (run.judged.outcome == Outcome::stuck) run.judged.outcome = Outcome::too_short;
+  for (std::size_t i = 9; i < 11; ++i) result.runs[i].judged.outcome = Outcome::diverged;  // most of the last row
+  for (RowResult& row : result.rows) row.prediction = Prediction{.forecast = Forecast::trains};
+  summarise(result);
+  EXPECT_EQ(result.rows[0].happened, Happened::too_short);
+  EXPECT_EQ(result.rows[0].outcome_text(), "too short 3 of 3");
+  EXPECT_EQ(result.rows[1].happened, Happened::too_short);  // the other two decide
+  EXPECT_EQ(result.rows[2].happened, Happened::trains);     // whatever becomes of the third
+  EXPECT_EQ(result.rows[3].happened, Happened::does_not_train);
+  EXPECT_EQ(result.rows[3].outcome_text(), "diverged 2, too short 1 of 3");
+  EXPECT_FALSE(result.rows[0].agreed().has_value());
+  EXPECT_FALSE(result.rows[1].agreed().has_value());
+  EXPECT_TRUE(*result.rows[2].agreed());
+  EXPECT_FALSE(*result.rows[3].agreed());
+  EXPECT_FALSE(result.rows[0].cause.has_value());
+  EXPECT_FALSE(result.rows[0].slow());
+  EXPECT_EQ(confusion_of(result).rows(), 2u);
+  result.folder = "lab";
+  const Json json = parsed(to_json(result), "lab.json");
+  EXPECT_EQ(json["rows"][0]["happened"], Json("too short to tell"));
+  EXPECT_EQ(json["rows"][0]["outcomes"][0], Json("too short to tell"));
+  EXPECT_TRUE(json["rows"][0]["agreed"].is_null());
+}
+
+TEST(Rows, AreNotSaidToFailWithMoreWarmupByRunsThatAreTooShort) {
+  GridResult result = made_up({{3.4}, {3.4}});
+  const auto become = [&](std::size_t row, const char* options) {
+    result.rows[row].row.options = result.rows[row].options = options;
+  };
+  become(0, R"({"arrangement": "post-ln", "warmup_steps": 0, "steps": 300})");
+  become(1, R"({"arrangement": "post-ln", "warmup_steps": 200, "steps": 300})");
+  result.runs[1].judged.outcome = Outcome::too_short;
+  summarise(result);
+  EXPECT_EQ(result.rows[0].happened, Happened::does_not_train);
 }
 
 TEST(Rows, NeedWarmupWhereACopyWithMoreOfItTrains) {

@@ -47,6 +47,26 @@ TEST(Outcome, TellsSlowFromStuck) {
   EXPECT_EQ(judge(std::vector<double>(100, 2.9), kLanguage).outcome, Outcome::stuck);  // off the plateau, but nothing falls
 }
 
+TEST(Outcome, OfFewStepsIsTooShortToTellUnlessItTrainedOrDiverged) {
+  EXPECT_EQ(judge(std::vector<double>(99, 3.4), kLanguage).outcome, Outcome::too_short);
+  EXPECT_EQ(judge(std::vector<double>(100, 3.4), kLanguage).outcome, Outcome::stuck);
+  EXPECT_EQ(judge(falling(3.8, 2.8, 99), kLanguage).outcome, Outcome::too_short);  // whether slow or not
+  EXPECT_EQ(judge(std::vector<double>(1, 3.8), kLanguage).outcome, Outcome::too_short);
+  EXPECT_EQ(judge(std::vector<double>(20, 2.0), kLanguage).outcome, Outcome::trained);
+  EXPECT_EQ(judge(std::vector<double>(5, 3.8), kLanguage, true).outcome, Outcome::diverged);
+  EXPECT_EQ(judge(joined(std::vector<double>(30, 2.0), std::vector<double>(30, 3.7)), kLanguage).outcome, Outcome::diverged);
+  EXPECT_EQ(judge(std::vector<double>(20, 3.4), kLanguage).text(), "too short to tell, 3.40");
+}
+
+TEST(Outcome, CountsStepsOfAWarmupByTheirShareOfTheRate) {
+  EXPECT_DOUBLE_EQ(steps_at_full_rate(300, 0), 300);
+  EXPECT_DOUBLE_EQ(steps_at_full_rate(300, 200), 200);
+  EXPECT_DOUBLE_EQ(steps_at_full_rate(200, 200), 100);
+  EXPECT_DOUBLE_EQ(steps_at_full_rate(100, 200), 25);
+  EXPECT_EQ(judge(std::vector<double>(199, 3.4), kLanguage, false, 200).outcome, Outcome::too_short);
+  EXPECT_EQ(judge(std::vector<double>(200, 3.4), kLanguage, false, 200).outcome, Outcome::stuck);
+}
+
 TEST(Outcome, SaysWhenARunThatHadTrainedDiverged) {
   const Judged j = judge(joined(falling(3.8, 2.0, 200), std::vector<double>(100, 3.7)), kLanguage);
   EXPECT_EQ(j.outcome, Outcome::diverged);

@@ -55,7 +55,8 @@ struct Cause {
 ///
 /// in most records of the second half of the run; the first four, where a number that was not finite ended the run, in any. What
 /// was not measured (gradients with recompute) speaks for nothing.
-/// "Below unit k": the highest k with g_(k-1) < 0.01 g_K. Of several stacks, the last. Nothing where the run trained.
+/// "Below unit k": the highest k with g_(k-1) < 0.01 g_K. Of several stacks, the last. Nothing where the run trained or was
+/// too short to tell.
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged);
 /// All kinds of which a rule on the probes holds in most records of the second half, whatever became of the run.
 std::vector<CauseKind> signs_in(std::span<const ProbeRecord> records);

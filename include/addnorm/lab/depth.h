@@ -21,6 +21,7 @@ struct DepthRequest {
 struct DepthTried {
   std::size_t layers = 0;
   bool trains = false;
+  bool too_short = false;  ///< its runs were too short to tell
   double loss = 0;         ///< mean over seeds; NaN: not finite
   std::string outcome{};   ///< "trained 1 of 1"
   std::string forecast{};  ///< of preflight; "": it was not asked
@@ -31,8 +32,8 @@ struct DepthResult {
   std::size_t deepest = 0;          ///< that trains; 0: not even one layer
   std::size_t fails = 0;            ///< the least depth that was tried and does not train; 0: all did
   std::vector<DepthTried> tried{};  ///< by depth
-  std::string problem{};            ///< why it ended early: runs that failed; "": it did not
-  bool finished = false;            ///< false: go_on() said no, or runs failed
+  std::string problem{};            ///< why it ended early: runs that failed, or were too short to tell; "": it did not
+  bool finished = false;            ///< false: go_on() said no, or there is a problem
   std::string text() const;         ///< one sentence
 };
 

@@ -37,12 +37,14 @@ struct GridRun {
   std::string key{};  ///< hash of all planned options, the data and the version: same key, same run
   std::filesystem::path folder{};
   std::size_t steps = 0;
-  double work = 0;  ///< what it costs beside others: steps times tokens times layers times width
+  std::size_t warmup = 0;  ///< of them
+  double work = 0;         ///< what it costs beside others: steps times tokens times layers times width
   RunState state = RunState::waiting;
   bool cached = false;           ///< it was there already
   std::vector<double> losses{};  ///< of step 1, 2, ...
   Judged judged{};               ///< of a run that is done
   std::string broke_off{};       ///< why it ended early, by numbers that were not finite; "": it did not
+  std::string redone{};          ///< why it was run anew, and where the old folder is: what that had lost; "": it was not
   std::string problem{};         ///< of a run that failed: by signal, exit code or complaint
   double seconds = 0;
   std::optional<Cause> cause{};    ///< where it is done and did not train
@@ -74,8 +76,9 @@ enum class Happened : unsigned char {
   needs_warmup,    ///< they did not, and with more warm-up steps they did
   will_not_train,  ///< they did not, with more warm-up steps neither
   does_not_train,  ///< they did not; nobody has tried more warm-up steps
+  too_short,       ///< what runs that were too short to tell would have become decides
 };
-const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train"
+const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
 
 struct RowResult {
   GridRow row{};
@@ -92,20 +95,21 @@ struct RowResult {
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   // Of runs that are done.
-  std::size_t done = 0, trained = 0;
+  std::size_t done = 0, trained = 0, too_short = 0;
   Spread loss{};        ///< of the means of their last losses; runs that broke off are left out
   double distance = 0;  ///< loss.mean - floor; NaN: no floor
   Happened happened = Happened::unknown;
   std::optional<Cause> cause{};  ///< of most that did not train
 
-  /// Nothing: there is no prediction, or no run. A "does not train" agrees with both forecasts of failure.
+  /// Nothing: there is no prediction, or no run that tells. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
   bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
   std::string outcome_text() const;     ///< "trained 3 of 3", "stuck 2, diverged 1 of 3"
   std::vector<std::string> outcomes{};  ///< of each run that is done, in order: "trained", ...
 };
 
-/// Predicted against happened, of rows where both are known and the warm-up was tried where they failed.
+/// Predicted against happened, of rows where both are known and the warm-up was tried where they failed. Rows that are the same
+/// configuration count once.
 struct Confusion {
   std::size_t counts[3][3] = {};     ///< [forecast][happened]: trains, needs warm-up, will not train
   std::size_t two_way[2][2] = {};    ///< [forecast trains ? 0 : 1][trains ? 0 : 1], of all rows
@@ -121,7 +125,9 @@ struct GridResult {
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
   double seconds = 0;
-  std::size_t failed() const;  ///< runs
+  std::string not_written{};                ///< why the result is not in the folder; "": it is, or was not asked for
+  std::size_t failed() const;               ///< runs
+  bool is_repeated(std::size_t row) const;  ///< an earlier row has the same runs: it is the same configuration
 };
 
 /// Fills everything of the rows that follows from their runs.
@@ -130,7 +136,7 @@ Confusion confusion_of(const GridResult& result);
 
 /// The best row that trained against each other one of the same data, sequence length and kind of model, best first: "deepnorm is
 /// below pre-ln by 0.05 (p 0.004)", or "deepnorm and rezero: no difference outside the noise (0.01, p 0.6)". Rows with fewer than
-/// three seeds, and copies that the grid did not ask for, are left out.
+/// three seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
 ///
 /// Which row is the best is seen by the same losses, so p is corrected for all pairs among them, not only for those that are
 /// told: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear one

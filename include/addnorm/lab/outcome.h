@@ -11,15 +11,26 @@ namespace addnorm {
 
 /// How a run of some hundred steps went, in the words of the lab.
 enum class Outcome : unsigned char {
-  trained,   ///< its last losses are below the line
-  slow,      ///< above the line, but it has left the plateau and the loss still falls
-  stuck,     ///< it learned how often each token occurs, or not even that
-  diverged,  ///< it was below the line and ended above it, worse by more than chance; or a number was not finite
+  trained,    ///< its last losses are below the line
+  slow,       ///< above the line, but it has left the plateau and the loss still falls
+  stuck,      ///< it learned how often each token occurs, or not even that
+  diverged,   ///< it was below the line and ended above it, worse by more than chance; or a number was not finite
+  too_short,  ///< none of these, after so few steps that those who will train look the same
 };
-const char* name_of(Outcome outcome);  ///< "trained", "slow", "stuck", "diverged"
+const char* name_of(Outcome outcome);  ///< "trained", "slow", "stuck", "diverged", "too short to tell"
 
 /// Losses are the mean over this many steps.
 inline constexpr std::size_t kOutcomeWindow = 20;
+
+/// A run that did not train has failed only where those that will train look otherwise by then; one that has neither trained nor
+/// diverged after fewer steps than these is too short to tell. Steps of a linear warm-up count by their share of the full rate,
+///
+///   n of n steps without warm-up;   n - W/2 with one of W steps, n^2 / (2 W) in the middle of it
+///
+/// In the lab without options, rows that train get below the line after 52 to 89 steps without warm-up, and after 179 to 188 with
+/// one of 200, which is 79 to 88 by this count.
+inline constexpr double kStepsToTell = 100;
+double steps_at_full_rate(std::size_t steps, std::size_t warmup);
 
 /// Below which mean of the last losses a run counts as trained: three quarters of the way from the unigram to the bigram loss,
 ///
@@ -39,7 +50,8 @@ struct Judged {
   bool broke_off = false;        ///< it ended early, by a number that was not finite
   std::string text() const;      ///< "trained, 2.03", "diverged at step 214 (2.05 before)"
 };
-/// `losses` of step 1, 2, ... (nats per label). `broke_off`: the run ended early because a number was not finite.
+/// `losses` of step 1, 2, ... (nats per label). `broke_off`: the run ended early because a number was not finite. `warmup`: its
+/// steps.
 ///
 /// "More than chance": a mean over a window is above the lowest one by more than six of its deviations,
 ///
@@ -47,6 +59,6 @@ struct Judged {
 ///
 /// that is by the noise of single losses, as if they were normal and independent: neighbours know nothing of a trend, and a
 /// median nothing of a jump. A run that hovers at the line is therefore slow or stuck, not diverged.
-Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off = false);
+Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off = false, std::size_t warmup = 0);
 
 }  // namespace addnorm

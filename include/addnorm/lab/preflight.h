@@ -68,7 +68,8 @@ struct PreflightResult {
   std::size_t horizon = kForecastSteps;  ///< steps that the verdict is for
   RunOptions options{};                  ///< as asked for, planned
   std::optional<Baselines> baselines{};
-  bool stopped = false;  ///< go_on() said no
+  bool stopped = false;              ///< go_on() said no
+  std::vector<std::string> notes{};  ///< of whoever read the config: what it has that was not tried
   double seconds = 0;
 
   /// The trial that the reason is about.
