@@ -35,7 +35,8 @@ PreflightRequest request_of(PreflightChoices& o) {
   request.advice = !o.no_advice;
   request.cache = o.place.cache.empty() ? default_cache() : o.place.cache;
   require(o.seeds >= 1 && o.seeds <= 100, "--seeds is ", o.seeds, "; it must be 1 ... 100");
-  require(o.seconds > 0 && o.seconds <= 3600, "--seconds is ", o.seconds, "; it must be above 0, and at most 3600");
+  require(o.seconds > 0 && o.seconds <= kMostSeconds, "--seconds is ", o.seconds, "; it must be above 0, and at most ",
+          kMostSeconds);
   require(!(o.max_lr && o.min_warmup), "--max-lr and --min-warmup are both given; ask for one after the other");
   return request;
 }

@@ -54,9 +54,10 @@ void require_possible(const TrialGround& ground, const RunOptions& options) {
   const double looks = static_cast<double>(kTrialSteps * ground.request.seeds);
   const RunOptions twin = twin_within(options, ground.flops / looks, ground.may_shorten).options;
   const double seconds = step_flops(twin) * looks / kFlopsPerSecond;
+  const double enough = std::ceil(seconds / kMostOfTheTime);
   require(seconds <= kMostOfTheTime * ground.request.seconds, "a trial of ", options.model.layers, " layers takes about ",
-          short_figure(seconds), " seconds even with d_model ", twin.model.d_model,
-          "; try fewer --layers, or allow it with --seconds ", std::ceil(seconds));
+          short_figure(seconds), " seconds even with d_model ", twin.model.d_model, "; try fewer --layers",
+          enough <= kMostSeconds ? concat(", or allow it with --seconds ", enough) : "");
   require_fits(estimate_memory(twin.model, {.optimizer = twin.optimizer.kind, .batch_size = twin.batch_size}),
                available_memory());
 }
@@ -108,8 +109,8 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
   result.options = p.options;
   result.baselines = p.data.baselines;
   result.beyond = beyond_measured(p.options);
+  const TrialGround ground = ground_of(p, request, observer);  // first what is refused, then what goes over all units
   describe_arrangement(result);
-  const TrialGround ground = ground_of(p, request, observer);
   const Tried tried = try_out(ground, p.options, "as asked");
   judge_by(tried, result);
   const bool too_deep = is_too_deep_without_skip(p.options.model);

@@ -167,7 +167,7 @@ TEST(Preflight, RefusesNonsenseBeforeItTriesAnything) {
   EXPECT_TRUE(
       test::throws_saying<Error>([] { preflight(request(R"("data": ["/nowhere/at/all.txt"])")); }, {"/nowhere/at/all.txt"}));
   EXPECT_TRUE(
-      test::throws_saying<UsageError>([] { preflight(request(R"("layers": 1000000)")); }, {"1000000 layers", "--seconds"}));
+      test::throws_saying<UsageError>([] { preflight(request(R"("layers": 1000000)")); }, {"1000000 layers", "fewer --layers"}));
   PreflightRequest patient = request(R"("layers": 1000000)");
   patient.seconds = 1e6;
   EXPECT_TRUE(test::throws_saying<Error>([&] { preflight(patient); }, {"training needs about", "--layers"}));

@@ -29,6 +29,8 @@ struct Advice {
 
 struct PreflightResult;
 
+inline constexpr double kMostSeconds = 3600;  ///< that a request may give to its trials
+
 struct PreflightRequest {
   GivenOptions given{};   ///< the run to be judged; what is not said is planned as `addnorm train` plans it
   std::size_t seeds = 3;  ///< trials, with seeds from given.options.seed on
