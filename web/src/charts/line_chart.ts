@@ -1,0 +1,165 @@
+// Lines over a common x: means with the spread around them shaded, lines of reference, labels at the ends, a reading under the pointer.
+import { area, line } from 'd3-shape';
+import { scaleLinear, scaleLog } from 'd3-scale';
+import { h, styled, svg } from '../dom';
+import { known, short } from '../numbers';
+import { kMarks, type Look } from '../palette';
+import * as tooltip from '../tooltip';
+import { apart, x_axis, y_axis, type Box, type Scale } from './axes';
+
+export interface Series {
+  name: string;
+  look: Look;
+  x: number[];
+  y: (number | null)[];
+  low?: (number | null)[];
+  high?: (number | null)[];
+  points?: boolean; // marks instead of a line
+  faint?: boolean;
+}
+
+export interface LineChart {
+  series: Series[];
+  x_label: string;
+  y_label: string;
+  references?: { value: number; text: string }[];
+  height?: number;
+  log_x?: boolean;
+  log_y?: boolean;
+  y_domain?: [number, number];
+  label_ends?: boolean;
+  marker?: { x: number; text: string };
+  describe: string; // for those who do not see it
+}
+
+/** The least and greatest number drawn. */
+function extent(chart: LineChart): [number, number] {
+  if (chart.y_domain) return chart.y_domain;
+  let low = Infinity, high = -Infinity;
+  const see = (v: number | null | undefined): void => {
+    if (!known(v) || (chart.log_y && v <= 0)) return;
+    low = Math.min(low, v);
+    high = Math.max(high, v);
+  };
+  for (const s of chart.series) for (const list of [s.y, s.low, s.high]) list?.forEach(see);
+  for (const r of chart.references ?? []) see(r.value);
+  if (low > high) return chart.log_y ? [0.1, 10] : [0, 1];
+  if (chart.log_y) return low === high ? [low / 3, high * 3] : [low / 1.2, high * 1.2];
+  const pad = (high - low || Math.abs(high) || 1) * 0.05;
+  return [low - pad, high + pad];
+}
+
+export function line_chart(chart: LineChart, width: number): SVGSVGElement {
+  const height = chart.height ?? Math.max(220, Math.min(380, width * 0.5));
+  const label_ends = chart.label_ends !== false && width > 480 && chart.series.length <= 14;
+  const longest = Math.max(0, ...chart.series.map((s) => s.name.length), ...(chart.references ?? []).map((r) => r.text.length * 0.9));
+  const box: Box = { left: 46, top: 30, width: 0, height: height - 30 - 44 };
+  box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
+  const xs = chart.series.flatMap((s) => [s.x[0], s.x[s.x.length - 1]]).filter(known);
+  const x_domain = [Math.min(...xs), Math.max(...xs)];
+  if (!xs.length) x_domain.splice(0, 2, chart.log_x ? 1 : 0, 1);
+  if (x_domain[0] === x_domain[1]) x_domain[1] += 1;
+  const x = (chart.log_x ? scaleLog() : scaleLinear()).domain(x_domain).range([box.left, box.left + box.width]) as unknown as Scale & { invert(v: number): number };
+  const y = (chart.log_y ? scaleLog() : scaleLinear()).domain(extent(chart)).range([box.top + box.height, box.top]) as unknown as Scale;
+  const drawable = (v: number | null | undefined): v is number => known(v) && (!chart.log_y || v > 0);
+  const [y_low, y_high] = y.domain();
+  const at = (v: number): number => y(Math.max(y_low, Math.min(y_high, v)));
+
+  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': chart.describe, class: 'chart' });
+  root.append(y_axis(y, box, chart.y_label, chart.log_y), x_axis(x, box, chart.x_label, chart.log_x));
+
+  const right = box.left + box.width;
+  const labels: { y: number; text: string; look?: Look }[] = [];
+  for (const r of chart.references ?? []) {
+    if (!drawable(r.value) || r.value < y_low || r.value > y_high) continue;
+    root.appendChild(svg('line', { class: 'reference', x1: box.left, x2: right, y1: at(r.value), y2: at(r.value) }));
+    if (label_ends) labels.push({ y: at(r.value), text: r.text });
+    else root.appendChild(svg('text', { class: 'reference-text', x: right - 2, y: at(r.value) - 4, 'text-anchor': 'end' }, r.text));
+  }
+  if (chart.marker) {
+    root.append(svg('line', { class: 'marker', x1: x(chart.marker.x), x2: x(chart.marker.x), y1: box.top, y2: box.top + box.height }),
+      svg('text', { class: 'reference-text', x: x(chart.marker.x) + 4, y: box.top + 10 }, chart.marker.text));
+  }
+
+  for (const s of chart.series) {
+    const index = s.x.map((_, i) => i);
+    const group = svg('g', { class: s.faint ? 'series faint' : 'series', 'data-series': s.name });
+    if (s.low && s.high) {
+      const band = area<number>().defined((i) => drawable(s.low?.[i]) && drawable(s.high?.[i]))
+        .x((i) => x(s.x[i])).y0((i) => at(s.low?.[i] as number)).y1((i) => at(s.high?.[i] as number));
+      group.appendChild(styled(svg('path', { class: 'band', d: band(index) ?? '' }), { fill: s.look.colour }));
+    }
+    if (s.points) {
+      index.forEach((i) => {
+        if (drawable(s.y[i])) group.appendChild(styled(svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }), { fill: s.look.colour }));
+      });
+    } else {
+      const path = line<number>().defined((i) => drawable(s.y[i])).x((i) => x(s.x[i])).y((i) => at(s.y[i] as number));
+      group.appendChild(styled(svg('path', { class: 'line', d: path(index) ?? '', 'stroke-dasharray': s.look.dash || 'none' }), { stroke: s.look.colour }));
+    }
+    root.appendChild(group);
+    let last = s.y.length - 1;
+    while (last >= 0 && !drawable(s.y[last])) --last;
+    if (last >= 0 && label_ends) labels.push({ y: at(s.y[last] as number), text: s.name, look: s.look });
+  }
+  const places = apart(labels.map((l) => l.y), 14, box.top, box.top + box.height);
+  labels.forEach((l, i) => {
+    if (l.look) root.append(
+      styled(svg('path', { d: kMarks[l.look.mark], transform: `translate(${right + 9},${places[i]})` }), { fill: l.look.colour }),
+      svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, l.text));
+    else root.appendChild(svg('text', { class: 'reference-text', x: right + 5, y: places[i], dy: '0.33em' }, l.text));
+  });
+  add_reading(root, chart, box, x);
+  return root;
+}
+
+/** A crosshair by pointer, or by the arrow keys once the figure has the focus. */
+function add_reading(root: SVGSVGElement, chart: LineChart, box: Box, x: Scale & { invert(v: number): number }): void {
+  const cross = svg('line', { class: 'cross', y1: box.top, y2: box.top + box.height, visibility: 'hidden', 'data-screen-only': '' });
+  root.appendChild(cross);
+  const stops = [...new Set(chart.series.flatMap((s) => s.x))].sort((a, b) => a - b);
+  if (!stops.length) return;
+  let stop = stops.length - 1;
+  const show = (value: number, client_x: number, client_y: number): void => {
+    cross.setAttribute('x1', String(x(value)));
+    cross.setAttribute('x2', String(x(value)));
+    cross.setAttribute('visibility', 'visible');
+    const rows = chart.series.slice(0, 40).map((s) => {
+      let best = 0;
+      for (let i = 1; i < s.x.length; ++i) if (Math.abs(s.x[i] - value) < Math.abs(s.x[best] - value)) best = i;
+      return { s, best, y: s.y[best] };
+    }).filter((r) => known(r.y)).sort((a, b) => (b.y as number) - (a.y as number)).slice(0, 16);
+    tooltip.show(client_x, client_y, h('b', null, `${chart.x_label} ${short(value, 4)}`),
+      h('table', null, rows.map(({ s, best, y }) => h('tr', null,
+        h('td', null, styled(h('span', { class: 'key' }), { background: s.look.colour }), s.name),
+        h('td', null, short(y), known(s.low?.[best]) && known(s.high?.[best]) && s.high?.[best] !== s.low?.[best]
+          ? h('small', null, ` ${short(s.low?.[best])} … ${short(s.high?.[best])}`) : null)))));
+  };
+  const nearest = (value: number): number => {
+    let best = 0;
+    for (let i = 1; i < stops.length; ++i) if (Math.abs(x(stops[i]) - value) < Math.abs(x(stops[best]) - value)) best = i;
+    return best;
+  };
+  const hide = (): void => {
+    cross.setAttribute('visibility', 'hidden');
+    tooltip.hide();
+  };
+  root.addEventListener('pointermove', (event) => {
+    const frame = root.getBoundingClientRect();
+    stop = nearest((event.clientX - frame.left) * (root.viewBox.baseVal.width / frame.width));
+    show(stops[stop], event.clientX, event.clientY);
+  });
+  root.addEventListener('pointerleave', hide);
+  root.setAttribute('tabindex', '0');
+  root.addEventListener('keydown', (event) => {
+    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
+    if (event.key === 'Escape') hide();
+    if (!move) return;
+    event.preventDefault();
+    const leap = event.shiftKey ? Math.ceil(stops.length / 20) : 1;
+    stop = Math.max(0, Math.min(stops.length - 1, stop + move * leap));
+    const frame = root.getBoundingClientRect();
+    show(stops[stop], frame.left + x(stops[stop]) * (frame.width / root.viewBox.baseVal.width), frame.top + box.top);
+  });
+  root.addEventListener('blur', hide);
+}

@@ -1,0 +1,51 @@
+// Loss curves of some rows against the lines that tell what a loss means: floor, bigram, unigram.
+import { line_chart, type LineChart } from '../charts/line_chart';
+import type { Table as Csv } from '../export';
+import * as labs from '../labs';
+import { known } from '../numbers';
+import type { Child } from '../dom';
+import { make_figure, type Figure } from '../figure';
+
+const kMostBands = 14;
+
+function references(rows: labs.Row[]): { value: number; text: string }[] {
+  const first = rows.find((r) => r.baselines)?.baselines;
+  if (!first || rows.some((r) => r.baselines && r.baselines.unigram !== first.unigram)) return [];
+  return [
+    { value: first.unigram, text: 'unigram: letters counted' },
+    { value: first.bigram, text: 'bigram: pairs counted' },
+    { value: first.floor, text: 'floor: exact entropy' },
+  ].filter((r): r is { value: number; text: string } => known(r.value));
+}
+
+export function loss_chart(rows: labs.Row[], height?: number): LineChart {
+  const lines = references(rows);
+  const series = rows.map((row) => {
+    const all = labs.together(row);
+    const calm = all.x.length > 100 ? 5 : 1;
+    const band = rows.length <= kMostBands && row.runs.length > 1;
+    return { name: labs.name_among(row, rows), look: row.look, x: all.x, y: labs.smooth(all.y, calm),
+      ...(band ? { low: labs.smooth(all.low, calm), high: labs.smooth(all.high, calm) } : {}) };
+  });
+  const finals = series.flatMap((s) => s.y.slice(Math.min(3, s.y.length - 1))).filter(known);
+  const values = [...finals, ...lines.map((l) => l.value)];
+  const top = values.length ? Math.max(...values) : 1, bottom = values.length ? Math.min(...values) : 0;
+  const unigram = lines[0]?.value;
+  // A run that explodes must not flatten all others.
+  const cap = known(unigram) ? Math.min(top, unigram + 0.45 * (unigram - bottom)) : top;
+  return { series, references: lines, x_label: 'step', y_label: 'loss, nats per token', height,
+    y_domain: [bottom - 0.04 * (cap - bottom || 1), cap + 0.04 * (cap - bottom || 1)],
+    describe: `Loss against training step of ${rows.length} configurations: ${series.slice(0, 12).map((s) => s.name).join(', ')}` };
+}
+
+export function loss_table(rows: labs.Row[]): Csv {
+  const out: Csv = { columns: ['configuration', 'seed', 'step', 'loss'], rows: [] };
+  for (const row of rows)
+    for (const run of labs.runs_of(row))
+      run.curve?.step.forEach((step, i) => out.rows.push([row.label, run.seed, step, run.curve?.loss[i]]));
+  return out;
+}
+
+export function loss_figure(title: string, rows: labs.Row[], note: Child, height?: number): Figure {
+  return make_figure({ title, note, draw: (width) => line_chart(loss_chart(rows, height), width), table: () => loss_table(rows), class: 'loss' });
+}
