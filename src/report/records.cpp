@@ -1,0 +1,94 @@
+#include "report/records.h"
+
+#include "addnorm/core/error.h"
+#include "report/curve.h"
+#include "report/numbers.h"
+#include "report/record_file.h"
+
+namespace addnorm {
+namespace {
+
+Json without_folders(const Json& value) {
+  if (value.is_string() && value.text().starts_with('/')) return last_part(value.text());
+  if (!value.is_array()) return rounded_copy(value);
+  Json all = Json::array();
+  for (const Json& item : value.array_items()) all.push_back(without_folders(item));
+  return all;
+}
+
+/// Fields of `from` that are named, in their order.
+Json only(const Json& from, std::initializer_list<const char*> names) {
+  Json some = Json::object();
+  for (const char* name : names)
+    if (const Json* found = from.find(name)) some[name] = rounded_copy(*found);
+  return some;
+}
+
+Json trial_record(const Json& trial) { return only(trial, {"seed", "losses", "gradient_norms", "broke_off"}); }
+
+}  // namespace
+
+Json options_record(const Json& options) {
+  Json all = Json::object();
+  if (options.is_object())
+    for (const auto& [name, value] : options.items()) all[name] = without_folders(value);
+  return all;
+}
+
+Json train_record(const Json& run, const std::filesystem::path& folder, std::size_t points, Problems& problems) {
+  const Json* options = run.find("options");
+  if (options == nullptr || !options->is_object())
+    throw DataError(concat((folder / "run.json").string(), ": no options in it; this is not the record of a run"));
+  Json out{{"name", last_part(folder)}, {"options", options_record(*options)}};
+  for (const char* name : {"baselines", "begun", "version"})
+    if (const Json* found = run.find(name)) out[name] = rounded_copy(*found);
+  out["curve"] = Json{{"step", Json::array()}, {"loss", Json::array()}};
+
+  const std::filesystem::path file = folder / "metrics.jsonl";
+  try {
+    const Metrics metrics = read_metrics(file);
+    put_curves(metrics, block_ends(metrics, points), true, out);
+    if (!metrics.stopped.empty()) out["stopped"] = metrics.stopped;
+    Json losses = Json::array();
+    for (const double loss : metrics.validation_losses) losses.push_back(rounded(loss));
+    if (losses.size() > 0)
+      out["validation"] = shorter_curve(Json{{"step", Json(metrics.validation_steps)}, {"loss", losses}}, points);
+    double seconds = 0, tokens = 0;
+    for (const StepMetrics& step : metrics.steps) seconds += step.seconds, tokens += step.tokens;
+    out["tokens_per_second"] = rounded(tokens / seconds);
+    if (metrics.broken > 0)
+      problems.push_back(concat(file.string(), ": ", metrics.broken, " lines are no JSON; they are left out"));
+  } catch (const DataError& error) {
+    problems.push_back(concat(error.what(), "; the run is shown without its curves"));
+  }
+  return out;
+}
+
+Json preflight_record(const Json& result, const std::string& name, const std::string& where) {
+  if (text_in(result, "verdict").empty() || !result.contains("reason"))
+    throw DataError(concat(where, ": no verdict with a reason in it; this is not what 'addnorm preflight --json' prints"));
+  Json out{{"name", name}};
+  for (const auto& [field, value] : result.items()) {
+    if (field == "trials" && value.is_array()) {
+      out["trials"] = Json::array();
+      for (const Json& trial : value.array_items()) out["trials"].push_back(trial_record(trial));
+    } else if (field == "options") {
+      out["options"] = options_record(value);
+    } else if (field == "second_look") {
+      out["second_look"] = value.is_object() ? trial_record(value) : Json();
+    } else if (field != "name") {
+      out[field] = rounded_copy(value);
+    }
+  }
+  return out;
+}
+
+Json claim_record(const Json& claim, const std::string& where) {
+  for (const char* name : {"id", "claim", "verdict"})
+    if (text_in(claim, name).empty())
+      throw DataError(concat(where, ": no text \"", name, "\" in it; this is not the result of a claim"));
+  return only(claim, {"id", "claim", "kind", "source", "expected", "measured", "changed", "values", "verdict", "condition",
+                      "seconds", "seeds", "scale", "command", "version", "date"});
+}
+
+}  // namespace addnorm
