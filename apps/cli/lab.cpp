@@ -10,6 +10,7 @@
 #include "core/json_record.h"
 #include "figures.h"
 #include "lab_view.h"
+#include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
 #include "value.h"
@@ -26,14 +27,11 @@ struct LabChoices {
   bool no_confirm = false, no_predict = false;
 };
 
-std::string file_link(const std::filesystem::path& path) {
-  return concat("file://", std::filesystem::absolute(path).lexically_normal().string());
-}
-
-void tell(const GridResult& result) {
+void tell(const GridResult& result, const std::filesystem::path& page) {
   const Terminal terminal = terminal_of_stdout();
   std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
   std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
+  if (!page.empty()) std::cout << "report: " << file_link(page) << '\n';
   std::cout << "next:\n";
   for (const std::string& command : next_commands(result)) std::cout << "  " << command << '\n';
   std::cout << std::flush;
@@ -46,10 +44,12 @@ int run_lab(const LabChoices& o) {
   LabView view(std::cerr, terminal_of(STDERR_FILENO));
   const GridResult result = run_grid(request, view);
   view.wipe();
+  std::filesystem::path page = result.folder / "report.html";
+  if (SignalWatch::caught() || !write_beside({{.path = result.folder}}, page)) page.clear();
   if (o.place.json)
     std::cout << to_json(result) << '\n' << std::flush;
   else
-    tell(result);
+    tell(result, page);
   if (SignalWatch::caught()) {
     std::cerr << "stopped by a signal; the same command goes on\n";
     return SignalWatch::exit_code();
