@@ -6,7 +6,7 @@ const kSubscripts: Record<string, string> = { '₀': '0', '₁': '1', '₂': '2'
 const kToken = /\s+|_\{[^}]*\}|_[A-Za-z0-9]+|[₀₁₂₃ₒₗᵢₙ]+|[A-Za-z]+|[α-ωΑ-Ωφ]|\d+(?:\.\d+)?|[¼½¾]|'|./gu;
 const kNorms = /^(LN|RMS|SN|BN|PN|DyT|L2|N|LayerNorm)$/;
 const kFunctions = /^(F|Attn|FFN|heads|Sub|SubLayer|W|h)$/;
-const kLetters = /^(x|y|u|r|e|f|g|s|l|k|n|w|a|b|d|m|v|L|N|M|J|I|z|out|ln)$/;
+const kLetters = /^(x|y|u|r|e|f|g|s|t|l|k|n|w|a|b|d|m|v|B|L|N|M|J|I|T|z|out|ln|lr)$/;
 
 function leaf(token: string, call: boolean): Element {
   if (/^[\d¼½¾]/.test(token)) return math('mn', null, token);
@@ -18,8 +18,21 @@ function leaf(token: string, call: boolean): Element {
 
 const kOperators = /^[=+·⊙−\-\/(),;:≤<>√Σ|×^∂]$/u;
 
+/** Where the bracket that opens at `open` closes. */
+function closing(tokens: string[], open: number): number {
+  let depth = 0;
+  for (let i = open; i < tokens.length; ++i) {
+    if (tokens[i] === '(') ++depth;
+    if (tokens[i] === ')' && --depth === 0) return i;
+  }
+  return tokens.length - 1;
+}
+
 function set(text: string): Element[] {
-  const tokens = text.match(kToken) ?? [];
+  return set_tokens(text.match(kToken) ?? []);
+}
+
+function set_tokens(tokens: string[]): Element[] {
   const out: Element[] = [];
   const attach = (kind: 'msub' | 'msup', script: Element): void => {
     const base = out.pop();
@@ -40,6 +53,11 @@ function set(text: string): Element[] {
     } else if (t.startsWith('_{')) attach('msub', math('mrow', null, set(t.slice(2, -1))));
     else if (t.startsWith('_')) attach('msub', math('mrow', null, [...t.slice(1)].map((c) => leaf(c, false))));
     else if (kSubscripts[t[0]] !== undefined) attach('msub', math('mi', null, [...t].map((c) => kSubscripts[c] ?? c).join('')));
+    else if (t === '√' && tokens[i + 1] === '(') {
+      const end = closing(tokens, i + 1);
+      out.push(math('msqrt', null, set_tokens(tokens.slice(i + 2, end))));
+      i = end;
+    } else if (t === '√' && tokens[i + 1]) out.push(math('msqrt', null, leaf(tokens[++i], false)));
     else if (t === ';') out.push(math('mo', { separator: 'true' }, ';'), math('mspace', { width: '0.8em' }));
     else if (kOperators.test(t)) out.push(math('mo', t === '(' || t === ')' ? { stretchy: 'false' } : null, t));
     else out.push(leaf(t, tokens[i + 1] === '('));

@@ -1,5 +1,5 @@
 // The frame of the page: name, tabs, light or dark, and the place where a view is drawn.
-import { clear, h } from './dom';
+import { clear, h, styled } from './dom';
 import * as state from './state';
 import * as tooltip from './tooltip';
 
@@ -47,6 +47,21 @@ function theme_button(): HTMLElement {
   return button;
 }
 
+/** What has the focus, told so that it can be found again after a view was drawn anew. */
+function focus_keeper(main: HTMLElement): () => void {
+  const all = (): Element[] => Array.from(main.querySelectorAll('button, a, select, input, svg[tabindex], summary'));
+  const key = (e: Element): string => `${e.tagName} ${e.getAttribute('aria-label') ?? (e.tagName === 'SELECT' ? e.parentElement?.firstChild?.textContent : e.textContent) ?? ''}`;
+  const focused = document.activeElement;
+  if (!focused || !main.contains(focused) || focused === main) return () => undefined;
+  const wanted = key(focused), nth = all().filter((e) => key(e) === wanted).indexOf(focused);
+  const again = (tries: number): void => {
+    const found = all().filter((e) => key(e) === wanted)[nth] as HTMLElement | undefined;
+    if (found) found.focus({ preventScroll: true });
+    else if (tries) setTimeout(() => again(tries - 1), 50);
+  };
+  return () => again(8);
+}
+
 export function run(root: HTMLElement, views: View[], about: string): void {
   set_theme(stored_theme());
   const shown = views.filter((v) => !v.empty?.());
@@ -70,6 +85,9 @@ export function run(root: HTMLElement, views: View[], about: string): void {
       else tab.removeAttribute('aria-current');
     }
     tooltip.hide();
+    const refocus = scroll ? () => undefined : focus_keeper(main);
+    styled(main, { 'min-height': `${main.offsetHeight}px` }); // so that the window does not jump while figures are drawn
+    setTimeout(() => main.style.removeProperty('min-height'), 400);
     clear(main);
     if (!view) {
       main.append(h('h1', null, 'Nothing to show'), h('p', null, 'This page was written without any run.'));
@@ -83,6 +101,7 @@ export function run(root: HTMLElement, views: View[], about: string): void {
       main.append(h('p', { class: 'problem', role: 'alert' }, `This view could not be drawn: ${error instanceof Error ? error.message : String(error)}`));
       console.error(error);
     }
+    refocus();
     if (scroll) scrollTo(0, 0);
   };
   state.listen((now, old) => {

@@ -45,7 +45,6 @@ function place(graph: Graph): Map<string, Placed> {
     }
     out.set(node.id, { node, column, rank });
   }
-  // Factors of the skip sit half way up, beside the branch.
   return out;
 }
 
@@ -77,7 +76,7 @@ export function draw_diagram(name: string, graph: Graph, width: number): SVGSVGE
     const low = Math.max(...inside.map(y)) + 22, high = Math.min(...inside.map(y)) - 22;
     const edge = Math.max(4, middle + left * pitch - wide / 2 - 12);
     root.append(svg('rect', { class: 'part', x: edge, y: high, rx: 10, width: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - edge, height: low - high }),
-      svg('text', { class: 'part-text', x: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - 6, y: low - 7, 'text-anchor': 'end' }, part));
+      svg('text', { class: 'part-text', x: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - 6, y: high + 13, 'text-anchor': 'end' }, part));
   }
 
   for (const edge of graph.edges) {
@@ -86,7 +85,8 @@ export function draw_diagram(name: string, graph: Graph, width: number): SVGSVGE
     const x1 = x(a), y1 = y(a) - half(a), x2 = x(b), y2 = y(b) + half(b);
     const on_stream = a.column === 0 && b.column === 0;
     let d = `M${x1},${y1}V${y2}`;
-    if (a.column !== b.column && b.node.kind === 'sum') d = `M${x1},${y1}V${y(b)}H${x2 + Math.sign(x1 - x2) * (half(b) + (on_stream ? 0 : 2))}`;
+    if (edge.kind === 'side' && b.column < 0) d = a.column > 0 ? `M${x1},${y1}V${y(b) + 20}H${x2}V${y2}` : `M${x1},${y1 - 7}H${x2}V${y2}`;
+    else if (a.column !== b.column && b.node.kind === 'sum') d = `M${x1},${y1}V${y(b)}H${x2 + Math.sign(x1 - x2) * (half(b) + (on_stream ? 0 : 2))}`;
     else if (a.column !== b.column) d = `M${x1},${(y1 + y2) / 2 + 4}H${x2}V${y2}`;
     root.appendChild(svg('path', { class: `edge ${on_stream ? 'stream' : edge.kind}`, d }));
   }

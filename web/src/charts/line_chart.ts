@@ -49,11 +49,15 @@ function extent(chart: LineChart): [number, number] {
   return [low - pad, high + pad];
 }
 
+let clips = 0;
+
 export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const height = chart.height ?? Math.max(220, Math.min(380, width * 0.5));
   const label_ends = chart.label_ends !== false && width > 480 && chart.series.length <= 14;
   const longest = Math.max(0, ...chart.series.map((s) => s.name.length), ...(chart.references ?? []).map((r) => r.text.length * 0.9));
-  const box: Box = { left: 46, top: 30, width: 0, height: height - 30 - 44 };
+  const names = chart.series.filter((s) => s.name).map((s) => ({ name: s.name, look: s.look, width: 36 + s.name.length * 6.6 }));
+  const rows = label_ends || names.length > 14 || names.length < 2 ? [] : wrapped(names, width);
+  const box: Box = { left: long_ticks(chart) ? 60 : 46, top: 30, width: 0, height: height - 30 - 44 };
   box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
   const xs = chart.series.flatMap((s) => [s.x[0], s.x[s.x.length - 1]]).filter(known);
   const x_domain = [Math.min(...xs), Math.max(...xs)];
@@ -63,10 +67,14 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const y = (chart.log_y ? scaleLog() : scaleLinear()).domain(extent(chart)).range([box.top + box.height, box.top]) as unknown as Scale;
   const drawable = (v: number | null | undefined): v is number => known(v) && (!chart.log_y || v > 0);
   const [y_low, y_high] = y.domain();
+  const total = height + rows.length * 18;
   const at = (v: number): number => y(Math.max(y_low, Math.min(y_high, v)));
 
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': chart.describe, class: 'chart' });
-  root.append(y_axis(y, box, chart.y_label, chart.log_y), x_axis(x, box, chart.x_label, chart.log_x));
+  const root = svg('svg', { viewBox: `0 0 ${width} ${total}`, width, height: total, role: 'img', 'aria-label': chart.describe, class: 'chart' });
+  const whole = !chart.log_x && chart.series.every((s) => s.x.every(Number.isInteger));
+  root.append(y_axis(y, box, chart.y_label, chart.log_y), x_axis(x, box, chart.x_label, chart.log_x, whole ? x.ticks(Math.max(2, Math.floor(box.width / 80))).filter(Number.isInteger) : undefined));
+  const clip = `clip-${++clips}`;
+  root.appendChild(svg('clipPath', { id: clip }, svg('rect', { x: box.left, y: box.top - 4, width: box.width + 3, height: box.height + 6 })));
 
   const right = box.left + box.width;
   const labels: { y: number; text: string; look?: Look }[] = [];
@@ -74,7 +82,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
     if (!drawable(r.value) || r.value < y_low || r.value > y_high) continue;
     root.appendChild(svg('line', { class: 'reference', x1: box.left, x2: right, y1: at(r.value), y2: at(r.value) }));
     if (label_ends) labels.push({ y: at(r.value), text: r.text });
-    else root.appendChild(svg('text', { class: 'reference-text', x: right - 2, y: at(r.value) - 4, 'text-anchor': 'end' }, r.text));
+    else root.appendChild(svg('text', { class: 'reference-text', x: right - 2, y: at(r.value) - 4, 'text-anchor': 'end' }, r.text.split(':')[0]));
   }
   if (chart.marker) {
     root.append(svg('line', { class: 'marker', x1: x(chart.marker.x), x2: x(chart.marker.x), y1: box.top, y2: box.top + box.height }),
@@ -83,10 +91,10 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
 
   for (const s of chart.series) {
     const index = s.x.map((_, i) => i);
-    const group = svg('g', { class: s.faint ? 'series faint' : 'series', 'data-series': s.name });
+    const group = svg('g', { class: s.faint ? 'series faint' : 'series', 'data-series': s.name, 'clip-path': `url(#${clip})` });
     if (s.low && s.high) {
       const band = area<number>().defined((i) => drawable(s.low?.[i]) && drawable(s.high?.[i]))
-        .x((i) => x(s.x[i])).y0((i) => at(s.low?.[i] as number)).y1((i) => at(s.high?.[i] as number));
+        .x((i) => x(s.x[i])).y0((i) => y(s.low?.[i] as number)).y1((i) => y(s.high?.[i] as number));
       group.appendChild(styled(svg('path', { class: 'band', d: band(index) ?? '' }), { fill: s.look.colour }));
     }
     if (s.points) {
@@ -94,7 +102,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
         if (drawable(s.y[i])) group.appendChild(styled(svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }), { fill: s.look.colour }));
       });
     } else {
-      const path = line<number>().defined((i) => drawable(s.y[i])).x((i) => x(s.x[i])).y((i) => at(s.y[i] as number));
+      const path = line<number>().defined((i) => drawable(s.y[i])).x((i) => x(s.x[i])).y((i) => y(s.y[i] as number));
       group.appendChild(styled(svg('path', { class: 'line', d: path(index) ?? '', 'stroke-dasharray': s.look.dash || 'none' }), { stroke: s.look.colour }));
     }
     root.appendChild(group);
@@ -109,8 +117,40 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
       svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, l.text));
     else root.appendChild(svg('text', { class: 'reference-text', x: right + 5, y: places[i], dy: '0.33em' }, l.text));
   });
+  rows.forEach((row, i) => row.forEach((e) => root.append(
+    styled(svg('path', { class: 'line', d: `M${e.x},${height + 6 + i * 18}h24`, 'stroke-dasharray': e.look.dash || 'none' }), { stroke: e.look.colour }),
+    styled(svg('path', { d: kMarks[e.look.mark], transform: `translate(${e.x + 12},${height + 6 + i * 18})` }), { fill: e.look.colour }),
+    svg('text', { class: 'end-label', x: e.x + 29, y: height + 6 + i * 18, dy: '0.33em' }, e.name))));
   add_reading(root, chart, box, x);
   return root;
+}
+
+/** Numbers below a thousandth are written with a power of ten, and need room. */
+function long_ticks(chart: LineChart): boolean {
+  const [low, high] = extent(chart);
+  return !chart.log_y && Math.max(Math.abs(low), Math.abs(high)) < 5e-3;
+}
+
+interface Entry {
+  name: string;
+  look: Look;
+  width: number;
+  x?: number;
+}
+
+/** A legend in as many lines as it takes. */
+function wrapped(entries: Entry[], width: number): Required<Entry>[][] {
+  const rows: Required<Entry>[][] = [[]];
+  let x = 6;
+  for (const e of entries) {
+    if (x > 6 && x + e.width > width) {
+      rows.push([]);
+      x = 6;
+    }
+    rows[rows.length - 1].push({ ...e, x });
+    x += e.width + 8;
+  }
+  return rows;
 }
 
 /** A crosshair by pointer, or by the arrow keys once the figure has the focus. */

@@ -43,7 +43,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
       tell();
       drawn.redraw();
     }),
-    note: ['Lines: the closed form, with branches as strong as what they read. Dots: the first step of runs on this page, whose branches are somewhat weaker or stronger than that. ',
+    note: ['Lines: the closed form, with branches as strong as what they read. Dots: measured before the first step, or at it, with the branches as they really begin; small initial weights (GPT-2\'s, which pre-LN has here) make them weaker, and the gain larger. ',
       'A gain near 0 means that the bottom is not heard at the top, nor the loss at the bottom.'],
     draw: (width) => line_chart({ series: series(), x_label: 'layers', y_label: 'skip gain', log_x: true, log_y: true, y_domain: [kLeast, 2], height: 300,
       marker: { x: depth, text: `${depth} layers` }, describe: `Closed-form skip gain of ${names.join(' and ')} against depth, measured values as dots` }, width),

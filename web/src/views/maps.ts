@@ -52,7 +52,7 @@ function history_of(maps: Mapped[], rows: labs.Row[], metric: Metric, chosen: { 
     return { name: labs.name_among(row, rows), look: row.look, x: matrix.step, y, faint: row !== main.row };
   }).filter((s) => s.y.some((v) => v !== null));
   return figure({
-    title: `History of ${name}: ${metric.title.toLowerCase()}`, level: 2, class: 'history',
+    title: `History of ${name.startsWith('after') ? 'the stream ' : ''}${name}: ${metric.title.toLowerCase()}`, level: 2, class: 'history',
     note: [`The cell that was clicked is of ${labs.name_among(main.row, rows)} at step ${chosen.step}; the other lines are the same unit of the other arrangements. `,
       h('button', { type: 'button', onclick: () => state.set({ cell: '' }) }, 'Close')],
     draw: (width) => line_chart({ series, x_label: 'step', y_label: metric.title, log_y: metric.log, marker: { x: chosen.step, text: `step ${chosen.step}` },
@@ -92,7 +92,11 @@ export function maps_view(): View {
       const cell = state.get('cell').split('.').map(Number);
       const chosen = cell.length === 3 && cell.every(Number.isFinite) ? { row: cell[0], place: cell[1], step: cell[2] } : undefined;
       place.append(figure({ title: `Colour scale: ${metric.title.toLowerCase()}`, class: 'bar', draw: (width) => colour_bar(metric, range, width), table: () => table_of(maps, metric) }));
-      if (chosen && maps.length) place.append(history_of(maps, of_act, metric, chosen));
+      if (chosen && maps.length) {
+        const history = history_of(maps, of_act, metric, chosen);
+        place.append(history);
+        setTimeout(() => history.scrollIntoView({ block: 'nearest' }), 60);
+      }
       place.append(h('div', { class: 'maps' }, maps.map(({ row, matrix }) => {
         const name = labs.name_among(row, of_act);
         const column = chosen?.row === row.index ? matrix.step.indexOf(chosen.step) : -1;

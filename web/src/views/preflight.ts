@@ -56,7 +56,7 @@ export function preflight_view(data: ReportData): View {
         ['change of the output under a small change of all weights', short(p.output_sensitivity)], ['change of the output by the first update', short(p.one_step_change)]];
       place.append(h('dl', { class: 'facts wide' }, facts.map(([term, value]) => h('div', null, h('dt', null, term), h('dd', null, value)))));
       const names = p.units?.length ? `Place 0 is the stack's input, place ${p.units.length} is after ${place_name(p.units[p.units.length - 1])}.` : '';
-      place.append(h('div', { class: 'maps' }, [
+      place.append(h('div', { class: 'halves' }, [
         profile('Gradient norm', `The gradient of the loss at every place. ${names}`, p.gradient_norm, p.gradient_norm_after, true),
         profile('Spread between tokens', 'What still differs from token to token; near 0 they have all become one vector.', p.spread_at_start, p.spread, true),
         profile('Stream RMS', 'The size of the stream.', p.stream_rms, p.stream_rms_after, true),
