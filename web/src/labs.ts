@@ -1,5 +1,5 @@
 // Labs as the views want them: rows with the curves of their seeds put together. Runs of `train` are shown as one more lab.
-import type { Arrangement, Lab, LabRow, LabRun, Probes, ReportData } from './data';
+import type { Arrangement, Curve, Lab, LabRow, LabRun, Probes, ReportData } from './data';
 import { known, mean } from './numbers';
 import { look_of, type Look } from './palette';
 import * as state from './state';
@@ -105,15 +105,30 @@ export function name_among(row: Row, others: Row[]): string {
 
 const cache = new WeakMap<Row, Together>();
 
+const kMostPoints = 500;
+
+/** Means over blocks of steps: the program does this already, but a curve may come from elsewhere. */
+function thinned(curve: Curve): Curve {
+  const block = Math.ceil(curve.step.length / kMostPoints);
+  if (block < 2) return curve;
+  const out: Curve = { step: [], loss: [] };
+  for (let i = 0; i < curve.step.length; i += block) {
+    const values = curve.loss.slice(i, i + block).filter(known);
+    out.step.push(curve.step[Math.min(i + block, curve.step.length) - 1]);
+    out.loss.push(values.length ? mean(values) : null);
+  }
+  return out;
+}
+
 /** Mean, least and greatest over the seeds at every step that the longest curve has. */
 export function together(row: Row): Together {
   const known_already = cache.get(row);
   if (known_already) return known_already;
-  const curves = runs_of(row).map((r) => r.curve).filter((c) => !!c?.step?.length);
-  const longest = curves.reduce((a, b) => (b && (!a || b.step.length > a.step.length) ? b : a), curves[0]);
+  const curves = runs_of(row).flatMap((r) => (r.curve?.step?.length ? [thinned(r.curve)] : []));
+  const longest = curves.reduce((a, b) => (b.step.length > a.step.length ? b : a), curves[0]);
   const out: Together = { x: longest?.step ?? [], y: [], low: [], high: [] };
   out.x.forEach((step, i) => {
-    const values = curves.map((c) => (c?.step[i] === step ? c.loss[i] : null)).filter(known);
+    const values = curves.map((c) => (c.step[i] === step ? c.loss[i] : null)).filter(known);
     out.y.push(values.length ? mean(values) : null);
     out.low.push(values.length ? Math.min(...values) : null);
     out.high.push(values.length ? Math.max(...values) : null);

@@ -19,7 +19,8 @@ export function short(value: Maybe, digits = 3): string {
   const size = Math.abs(value);
   if (size >= 1e5 || size < 1e-3) {
     const [mantissa, exponent] = value.toExponential(Math.max(0, digits - 2)).split('e');
-    return (mantissa === '1' ? '' : mantissa + '×') + power_of_ten(Number(exponent));
+    const m = mantissa.replace(/\.0+$/, '').replace('-', '−');
+    return (m === '1' ? '' : m + '×') + power_of_ten(Number(exponent));
   }
   const text = Number(value.toPrecision(digits));
   return Math.abs(text) >= 1000 ? text.toLocaleString('en-US') : String(text).replace('-', '−');

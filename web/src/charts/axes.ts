@@ -15,6 +15,13 @@ export interface Box {
   height: number;
 }
 
+/** A domain that scales can work with, whatever was measured: ticks of an infinite one would never end. */
+export function sound(low: number, high: number, log = false): [number, number] {
+  if (!Number.isFinite(low) || !Number.isFinite(high) || low > high || (log && low <= 0)) return log ? [0.1, 10] : [0, 1];
+  if (low === high) return log ? [low / 2, high * 2] : [low - 0.5 * (Math.abs(low) || 1), high + 0.5 * (Math.abs(high) || 1)];
+  return [low, high];
+}
+
 function is_power(value: number): boolean {
   const e = Math.log10(value);
   return Math.abs(e - Math.round(e)) < 1e-9;

@@ -37,10 +37,11 @@ function place(graph: Graph): Map<string, Placed> {
     if (!spine.has(node.id)) {
       const from = into[0] ? out.get(into[0].from) : undefined;
       if (into.length && into.every((e) => e.kind === 'side')) column = -1;
-      else if (from && from.column > 0) column = from.column;
+      else if (into.length > 1) column = Math.max(1, Math.min(...into.map((e) => out.get(e.from)?.column ?? 1))); // branches that meet
       else {
-        column = (branches.get(into[0]?.from ?? '') ?? 0) + 1;
-        branches.set(into[0]?.from ?? '', column);
+        const before = branches.get(into[0]?.from ?? '') ?? 0;
+        column = Math.max(1, from?.column ?? 1) + before;
+        branches.set(into[0]?.from ?? '', before + 1);
       }
     }
     out.set(node.id, { node, column, rank });

@@ -4,7 +4,7 @@ import { h, svg } from '../dom';
 import { short } from '../numbers';
 import type { Matrix, Metric } from '../metrics';
 import * as tooltip from '../tooltip';
-import { log_ticks, tick_text, type Scale } from './axes';
+import { log_ticks, sound, tick_text, type Scale } from './axes';
 import { scaleLinear, scaleLog } from 'd3-scale';
 
 /** 0..1 on the common scale, or NaN. What is below the scale counts as its lower end. */
@@ -128,7 +128,7 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
 /** The scale that all maps of a view share. */
 export function colour_bar(metric: Metric, range: [number, number], width: number): SVGSVGElement {
   const height = 40, left = 12, inner = Math.min(420, width - 24);
-  const scale = (metric.log ? scaleLog() : scaleLinear()).domain(range).range([left, left + inner]) as unknown as Scale;
+  const scale = (metric.log ? scaleLog() : scaleLinear()).domain(sound(range[0], range[1], metric.log)).range([left, left + inner]) as unknown as Scale;
   const steps = 64;
   const ticks = metric.log ? log_ticks(scale, Math.floor(inner / 50)) : scale.ticks(5);
   return svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart', 'aria-label': `Colour scale from ${short(range[0])} to ${short(range[1])}` },

@@ -5,7 +5,7 @@ import { h, styled, svg } from '../dom';
 import { known, short } from '../numbers';
 import { kMarks, type Look } from '../palette';
 import * as tooltip from '../tooltip';
-import { apart, x_axis, y_axis, type Box, type Scale } from './axes';
+import { apart, sound, x_axis, y_axis, type Box, type Scale } from './axes';
 
 export interface Series {
   name: string;
@@ -60,11 +60,9 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const box: Box = { left: long_ticks(chart) ? 60 : 46, top: 30, width: 0, height: height - 30 - 44 };
   box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
   const xs = chart.series.flatMap((s) => [s.x[0], s.x[s.x.length - 1]]).filter(known);
-  const x_domain = [Math.min(...xs), Math.max(...xs)];
-  if (!xs.length) x_domain.splice(0, 2, chart.log_x ? 1 : 0, 1);
-  if (x_domain[0] === x_domain[1]) x_domain[1] += 1;
+  const x_domain = sound(Math.min(...xs), Math.max(...xs), chart.log_x);
   const x = (chart.log_x ? scaleLog() : scaleLinear()).domain(x_domain).range([box.left, box.left + box.width]) as unknown as Scale & { invert(v: number): number };
-  const y = (chart.log_y ? scaleLog() : scaleLinear()).domain(extent(chart)).range([box.top + box.height, box.top]) as unknown as Scale;
+  const y = (chart.log_y ? scaleLog() : scaleLinear()).domain(sound(...extent(chart), chart.log_y)).range([box.top + box.height, box.top]) as unknown as Scale;
   const drawable = (v: number | null | undefined): v is number => known(v) && (!chart.log_y || v > 0);
   const [y_low, y_high] = y.domain();
   const total = height + rows.length * 18;

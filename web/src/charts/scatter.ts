@@ -5,7 +5,7 @@ import { h, styled, svg } from '../dom';
 import { known, short } from '../numbers';
 import { kMarks, type Look } from '../palette';
 import * as tooltip from '../tooltip';
-import { x_axis, y_axis, type Box, type Scale } from './axes';
+import { sound, x_axis, y_axis, type Box, type Scale } from './axes';
 
 export interface Group {
   name: string;
@@ -30,10 +30,10 @@ export function scatter(chart: Scatter, width: number): SVGSVGElement {
   const xs = [...new Set(dots.map((d) => d.x))].sort((a, b) => a - b);
   const log = chart.log_x && xs.length > 0 && xs[0] > 0;
   const low_x = xs[0] ?? 1, high_x = xs[xs.length - 1] ?? 2;
-  const domain = low_x === high_x ? (log ? [low_x / 2, low_x * 2] : [low_x - 1, low_x + 1]) : log ? [low_x / 1.12, high_x * 1.12] : [low_x - 0.04 * (high_x - low_x), high_x + 0.04 * (high_x - low_x)];
+  const domain = !xs.length ? sound(NaN, NaN, log) : low_x === high_x ? (log ? [low_x / 2, low_x * 2] : [low_x - 1, low_x + 1]) : log ? [low_x / 1.12, high_x * 1.12] : [low_x - 0.04 * (high_x - low_x), high_x + 0.04 * (high_x - low_x)];
   const ys = [...dots.map((d) => d.y), ...chart.references.map((r) => r.value)].filter(known);
   const unigram = chart.references.find((r) => r.text === 'unigram')?.value;
-  const low = Math.min(...ys), high = known(unigram) ? Math.min(Math.max(...ys), unigram * 2) : Math.max(...ys);
+  const [low, high] = sound(Math.min(...ys), known(unigram) ? Math.min(Math.max(...ys), unigram * 2) : Math.max(...ys));
   const pad = (high - low || 1) * 0.06;
   const x = (log ? scaleLog() : scaleLinear()).domain(domain).range([box.left, box.left + box.width]) as unknown as Scale;
   const y = scaleLinear().domain([low - pad, high + pad]).range([box.top + box.height, box.top]) as unknown as Scale;

@@ -2,7 +2,7 @@
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { styled, svg } from '../dom';
 import { known, plus_minus } from '../numbers';
-import { log_ticks, tick_text, type Scale } from './axes';
+import { log_ticks, sound, tick_text, type Scale } from './axes';
 
 export interface Bar {
   name: string;
@@ -18,7 +18,7 @@ export function spread_bars(bars: Bar[], width: number): SVGSVGElement {
   const ends = rows.flatMap((b) => (known(b.mean) ? [b.mean - (b.spread ?? 0), b.mean + (b.spread ?? 0)] : []));
   const log = means.length > 1 && Math.min(...means) > 0 && Math.max(...means) / Math.min(...means) > 100;
   const low = log ? Math.min(...means) / 2 : Math.min(0, ...ends), high = log ? Math.max(...means) * 2 : Math.max(0, ...ends);
-  const scale = (log ? scaleLog() : scaleLinear()).domain([low, high === low ? low + 1 : high]).range([left, width - right]) as unknown as Scale;
+  const scale = (log ? scaleLog() : scaleLinear()).domain(sound(low, high, log)).range([left, width - right]) as unknown as Scale;
   const base = log ? left : scale(0);
   const x = (v: number): number => scale(log ? Math.max(low, v) : v);
   return svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart', 'aria-label': rows.map((b) => `${b.name}: ${plus_minus(b.mean, b.spread)}`).join('; ') },

@@ -21,13 +21,13 @@ function sentence(text: string): string {
 
 export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
   const text = labs.formula_of(row);
-  const seeds = known(row.trained) ? `${row.trained} of ${row.done ?? row.runs.length}` : '';
+  const seeds = known(row.trained) ? `${row.trained}/${row.done ?? row.runs.length}` : '';
   return h('article', { class: `card ${tone_of(row.happened)}` },
     h('h3', null, key_of(row.look), ' ', h('a', { href: state.link({ view: 'layers', a: row.arrangement, row: String(row.index) }) }, labs.name_among(row, among))),
     text ? h('div', { class: 'card-formula' }, formula_lines(text).map((f) => h('div', null, f))) : null,
     h('dl', { class: 'facts' },
       h('div', null, h('dt', null, 'predicted'), h('dd', null, row.prediction ? badge(row.prediction.forecast) : '–')),
-      h('div', null, h('dt', null, 'happened'), h('dd', null, badge(row.happened), ' ', h('small', null, seeds))),
+      h('div', null, h('dt', null, 'happened'), h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds))),
       h('div', null, h('dt', null, 'loss'), h('dd', null, fixed(row.loss?.mean), known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above floor`) : null))),
     cause_line(row));
 }

@@ -18,6 +18,19 @@ function references(rows: labs.Row[]): { value: number; text: string }[] {
   ].filter((r): r is { value: number; text: string } => known(r.value));
 }
 
+const kMostLines = 40;
+
+/** Of a great many rows those that tell most: the best and the worst of each arrangement. */
+export function telling(rows: labs.Row[]): labs.Row[] {
+  if (rows.length <= kMostLines) return rows;
+  const out = new Set<labs.Row>();
+  for (const name of new Set(rows.map((r) => r.arrangement))) {
+    const own = rows.filter((r) => r.arrangement === name && known(r.loss?.mean)).sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number));
+    if (own.length && out.size < kMostLines) out.add(own[0]).add(own[own.length - 1]);
+  }
+  return out.size ? rows.filter((r) => out.has(r)) : rows.slice(0, kMostLines);
+}
+
 export function loss_chart(rows: labs.Row[], height?: number): LineChart {
   const lines = references(rows);
   const series = rows.map((row) => {

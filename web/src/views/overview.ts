@@ -6,7 +6,7 @@ import { data_table, lab_choice } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
 import { verdict_card } from './cards';
-import { loss_figure } from './loss_figure';
+import { loss_figure, telling } from './loss_figure';
 
 const kMostCards = 24;
 
@@ -78,10 +78,10 @@ export function overview(): View {
         h('h1', null, headline(rows)),
         h('p', { class: 'lead' }, lead(rows), note ? h('span', { class: 'quiet' }, note) : null),
         h('div', { class: 'controls' }, lab_choice(), act_choice(table, act))));
-      const all = state.get('cards') === 'all';
+      const all = state.get('cards') === 'all', drawn = telling(rows);
       const shown = all ? rows : rows.slice(0, kMostCards);
       place.append(h('div', { class: 'first' },
-        loss_figure('Loss while training', rows, ['Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
+        loss_figure('Loss while training', drawn, [drawn.length < rows.length ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement. ` : '', 'Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
           h('i', null, 'unigram'), '; below ', h('i', null, 'bigram'), ' it has begun to use the context; no model can get below the ', h('i', null, 'floor'), '.'], 400).element,
         h('section', { class: 'cards', 'aria-label': 'Verdicts' }, shown.map((r) => verdict_card(r, rows)))));
       if (rows.length > shown.length) place.append(h('p', null, h('button', { type: 'button', onclick: () => state.set({ cards: 'all' }) }, `Show all ${rows.length} cards`)));
