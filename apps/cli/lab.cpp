@@ -27,11 +27,10 @@ struct LabChoices {
   bool no_confirm = false, no_predict = false;
 };
 
-void tell(const GridResult& result, const std::filesystem::path& page) {
+void tell(const GridResult& result) {
   const Terminal terminal = terminal_of_stdout();
   std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
   std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
-  if (!page.empty()) std::cout << "report: " << file_link(page) << '\n';
   std::cout << "next:\n";
   for (const std::string& command : next_commands(result)) std::cout << "  " << command << '\n';
   std::cout << std::flush;
@@ -44,16 +43,16 @@ int run_lab(const LabChoices& o) {
   LabView view(std::cerr, terminal_of(STDERR_FILENO));
   const GridResult result = run_grid(request, view);
   view.wipe();
-  std::filesystem::path page = result.folder / "report.html";
-  if (SignalWatch::caught() || !write_beside({{.path = result.folder}}, page)) page.clear();
   if (o.place.json)
     std::cout << to_json(result) << '\n' << std::flush;
   else
-    tell(result, page);
+    tell(result);
   if (SignalWatch::caught()) {
     std::cerr << "stopped by a signal; the same command goes on\n";
     return SignalWatch::exit_code();
   }
+  if (const auto page = result.folder / "report.html"; write_beside({{.path = result.folder}}, page))
+    (o.place.json ? std::cerr : std::cout) << "report: " << file_link(page) << '\n' << std::flush;
   if (const std::size_t failed = result.failed(); failed > 0) {
     std::cerr << "addnorm lab: " << failed << (failed == 1 ? " run" : " runs")
               << " failed, see above; the same command tries again\n";

@@ -35,13 +35,14 @@ Json options_record(const Json& options) {
   return all;
 }
 
-Json train_record(const Json& run, const std::filesystem::path& folder, std::size_t points, Problems& problems) {
+Json train_record(const Json& run, const std::string& name, const std::filesystem::path& folder, std::size_t points,
+                  Problems& problems) {
   const Json* options = run.find("options");
   if (options == nullptr || !options->is_object())
     throw DataError(concat((folder / "run.json").string(), ": no options in it; this is not the record of a run"));
-  Json out{{"name", last_part(folder)}, {"options", options_record(*options)}};
-  for (const char* name : {"baselines", "begun", "version"})
-    if (const Json* found = run.find(name)) out[name] = rounded_copy(*found);
+  Json out{{"name", name}, {"options", options_record(*options)}};
+  for (const char* field : {"baselines", "begun", "version"})
+    if (const Json* found = run.find(field)) out[field] = rounded_copy(*found);
   out["curve"] = Json{{"step", Json::array()}, {"loss", Json::array()}};
 
   const std::filesystem::path file = folder / "metrics.jsonl";

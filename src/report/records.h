@@ -34,7 +34,8 @@ struct ProbePlace {
 std::vector<ProbePlace> probe_places(const LabRecord& lab);
 
 /// Of a folder with run.json and metrics.jsonl, without its probes.
-Json train_record(const Json& run, const std::filesystem::path& folder, std::size_t points, Problems& problems);
+Json train_record(const Json& run, const std::string& name, const std::filesystem::path& folder, std::size_t points,
+                  Problems& problems);
 
 /// Of what `preflight --json` prints. DataError where it is something else.
 Json preflight_record(const Json& result, const std::string& name, const std::string& where);

@@ -39,7 +39,15 @@ void take_claims(const FoundRecord& found, Gathered& all, Report& report) {
   all.claims.push_back(Json{{"name", found.name}, {"shipped", false}, {"claims", set}});
 }
 
+/// With a number where another record on the page has the same name.
+std::string other_name(const std::string& name, const std::vector<std::string>& taken) {
+  std::string other = name;
+  for (int number = 2; std::ranges::find(taken, other) != taken.end(); ++number) other = concat(name, " (", number, ")");
+  return other;
+}
+
 void take(FoundRecord found, Gathered& all, Report& report) {
+  found.name = other_name(found.name, all.names);
   switch (found.kind) {
     case RecordKind::lab:
       all.labs.push_back(lab_record(found.json, found.name, found.where));
@@ -147,7 +155,7 @@ Json document_of(Gathered& all, const ReportRequest& request, Report& report) {
   const std::size_t points = run_count(all) > kManyRuns ? kPointsOfMany : kPoints;
   for (LabRecord& lab : all.labs) add_lab_curves(lab, points, report.problems);
   std::vector<Json> trains;
-  for (const FoundRecord& run : all.runs) trains.push_back(train_record(run.json, run.folder, points, report.problems));
+  for (const FoundRecord& run : all.runs) trains.push_back(train_record(run.json, run.name, run.folder, points, report.problems));
   add_probes(probe_jobs(all, trains), report.problems);
   Json arrangements = arrangements_of(all, request, trains);
   Json labs = Json::array();
