@@ -93,6 +93,7 @@ export interface LabRun {
   /** Added by the report, from metrics.jsonl: `gradient_norm`, `learning_rate`, averaged over the same blocks as the curve. */
   gradient_curve?: (number | null)[];
   rate_curve?: (number | null)[];
+  validation?: Curve; // made by the page itself of TrainRun.validation; not written for labs
   /** Added by the report, from probes.jsonl: one per stack (an encoder-decoder has two). */
   probes?: Probes[];
 }

@@ -42,15 +42,19 @@ function table_of(lab: Lab): Table {
   return { lab, rows };
 }
 
+const of_trains = new WeakSet<Lab>(); // labs that are none: runs of `train`, which go by their own names
+
 function lab_of_trains(data: ReportData): Lab | null {
   const trains = data.trains ?? [];
   if (!trains.length) return null;
   const runs: LabRun[] = trains.map((t) => ({ folder: t.name, curve: t.curve, gradient_curve: t.gradient_curve, rate_curve: t.rate_curve,
-    probes: t.probes, broke_off: t.stopped, steps: Number(t.options?.steps ?? NaN), loss: tail(t.curve?.loss ?? []), state: 'done' }));
+    probes: t.probes, validation: t.validation, broke_off: t.stopped, steps: Number(t.options?.steps ?? NaN), loss: tail(t.curve?.loss ?? []), state: 'done' }));
   const rows: LabRow[] = trains.map((t, i) => ({ label: t.name, arrangement: String(t.options?.arrangement ?? '?'), formula: t.formula, options: t.options,
     runs: [i], baselines: t.baselines, loss: { mean: tail(t.curve?.loss ?? []), deviation: null, least: null, most: null, count: 1 },
     happened: t.stopped ? `broke off: ${t.stopped}` : undefined }));
-  return { name: 'Training runs', rows, runs };
+  const lab: Lab = { name: 'Training runs', rows, runs };
+  of_trains.add(lab);
+  return lab;
 }
 
 function tail(losses: (number | null)[]): number | null {
@@ -94,13 +98,14 @@ export function probes_of(run: LabRun | undefined): Probes | undefined {
 
 /** The name of a row among others: what all of them share is left out. */
 export function name_among(row: Row, others: Row[]): string {
+  if (of_trains.has(row.of)) return row.label;
   const same = others.filter((o) => o.arrangement === row.arrangement);
   if (same.length < 2) return row.arrangement;
-  const parts = [row.arrangement];
+  const parts: string[] = [];
   if (new Set(same.map((o) => o.layers)).size > 1) parts.push(`${row.layers}L`);
   if (new Set(same.map((o) => o.rate)).size > 1) parts.push(`lr ${row.rate}`);
   if (new Set(same.map((o) => o.warmup)).size > 1) parts.push(row.warmup ? `warm-up ${row.warmup}` : 'no warm-up');
-  return parts.length > 1 ? parts.join(', ') : row.label_in_act || row.label || row.arrangement;
+  return parts.length ? `${row.arrangement} (${parts.join(', ')})` : row.label_in_act || row.label || row.arrangement;
 }
 
 const cache = new WeakMap<Row, Together>();
@@ -135,6 +140,10 @@ export function together(row: Row): Together {
   });
   cache.set(row, out);
   return out;
+}
+
+export function judged(row: LabRow): boolean {
+  return !!row.happened && known(row.trained);
 }
 
 /** Running mean over `width` points, for lines that single batches make noisy. */

@@ -15,6 +15,7 @@ test('every view renders with data and without a complaint', async (context) => 
     expect((await page.$$(`main ${kHold[view]}`)).length > 0, `${view} is empty`);
     const problem = await problem_of(page);
     expect(!problem, `${view}: ${problem}`);
+    expect((await page.$$('img')).length === 0, `${view}: an <img> was made`);
     expect((await page.$$('main h1')).length === 1, `${view} has no single heading`);
   }
   expect(!problems.length, problems.join('\n'));

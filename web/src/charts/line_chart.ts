@@ -51,11 +51,15 @@ function extent(chart: LineChart): [number, number] {
 
 let clips = 0;
 
+function cut(text: string, letters: number): string {
+  return text.length > letters + 1 ? `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…` : text;
+}
+
 export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const height = chart.height ?? Math.max(220, Math.min(380, width * 0.5));
   const label_ends = chart.label_ends !== false && width > 480 && chart.series.length <= 14;
   const longest = Math.max(0, ...chart.series.map((s) => s.name.length), ...(chart.references ?? []).map((r) => r.text.length * 0.9));
-  const names = chart.series.filter((s) => s.name).map((s) => ({ name: s.name, look: s.look, width: 36 + s.name.length * 6.6 }));
+  const names = chart.series.filter((s) => s.name).map((s) => ({ name: s.name, look: s.look, width: 38 + s.name.length * 7 }));
   const rows = label_ends || names.length > 14 || names.length < 2 ? [] : wrapped(names, width);
   const box: Box = { left: long_ticks(chart) ? 60 : 46, top: 30, width: 0, height: height - 30 - 44 };
   box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
@@ -112,7 +116,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   labels.forEach((l, i) => {
     if (l.look) root.append(
       styled(svg('path', { d: kMarks[l.look.mark], transform: `translate(${right + 9},${places[i]})` }), { fill: l.look.colour }),
-      svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, l.text));
+      svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, cut(l.text, (width - right - 20) / 6.6)));
     else root.appendChild(svg('text', { class: 'reference-text', x: right + 5, y: places[i], dy: '0.33em' }, l.text));
   });
   rows.forEach((row, i) => row.forEach((e) => root.append(

@@ -11,7 +11,7 @@ export const degradation: Topic = {
   draw(place, data) {
     place.append(...say(
       'A deeper network can do all that a shallower one can: let the extra layers pass their input on. So it should never fit its training data worse. Yet without skips it does, and not by a little. That is **degradation**. It is no overfitting: the loss is bad on the very data it is trained on. The good solution exists, and training does not find it.',
-      'With skips the extra layers begin almost silent, and depth stops to hurt. That is a statement about what training finds. It is no promise that more layers can never do harm.'));
+      'With skips a layer that has nothing to say can fall silent instead of standing in the way, and depth stops hurting so much. That is a statement about what training finds in these runs. It is no promise that more layers can never do harm.'));
     const rows = rows_named(['plain', 'pre-ln']);
     place.append(rows.length ? predict('With and without skips', `The same ${rows[0].layers || ''} layers, the same data, the same rate. Which of these will learn?`, rows, ['plain: x′ = F(x)', 'pre-LN: x′ = x + F(LN(x))']) : (not_here('plain and pre-ln side by side') as HTMLElement));
     const claim = claim_named(data, 'S15');

@@ -26,8 +26,9 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
     h('h3', null, key_of(row.look), ' ', h('a', { href: state.link({ view: 'layers', a: row.arrangement, row: String(row.index) }) }, labs.name_among(row, among))),
     text ? h('div', { class: 'card-formula' }, formula_lines(text).map((f) => h('div', null, f))) : null,
     h('dl', { class: 'facts' },
-      h('div', null, h('dt', null, 'predicted'), h('dd', null, row.prediction ? badge(row.prediction.forecast) : '–')),
-      h('div', null, h('dt', null, 'happened'), h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds))),
+      row.prediction || labs.judged(row) ? h('div', null, h('dt', null, 'predicted'), h('dd', null, row.prediction ? badge(row.prediction.forecast) : '–')) : null,
+      row.happened ? h('div', null, h('dt', null, 'happened'), h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds))) : null,
       h('div', null, h('dt', null, 'loss'), h('dd', null, fixed(row.loss?.mean), known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above floor`) : null))),
+    row.instead_of !== undefined ? h('p', { class: 'why quiet' }, `Run to confirm the cause found for ${row.of.rows[row.instead_of]?.label ?? 'another row'}.`) : null,
     cause_line(row));
 }

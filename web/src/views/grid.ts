@@ -41,6 +41,8 @@ function crossing(rows: labs.Row[]): HTMLElement[] {
   return [...new Set(rows.map((r) => r.arrangement))].slice(0, 40).map((name) => {
     const own = rows.filter((r) => r.arrangement === name);
     const used = columns.filter((c) => own.some((r) => `${r.rate}|${r.warmup}` === c));
+    if (used.length > 4) return data_table(name, ['layers', 'learning rate', 'warm-up', 'final loss'], [...own].sort((a, b) => a.layers - b.layers || a.rate - b.rate || a.warmup - b.warmup)
+      .map((r) => [r.layers, short(r.rate), r.warmup || 'none', badge(r.happened, `${r.happened ?? 'not run'}, ${fixed(r.loss?.mean)}`)]));
     return data_table(name, ['layers', ...used.map((c) => { const [rate, warmup] = c.split('|').map(Number); return `lr ${short(rate)}${several ? (warmup ? `, warm-up ${warmup}` : ', no warm-up') : ''}`; })],
       depths.filter((d) => own.some((r) => r.layers === d)).map((d) => [d, ...used.map((c): Child => {
         const r = own.find((o) => o.layers === d && `${o.rate}|${o.warmup}` === c);

@@ -1,5 +1,5 @@
 // Loss curves of some rows against the lines that tell what a loss means: floor, bigram, unigram.
-import { line_chart, type LineChart } from '../charts/line_chart';
+import { line_chart, type LineChart, type Series } from '../charts/line_chart';
 import type { Table as Csv } from '../export';
 import * as labs from '../labs';
 import { known } from '../numbers';
@@ -18,29 +18,33 @@ function references(rows: labs.Row[]): { value: number; text: string }[] {
   ].filter((r): r is { value: number; text: string } => known(r.value));
 }
 
-const kMostLines = 40;
+const kMostLines = 14;
 
 /** Of a great many rows those that tell most: the best and the worst of each arrangement. */
 export function telling(rows: labs.Row[]): labs.Row[] {
   if (rows.length <= kMostLines) return rows;
   const out = new Set<labs.Row>();
-  for (const name of new Set(rows.map((r) => r.arrangement))) {
-    const own = rows.filter((r) => r.arrangement === name && known(r.loss?.mean)).sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number));
-    if (own.length && out.size < kMostLines) out.add(own[0]).add(own[own.length - 1]);
-  }
+  const ranked = [...new Set(rows.map((r) => r.arrangement))].map((name) => rows.filter((r) => r.arrangement === name && known(r.loss?.mean))
+    .sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number))).filter((own) => own.length);
+  for (const own of ranked) if (out.size < kMostLines) out.add(own[0]);
+  for (const own of ranked) if (out.size < kMostLines) out.add(own[own.length - 1]);
   return out.size ? rows.filter((r) => out.has(r)) : rows.slice(0, kMostLines);
 }
 
 export function loss_chart(rows: labs.Row[], height?: number): LineChart {
   const lines = references(rows);
-  const series = rows.map((row) => {
+  const series: Series[] = rows.map((row) => {
     const all = labs.together(row);
     const calm = all.x.length > 100 ? 5 : 1;
     const band = rows.length <= kMostBands && row.runs.length > 1;
     return { name: labs.name_among(row, rows), look: row.look, x: all.x, y: labs.smooth(all.y, calm),
       ...(band ? { low: labs.smooth(all.low, calm), high: labs.smooth(all.high, calm) } : {}) };
   });
-  const finals = series.flatMap((s) => s.y.slice(Math.min(3, s.y.length - 1))).filter(known);
+  if (rows.length <= 6)
+    for (const row of rows)
+      for (const { validation } of labs.runs_of(row))
+        if (validation?.step?.length) series.push({ name: `${labs.name_among(row, rows)}, validation`, look: row.look, x: validation.step, y: validation.loss, points: true });
+  const finals = series.flatMap((s) => s.y.slice(lines.length ? Math.min(3, s.y.length - 1) : 0)).filter(known);
   const values = [...finals, ...lines.map((l) => l.value)];
   const top = values.length ? Math.max(...values) : 1, bottom = values.length ? Math.min(...values) : 0;
   const unigram = lines[0]?.value;
@@ -57,6 +61,17 @@ export function loss_table(rows: labs.Row[]): Csv {
     for (const run of labs.runs_of(row))
       run.curve?.step.forEach((step, i) => out.rows.push([row.label, run.seed, step, run.curve?.loss[i]]));
   return out;
+}
+
+/** Norm of the whole gradient, first seed of each row. */
+export function gradient_figure(rows: labs.Row[]): HTMLElement | null {
+  const series = rows.flatMap((row): Series[] => {
+    const run = labs.runs_of(row).find((r) => r.gradient_curve?.length && r.curve);
+    return run?.curve && run.gradient_curve ? [{ name: labs.name_among(row, rows), look: row.look, x: run.curve.step, y: labs.smooth(run.gradient_curve, run.curve.step.length > 100 ? 5 : 1) }] : [];
+  });
+  if (!series.length) return null;
+  return make_figure({ title: 'Gradient norm while training', note: 'Of all parameters together, before clipping; the first seed of each.', draw: (width) => line_chart({ series, x_label: 'step', y_label: 'gradient norm', log_y: true, height: 300, describe: 'Gradient norm against training step' }, width),
+    table: () => ({ columns: ['configuration', 'step', 'gradient norm'], rows: series.flatMap((s) => s.x.map((x, i) => [s.name, x, s.y[i]])) }) }).element;
 }
 
 export function loss_figure(title: string, rows: labs.Row[], note: Child, height?: number): Figure {
