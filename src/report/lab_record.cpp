@@ -4,7 +4,7 @@
 #include "addnorm/core/error.h"
 #include "report/curve.h"
 #include "report/numbers.h"
-#include "report/record_file.h"
+#include "report/record_shapes.h"
 #include "report/records.h"
 
 namespace addnorm {
@@ -22,13 +22,15 @@ std::filesystem::path folder_of(const Json& run, const std::filesystem::path& la
 Json row_record(const Json& row, const std::string& where) {
   if (!row.is_object() || text_in(row, "label").empty())
     throw DataError(concat(where, ": a row without a label; this is not the record of a lab"));
-  Json out = Json::object();
-  for (const auto& [name, value] : row.items()) {
-    if (name == "options" || name == "asked")
-      out[name] = options_record(value);
-    else if (name != "place")
-      out[name] = rounded_copy(value);
-  }
+  Json out = shaped(row, kLabRow);
+  for (const char* name : {"options", "asked"})
+    if (const Json* found = row.find(name)) out[name] = options_record(*found);
+  return out;
+}
+
+Json run_record(const Json& run) {
+  Json out = shaped(run, kLabRun);
+  if (const Json* curve = run.find("curve")) out["curve"] = *curve;  // add_lab_curves looks at it
   return out;
 }
 
@@ -56,9 +58,8 @@ LabRecord lab_record(const Json& lab, const std::string& name, const std::string
   const Json *rows = lab.find("rows"), *runs = lab.find("runs");
   if (rows == nullptr || runs == nullptr || !rows->is_array() || !runs->is_array())
     throw DataError(concat(where, ": no rows and runs in it; this is not the record of a lab"));
-  LabRecord out{.lab = Json{{"name", name}}, .runs = {}};
-  for (const char* field : {"version", "finished", "failed", "seconds", "with_warmup", "acts", "comparisons", "confusion"})
-    if (const Json* found = lab.find(field)) out.lab[field] = rounded_copy(*found);
+  LabRecord out{.lab = shaped(lab, kLab), .runs = {}};
+  out.lab["name"] = name;
   Json shown = Json::array();
   for (const Json& row : rows->array_items()) {
     for (const Json& number : items_in(row, "runs"))
@@ -68,7 +69,7 @@ LabRecord lab_record(const Json& lab, const std::string& name, const std::string
     shown.push_back(row_record(row, where));
   }
   out.lab["rows"] = std::move(shown);
-  for (const Json& run : runs->array_items()) out.runs.push_back(run.is_object() ? rounded_copy(run) : Json::object());
+  for (const Json& run : runs->array_items()) out.runs.push_back(run_record(run));
   return out;
 }
 
@@ -84,6 +85,7 @@ void add_lab_curves(LabRecord& lab, std::size_t points, Problems& problems) {
     if (const Json* curve = run.find("curve")) run["curve"] = shorter_curve(*curve, points);
     if (lab.folder.empty() || !has_begun(run)) continue;
     const std::filesystem::path place = folder_of(run, lab.folder);
+    if (text_in(run, "folder").empty()) continue;
     if (place.empty()) {
       outside.add(concat(lab.folder.string(), ": folder '", text_in(run, "folder"), "' of a run is not below it"));
       continue;

@@ -7,6 +7,7 @@
 
 #include "report/numbers.h"
 #include "report/record_file.h"
+#include "report/record_shapes.h"
 
 namespace addnorm {
 namespace {
@@ -14,9 +15,6 @@ namespace {
 constexpr std::array kByPlace{"stream_rms", "spread", "gradient_norm"};
 constexpr std::array kByUnit{"update_ratio", "gradient_skip", "gradient_branch", "attention_entropy",
                              "max_logit",    "cosine",        "skip_share"};
-constexpr std::array kFullLists{"lens_loss",      "bypass_change",    "dependency",       "logit_attribution",
-                                "effective_rank", "token_similarity", "position_accuracy"};
-
 struct Record {
   std::uint64_t step = 0;
   double probe_loss = 0;
@@ -81,10 +79,9 @@ Json full_records(const std::vector<Record>& records, std::size_t number, const 
   for (const Record& record : records) {
     const Json* stack = record.in_full ? stack_of(record, number, units) : nullptr;
     if (stack == nullptr) continue;
-    Json one{{"step", record.step}, {"probe_loss", rounded(record.probe_loss)}};
-    for (const char* name : kFullLists)
-      if (stack->contains(name)) one[name] = rounded_copy(stack->at(name));
-    if (stack->contains("skip_gain")) one["skip_gain"] = rounded(number_in(*stack, "skip_gain"));
+    Json one = shaped(*stack, kFullProbe);
+    one["step"] = record.step;
+    one["probe_loss"] = rounded(record.probe_loss);
     all.push_back(std::move(one));
   }
   return all;

@@ -4,6 +4,7 @@
 #include "report/curve.h"
 #include "report/numbers.h"
 #include "report/record_file.h"
+#include "report/record_shapes.h"
 
 namespace addnorm {
 namespace {
@@ -15,16 +16,6 @@ Json without_folders(const Json& value) {
   for (const Json& item : value.array_items()) all.push_back(without_folders(item));
   return all;
 }
-
-/// Fields of `from` that are named, in their order.
-Json only(const Json& from, std::initializer_list<const char*> names) {
-  Json some = Json::object();
-  for (const char* name : names)
-    if (const Json* found = from.find(name)) some[name] = rounded_copy(*found);
-  return some;
-}
-
-Json trial_record(const Json& trial) { return only(trial, {"seed", "losses", "gradient_norms", "broke_off"}); }
 
 }  // namespace
 
@@ -40,9 +31,9 @@ Json train_record(const Json& run, const std::string& name, const std::filesyste
   const Json* options = run.find("options");
   if (options == nullptr || !options->is_object())
     throw DataError(concat((folder / "run.json").string(), ": no options in it; this is not the record of a run"));
-  Json out{{"name", name}, {"options", options_record(*options)}};
-  for (const char* field : {"baselines", "begun", "version"})
-    if (const Json* found = run.find(field)) out[field] = rounded_copy(*found);
+  Json out = shaped(run, kTrain);
+  out["name"] = name;
+  out["options"] = options_record(*options);
   out["curve"] = Json{{"step", Json::array()}, {"loss", Json::array()}};
 
   const std::filesystem::path file = folder / "metrics.jsonl";
@@ -68,19 +59,9 @@ Json train_record(const Json& run, const std::string& name, const std::filesyste
 Json preflight_record(const Json& result, const std::string& name, const std::string& where) {
   if (text_in(result, "verdict").empty() || !result.contains("reason"))
     throw DataError(concat(where, ": no verdict with a reason in it; this is not what 'addnorm preflight --json' prints"));
-  Json out{{"name", name}};
-  for (const auto& [field, value] : result.items()) {
-    if (field == "trials" && value.is_array()) {
-      out["trials"] = Json::array();
-      for (const Json& trial : value.array_items()) out["trials"].push_back(trial_record(trial));
-    } else if (field == "options") {
-      out["options"] = options_record(value);
-    } else if (field == "second_look") {
-      out["second_look"] = value.is_object() ? trial_record(value) : Json();
-    } else if (field != "name") {
-      out[field] = rounded_copy(value);
-    }
-  }
+  Json out = shaped(result, kPreflight);
+  out["name"] = name;
+  if (const Json* options = result.find("options")) out["options"] = options_record(*options);
   return out;
 }
 
@@ -88,8 +69,7 @@ Json claim_record(const Json& claim, const std::string& where) {
   for (const char* name : {"id", "claim", "verdict"})
     if (text_in(claim, name).empty())
       throw DataError(concat(where, ": no text \"", name, "\" in it; this is not the result of a claim"));
-  return only(claim, {"id", "claim", "kind", "source", "expected", "measured", "changed", "values", "verdict", "condition",
-                      "seconds", "seeds", "scale", "command", "version", "date"});
+  return shaped(claim, kClaim);
 }
 
 }  // namespace addnorm

@@ -172,6 +172,25 @@ TEST_F(Reports, HaveNullWhereANumberIsNotFinite) {
             R"({"step":[1],"loss":[null]})");
 }
 
+TEST_F(Reports, LeaveOutFieldsThatHoldSomethingElse) {
+  const fs::path odd =
+      lab("odd", R"({"rows":[{"label":"a","runs":[0],"options":7,"baselines":"x","cause":[],"prediction":{"forecast":3},
+      "loss":{"mean":"low","count":-1},"new field":1}],"runs":[7],"acts":[1,{"name":2}],"comparisons":["c",4],"confusion":null})");
+  const Report report = report_of({odd});
+  ASSERT_EQ(report.labs, 1u);
+  const Json data = data_of(report);
+  const Json &shown = data["labs"].array_items()[0], &row = shown["rows"].array_items()[0];
+  for (const char* name : {"baselines", "cause", "new field"}) EXPECT_FALSE(row.contains(name)) << name;
+  EXPECT_EQ(row["arrangement"].text(), "") << "what the page needs is there, and empty";
+  EXPECT_EQ(row["options"].dump(), "{}");
+  EXPECT_EQ(row["prediction"].dump(), R"({"forecast":""})");
+  EXPECT_EQ(row["loss"].dump(), R"({"mean":null,"deviation":null,"least":null,"most":null,"count":0})");
+  EXPECT_EQ(shown["runs"].dump(), "[{}]");
+  EXPECT_EQ(shown["acts"].dump(), R"([{"name":""}])");
+  EXPECT_EQ(shown["comparisons"].dump(), R"(["c",""])");
+  EXPECT_FALSE(shown.contains("confusion"));
+}
+
 TEST_F(Reports, AskForTheFormulaOfARunAndForArrangementsOfOnesOwn) {
   ReportRequest request{.sources = {{.path = run("book")}}, .arrangements = R"([{"name":"post-ln"}])"};
   request.told = [](const std::string& options) {
