@@ -93,7 +93,7 @@ export function runs_of(row: Row): LabRun[] {
 
 export function probes_of(run: LabRun | undefined): Probes | undefined {
   const stacks = run?.probes ?? [];
-  return stacks[stacks.length - 1];
+  return stacks.find((s) => s.stack === state.get('stack')) ?? stacks[stacks.length - 1];
 }
 
 /** The name of a row among others: what all of them share is left out. */

@@ -30,7 +30,7 @@ export const kMetrics: Metric[] = [
     values: (p) => (p.skip_share ? unpack(p.skip_share) : ratio(p)),
     read: 'The part of the gradient that comes down along the skip, of both parts (of the stream itself where full probes were recorded). 1: all of it passes by the branch.' },
   { id: 'attention_entropy', title: 'Attention entropy', log: false, by: 'unit', range: [0, 1], values: (p) => unpack(p.attention_entropy),
-    read: '1: every visible token gets the same attention; 0: one gets all. Feed-forward units have none and stay empty.' },
+    read: '1: every visible token gets the same attention; 0: one gets all. Feed-forward units have none and are left out.' },
   { id: 'max_logit', title: 'Largest attention score', log: true, by: 'unit', values: (p) => unpack(p.max_logit),
     read: 'The largest score before softmax. Where it grows without end, attention collapses onto single tokens.' },
   { id: 'cosine', title: 'Cosine before and after', log: false, by: 'unit', range: [-1, 1], values: (p) => unpack(p.cosine),
@@ -57,9 +57,12 @@ export function matrix_of(p: Probes, metric: Metric): Matrix | undefined {
   const rows = p.units.length + (metric.by === 'place' ? 1 : 0);
   const columns = p.step.length;
   if (!values.length || values.length < rows * columns) return undefined;
-  const names = p.units.map(place_name);
-  return { columns, rows, step: p.step, names: metric.by === 'place' ? ['input of the stack', ...names.map((n) => `after ${n}`)] : names,
-    at: (c, r) => values[c * rows + r] };
+  const units = p.units.map(place_name);
+  const names = metric.by === 'place' ? ['input of the stack', ...units.map((n) => `after ${n}`)] : units;
+  // Units that have no such thing (attention in a feed-forward part) are left out.
+  const kept = names.map((_, r) => r).filter((r) => p.step.some((_, c) => Number.isFinite(values[c * rows + r])));
+  if (!kept.length) return undefined;
+  return { columns, rows: kept.length, step: p.step, names: kept.map((r) => names[r]), at: (c, r) => values[c * rows + kept[r]] };
 }
 
 /** Least and greatest over many matrices: what makes one colour scale serve all. On a log scale eight powers of ten at most. */

@@ -26,7 +26,7 @@ export function legend(entries: { name: string; look: Look }[]): HTMLElement {
 export function lab_choice(): Child {
   const all = labs.all();
   if (all.length < 2) return null;
-  return choose('Lab', all.map((t, i) => ({ value: String(i), text: t.lab.name })), state.get('lab', '0'),
+  return choose('Lab', all.map((t, i) => ({ value: String(i), text: all.some((o) => o !== t && o.lab.name === t.lab.name) ? `${i + 1}. ${t.lab.name}` : t.lab.name })), state.get('lab', '0'),
     (value) => state.set({ lab: value, act: '', row: '', a: '', b: '', cell: '' }));
 }
 

@@ -14,11 +14,12 @@ test('the Tab key reaches every control of every view', async (context) => {
     });
     await page.evaluate(() => { document.activeElement?.blur?.(); scrollTo(0, 0); });
     const seen = new Set();
-    for (let i = 0; i < Math.min(wanted + 3, 160); ++i) {
+    // Boxes that scroll take the focus as well, so there are more stops than controls.
+    for (let i = 0; i < 260 && seen.size < Math.min(wanted, 150); ++i) {
       await page.keyboard.press('Tab');
-      seen.add(await page.evaluate(() => document.activeElement?.getAttribute('data-test')));
+      const at = await page.evaluate(() => document.activeElement?.getAttribute('data-test'));
+      if (at) seen.add(at);
     }
-    seen.delete(null);
     expect(seen.size >= Math.min(wanted, 150), `${view}: ${seen.size} of ${wanted}`);
   }
   await page.close();

@@ -35,7 +35,7 @@ for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks'
 add(await run_all({ browser, again, file: files[0], first: true }, only));
 for (const file of files.slice(1)) {
   console.log(`# ${file}`);
-  add(await run_all({ browser, again, file, first: false }, only ?? 'every view'));
+  add(await run_all({ browser, again, file, first: false }, only ?? 'every view renders'));
 }
 await browser.close();
 leave(`${sum.passed} passed, ${sum.failed} failed, ${sum.skipped} skipped`, sum.failed ? 1 : 0);

@@ -16,7 +16,7 @@ export const add_norm: Topic = {
     const graph = diagram_of(labs.entry_of('post-ln'));
     if (graph) place.append(figure({ title: 'Add & Norm, twice a layer', class: 'diagram-figure', note: 'The thick line is the residual stream. Both norms stand on it.', draw: (width) => draw_diagram('post-ln', graph, Math.min(width, 460)),
       table: () => ({ columns: ['from', 'to', 'kind'], rows: graph.edges.map((e) => [e.from, e.to, e.kind]) }) }));
-    const drawn = profile_figure('Size of the stream by depth', 'stream_rms', main_rows(), 'From the runs of this page. With a norm behind every sum the stream has size 1 at every depth; without one it grows, or stays small where branches begin at zero.');
+    const drawn = profile_figure('Size of the stream by depth', 'stream_rms', main_rows(), 'From the runs of this page. With a norm behind every sum the stream has size 1 at every depth. Without one it keeps the size of the embeddings at first and grows in training (move the slider); without norm and skip it dies away.');
     if (drawn) place.append(drawn);
     place.append(code(kAddNorm), evidence(data, 'S71', 'S17', 'S72', 'S10'));
   },

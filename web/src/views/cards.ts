@@ -30,5 +30,10 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
       row.happened ? h('div', null, h('dt', null, 'happened'), h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds))) : null,
       h('div', null, h('dt', null, 'loss'), h('dd', null, fixed(row.loss?.mean), known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above floor`) : null))),
     row.instead_of !== undefined ? h('p', { class: 'why quiet' }, `Run to confirm the cause found for ${row.of.rows[row.instead_of]?.label ?? 'another row'}.`) : null,
-    cause_line(row));
+    cause_line(row), broken(row));
+}
+
+function broken(row: labs.Row): Child {
+  const texts = [...new Set(labs.runs_of(row).map((r) => r.problem || r.broke_off).filter((t): t is string => !!t))];
+  return texts.length ? h('p', { class: 'why quiet' }, texts.slice(0, 2).map(sentence).join(' ')) : null;
 }

@@ -28,7 +28,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
     const look = look_of(name);
     const dots = measured(name, preflights).sort((p, q) => p.layers - q.layers);
     return [
-      ...(curve?.layers?.length ? [{ name, look, x: curve.layers, y: curve.gain.map((g) => (known(g) ? Math.max(g, kLeast) : null)) }] : []),
+      ...(curve?.layers?.length ? [{ name, look, x: curve.layers, y: curve.gain }] : []),
       ...(dots.length ? [{ name: `${name}, measured`, look, x: dots.map((d) => d.layers), y: dots.map((d) => d.gain), points: true }] : []),
     ];
   });

@@ -63,7 +63,7 @@ function history_of(maps: Mapped[], rows: labs.Row[], metric: Metric, chosen: { 
 
 export function maps_view(): View {
   return {
-    id: 'maps', title: 'Heat maps', empty: () => !labs.all().some((t) => probed(t).length), watches: ['lab', 'metric', 'seed', 'cell', 'act', 'maps'],
+    id: 'maps', title: 'Heat maps', empty: () => !labs.all().some((t) => probed(t).length), watches: ['lab', 'stack', 'metric', 'seed', 'cell', 'act', 'maps'],
     draw(place) {
       const table = labs.current();
       const rows = probed(table);
@@ -80,7 +80,9 @@ export function maps_view(): View {
       const of_act = act < 0 ? rows : rows.filter((r) => (r.act ?? 0) === act);
       const nth = state.number('seed', 0);
       const seeds = Math.max(1, ...of_act.map((r) => labs.runs_of(r).filter((run) => labs.probes_of(run)).length));
+      const stacks = [...new Set(of_act.flatMap((r) => labs.runs_of(r).flatMap((run) => (run.probes ?? []).map((p) => p.stack))))];
       const controls: Child[] = [lab_choice(),
+        stacks.length > 1 ? choose('Stack', stacks.map((s) => ({ value: s, text: s })), state.get('stack', stacks[stacks.length - 1]), (value) => state.set({ stack: value, cell: '' })) : null,
         acts.length > 1 ? choose('Part', [...acts.map((a) => ({ value: String(a), text: table.lab.acts?.[a]?.name || `Part ${a + 1}` })), { value: '-1', text: 'all' }], String(act), (value) => state.set({ act: value, cell: '' })) : null,
         seeds > 1 ? choose('Seed', Array.from({ length: seeds }, (_, i) => ({ value: String(i), text: `the ${['first', 'second', 'third', 'fourth', 'fifth'][i] ?? `${i + 1}th`}` })), String(nth), (value) => state.set({ seed: value, cell: '' })) : null];
       place.append(toggles('What is shown', metrics.map((m) => ({ value: m.id, text: m.title })), metric.id, (value) => state.set({ metric: value, cell: '' })),

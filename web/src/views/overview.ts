@@ -64,6 +64,13 @@ function act_choice(table: labs.Table, act: number): Child {
     String(act), (value) => state.set({ act: value }));
 }
 
+function unfinished(table: labs.Table): Child {
+  const { finished, failed, runs } = table.lab;
+  const done = runs.filter((r) => r.state === 'done').length;
+  const parts = [finished === false ? `This lab was stopped: ${done} of ${runs.length} runs are done; the same command goes on.` : '', failed ? `${count_of(failed, 'run')} failed.` : ''].filter(Boolean);
+  return parts.length ? h('p', { class: 'nothing' }, parts.join(' ')) : null;
+}
+
 function find_rows(): HTMLElement {
   const find = h('input', { type: 'search', placeholder: 'find: post-ln 12 trains', 'aria-label': 'Find configurations by words', value: state.get('rows'), onchange: () => state.set({ rows: find.value }) }) as HTMLInputElement;
   return find;
@@ -99,6 +106,7 @@ export function overview(): View {
       place.append(h('div', { class: 'hero' },
         h('h1', null, headline(rows)),
         h('p', { class: 'lead' }, lead(rows), note ? h('span', { class: 'quiet' }, note.charAt(0).toUpperCase(), note.slice(1), /[.!?]$/.test(note) ? '' : '.') : null),
+        unfinished(table),
         h('div', { class: 'controls' }, lab_choice(), act_choice(table, act), of_act.length > kMostCards / 2 ? find_rows() : null)));
       if (!rows.length) {
         place.append(nothing('No configuration fits these words.'));
