@@ -51,7 +51,7 @@ function lab_of_trains(data: ReportData): Lab | null {
     probes: t.probes, validation: t.validation, broke_off: t.stopped, steps: Number(t.options?.steps ?? NaN), loss: tail(t.curve?.loss ?? []), state: 'done' }));
   const rows: LabRow[] = trains.map((t, i) => ({ label: t.name, arrangement: String(t.options?.arrangement ?? '?'), formula: t.formula, options: t.options,
     runs: [i], baselines: t.baselines, loss: { mean: tail(t.curve?.loss ?? []), deviation: null, least: null, most: null, count: 1 },
-    happened: t.stopped ? `broke off: ${t.stopped}` : undefined }));
+    happened: t.stopped ? 'broke off' : undefined }));
   const lab: Lab = { name: 'Training runs', rows, runs };
   of_trains.add(lab);
   return lab;

@@ -19,7 +19,7 @@ function ratio(p: Probes): Float32Array {
 
 export const kMetrics: Metric[] = [
   { id: 'gradient_norm', title: 'Gradient norm', log: true, by: 'place', values: (p) => unpack(p.gradient_norm),
-    read: 'How much of the loss is heard at each place of the stream. Dark columns that begin at some depth are layers that learn nothing any more.' },
+    read: 'How much of the loss is heard at each place of the stream. Where the lower part of a map turns dark, those layers learn nothing any more.' },
   { id: 'stream_rms', title: 'Stream RMS', log: true, by: 'place', values: (p) => unpack(p.stream_rms),
     read: 'The size of the residual stream. Norms behind the sum pin it to 1; without them every branch adds to it.' },
   { id: 'spread', title: 'Spread between tokens', log: true, by: 'place', values: (p) => unpack(p.spread),

@@ -37,7 +37,7 @@ export function tone_of(verdict: string | undefined): 'good' | 'warn' | 'bad' | 
   if (!verdict) return 'none';
   if (/^(trains|trained|true$|seen|agreed)/.test(verdict)) return 'good';
   if (/^(needs warm-up|slow|true only|mixed)/.test(verdict)) return 'warn';
-  if (/^(will not|does not|stuck|diverged|false|not seen|failed|crashed)/.test(verdict)) return 'bad';
+  if (/^(will not|does not|stuck|diverged|false|not seen|failed|crashed|broke off)/.test(verdict)) return 'bad';
   return 'none';
 }
 

@@ -99,7 +99,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
         .x((i) => x(s.x[i])).y0((i) => y(s.low?.[i] as number)).y1((i) => y(s.high?.[i] as number));
       group.appendChild(styled(svg('path', { class: 'band', d: band(index) ?? '' }), { fill: s.look.colour }));
     }
-    if (s.points) {
+    if (s.points || s.y.filter(drawable).length === 1) {
       index.forEach((i) => {
         if (drawable(s.y[i])) group.appendChild(styled(svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }), { fill: s.look.colour }));
       });

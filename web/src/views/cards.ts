@@ -10,8 +10,9 @@ import * as state from '../state';
 function cause_line(row: labs.Row): Child {
   const cause = row.cause;
   if (!cause) return row.happened === 'trains' && row.prediction?.reason ? h('p', { class: 'why' }, `Preflight: ${row.prediction.reason}.`) : null;
-  return h('p', { class: 'why' }, h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, cause.confirmed ? 'Cause, confirmed' : 'Suspected'),
-    ' ', sentence(cause.text), cause.by ? h('span', { class: 'quiet' }, ` ${cause.confirmed ? 'Confirmed: ' : ''}${cause.by}.`) : null);
+  const label = cause.confirmed ? 'Cause, confirmed: ' : cause.kind === 'unknown' || cause.kind === 'slow' ? '' : 'Suspected: ';
+  return h('p', { class: 'why' }, h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, label),
+    label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text), cause.by ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null);
 }
 
 function sentence(text: string): string {

@@ -67,7 +67,7 @@ export function grid_view(): View {
 
       const groups = new Map<string, labs.Row[]>();
       for (const r of rows) {
-        const key = [r.arrangement, ...rest.filter((a) => varies(rows, a.id)).map((a) => `${a.id === 'warmup' ? (r.warmup ? `warm-up ${r.warmup}` : 'no warm-up') : `${r[a.id]} ${a.text}`}`)].join(', ');
+        const key = [r.arrangement, ...rest.filter((a) => varies(rows, a.id)).map((a) => `${a.id === 'warmup' ? (r.warmup ? `warm-up ${r.warmup}` : 'no warm-up') : a.id === 'rate' ? `lr ${short(r.rate)}` : `${r.layers} layers`}`)].join(', ');
         groups.set(key, [...(groups.get(key) ?? []), r]);
       }
       const variants = new Map<string, number>();

@@ -9,8 +9,8 @@ import { make_figure, type Figure } from '../figure';
 const kMostBands = 14;
 
 function references(rows: labs.Row[]): { value: number; text: string }[] {
-  const first = rows.find((r) => r.baselines)?.baselines;
-  if (!first || rows.some((r) => r.baselines && r.baselines.unigram !== first.unigram)) return [];
+  const first = rows[0]?.baselines;
+  if (!first || rows.some((r) => r.baselines?.unigram !== first.unigram)) return []; // of different data
   return [
     { value: first.unigram, text: 'unigram: letters counted' },
     { value: first.bigram, text: 'bigram: pairs counted' },
@@ -26,8 +26,12 @@ export function telling(rows: labs.Row[]): labs.Row[] {
   const out = new Set<labs.Row>();
   const ranked = [...new Set(rows.map((r) => r.arrangement))].map((name) => rows.filter((r) => r.arrangement === name && known(r.loss?.mean))
     .sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number))).filter((own) => own.length);
-  for (const own of ranked) if (out.size < kMostLines) out.add(own[0]);
-  for (const own of ranked) if (out.size < kMostLines) out.add(own[own.length - 1]);
+  const longest = Math.max(0, ...ranked.map((own) => own.length));
+  for (let k = 0; k < longest && out.size < kMostLines; ++k)
+    for (const own of ranked) {
+      const next = k % 2 ? own[own.length - (k + 1) / 2] : own[k / 2]; // best, worst, second best, ...
+      if (next && k < own.length && out.size < kMostLines) out.add(next);
+    }
   return out.size ? rows.filter((r) => out.has(r)) : rows.slice(0, kMostLines);
 }
 

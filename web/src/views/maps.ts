@@ -103,7 +103,7 @@ export function maps_view(): View {
         const name = labs.name_among(row, of_act);
         const column = chosen?.row === row.index ? matrix.step.indexOf(chosen.step) : -1;
         return figure({
-          title: name, class: 'map', note: [key_of(row.look), ' ', badge(row.happened)],
+          title: name, class: 'map', note: [key_of(row.look), ' ', row.happened ? badge(row.happened) : null],
           draw: (width) => heat_map({ title: name, matrix, metric, range, chosen: column >= 0 && chosen ? { column, row: chosen.place } : undefined,
             choose: (c, r) => state.set({ cell: `${row.index}.${r}.${matrix.step[c]}` }) }, width),
           table: () => table_of([{ row, matrix }], metric),

@@ -19,8 +19,8 @@ function asked_for(rows: labs.Row[]): labs.Row[] {
   return rows.filter((r) => labs.judged(r) && r.instead_of === undefined);
 }
 
-function names(rows: labs.Row[]): string {
-  return listed([...new Set(rows.map((r) => labs.name_among(r, rows)))]);
+function names(rows: labs.Row[], among: labs.Row[]): string {
+  return listed([...new Set(rows.map((r) => labs.name_among(r, among)))]);
 }
 
 /** "Of 6 arrangements, 3 train here." */
@@ -38,9 +38,9 @@ function lead(rows: labs.Row[]): Child[] {
   const judged = asked_for(rows);
   const good = judged.filter(trained), bad = judged.filter((r) => !trained(r));
   const out: Child[] = [];
-  const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some).length < 110;
-  if (fits(good)) out.push(h('b', null, names(good)), good.length === 1 ? ' trains. ' : ' train. ');
-  if (fits(bad)) out.push(h('b', null, names(bad)), bad.length === 1 ? ' does not. ' : ' do not. ');
+  const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some, judged).length < 110;
+  if (fits(good)) out.push(h('b', null, names(good, judged)), good.length === 1 ? ' trains. ' : ' train. ');
+  if (fits(bad)) out.push(h('b', null, names(bad, judged)), bad.length === 1 ? ' does not. ' : ' do not. ');
   const foreseen = judged.filter((r) => r.agreed !== null && r.agreed !== undefined);
   if (foreseen.length) out.push(`Preflight said so in advance for ${foreseen.filter((r) => r.agreed).length} of ${foreseen.length}. `);
   return out;
@@ -115,7 +115,7 @@ export function overview(): View {
       const all = state.get('cards') === 'all', drawn = telling(rows);
       const shown = all ? rows : rows.slice(0, kMostCards);
       place.append(h('div', { class: 'first' },
-        h('div', { class: 'left' }, loss_figure('Loss while training', drawn, [drawn.length < rows.length ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement. ` : '', 'Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
+        h('div', { class: 'left' }, loss_figure('Loss while training', drawn, [drawn.length < rows.length ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement first. ` : '', 'Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
           h('i', null, 'unigram'), '; below ', h('i', null, 'bigram'), ' it has begun to use the context; no model can get below the ', h('i', null, 'floor'), '.'], 400).element, gradient_figure(drawn)),
         h('section', { class: 'cards', 'aria-label': 'Verdicts' }, shown.map((r) => verdict_card(r, rows)))));
       if (rows.length > shown.length) place.append(h('p', null, h('button', { type: 'button', onclick: () => state.set({ cards: 'all' }) }, `Show all ${rows.length} cards`)));
