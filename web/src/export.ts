@@ -4,19 +4,20 @@ import { h } from './dom';
 export type Cell = string | number | null | undefined;
 export type Table = { columns: string[]; rows: Cell[][] };
 
-const kStyles = ['fill', 'fill-opacity', 'stroke', 'stroke-width', 'stroke-dasharray', 'stroke-opacity', 'stroke-linejoin', 'stroke-linecap',
-  'opacity', 'font-family', 'font-size', 'font-weight', 'font-style', 'text-anchor', 'dominant-baseline', 'display', 'visibility', 'image-rendering'];
+/** What is written out, and what needs no writing because it is so anyway. */
+const kStyles: Record<string, string> = { fill: '', 'fill-opacity': '1', stroke: 'none', 'stroke-width': '1px', 'stroke-dasharray': 'none', 'stroke-linejoin': 'miter',
+  'paint-order': 'normal', opacity: '1', 'font-family': '', 'font-size': '', 'font-weight': '400', 'text-anchor': 'start', visibility: 'visible', 'image-rendering': 'auto' };
 
 /** The drawing as a document of its own, which looks the same without the page's style sheet. */
-export function svg_text(drawing: SVGSVGElement): string {
+export function svg_text(drawing: SVGSVGElement, title: string): string {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const from = [drawing, ...Array.from(drawing.querySelectorAll<SVGElement>('*'))];
   const to = [copy, ...Array.from(copy.querySelectorAll<SVGElement>('*'))];
   from.forEach((node, i) => {
-    const style = getComputedStyle(node);
-    for (const name of kStyles) {
+    const style = getComputedStyle(node), above = node === drawing ? undefined : node.parentElement && getComputedStyle(node.parentElement);
+    for (const [name, usual] of Object.entries(kStyles)) {
       const value = style.getPropertyValue(name);
-      if (value) to[i].setAttribute(name, value);
+      if (value && !(value === usual && (!above || above.getPropertyValue(name) === usual))) to[i].setAttribute(name, value);
     }
     to[i].removeAttribute('style');
     to[i].removeAttribute('class');
@@ -25,9 +26,12 @@ export function svg_text(drawing: SVGSVGElement): string {
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   const box = drawing.viewBox.baseVal;
   const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  const attributes = { x: box.x, y: box.y, width: box.width, height: box.height, fill: getComputedStyle(document.body).backgroundColor };
+  const attributes = { x: box.x, y: box.y, width: box.width, height: box.height, fill: getComputedStyle(drawing.closest('.figure') ?? document.body).backgroundColor };
   for (const [name, value] of Object.entries(attributes)) paper.setAttribute(name, String(value));
+  const name = document.createElementNS('http://www.w3.org/2000/svg', 'title');
+  name.textContent = title;
   copy.insertBefore(paper, copy.firstChild);
+  copy.insertBefore(name, paper);
   return new XMLSerializer().serializeToString(copy);
 }
 

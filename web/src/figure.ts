@@ -37,7 +37,7 @@ export function make_figure(options: FigureOptions): Figure {
   const name = file_name(options.title);
   const files = h('span', { class: 'files' },
     h('button', { type: 'button', class: 'file', 'aria-label': `Save "${options.title}" as SVG`, 'data-file': 'svg',
-      onclick: () => drawing && save(`${name}.svg`, 'image/svg+xml', svg_text(drawing)) }, 'SVG'),
+      onclick: () => drawing && save(`${name}.svg`, 'image/svg+xml', svg_text(drawing, options.title)) }, 'SVG'),
     h('button', { type: 'button', class: 'file', 'aria-label': `Save the data of "${options.title}" as CSV`, 'data-file': 'csv',
       onclick: () => save(`${name}.csv`, 'text/csv', csv_text(options.table())) }, 'CSV'));
   const heading = h(`h${options.level ?? 3}` as 'h3', null, options.title);
