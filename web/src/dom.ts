@@ -25,13 +25,21 @@ export function append(node: Node, children: Child[]): void {
 }
 
 /** h('p', {class: 'note', onclick: ...}, 'text', h('b', null, 'more')) */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes?: Attributes | null, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes?: Attributes | null,
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
   fill(node, attributes ?? null, children);
   return node;
 }
 
-export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes?: Attributes | null, ...children: Child[]): SVGElementTagNameMap[K] {
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes?: Attributes | null,
+  ...children: Child[]
+): SVGElementTagNameMap[K] {
   const node = document.createElementNS(SVG, tag) as SVGElementTagNameMap[K];
   fill(node, attributes ?? null, children);
   return node;
@@ -69,15 +77,26 @@ export function choose(label: string, choices: Choice[], value: string, changed:
 }
 
 /** A labelled slider with its value beside it. */
-export function slider(label: string, range: { min: number; max: number; step?: number }, value: number, shown: (value: number) => string,
-                       changed: (value: number) => void): HTMLElement {
+export function slider(
+  label: string,
+  range: { min: number; max: number; step?: number },
+  value: number,
+  shown: (value: number) => string,
+  changed: (value: number) => void,
+): HTMLElement {
   const out = h('output', null, shown(value));
-  const input = h('input', { type: 'range', min: range.min, max: range.max, step: range.step ?? 1, value,
+  const input = h('input', {
+    type: 'range',
+    min: range.min,
+    max: range.max,
+    step: range.step ?? 1,
+    value,
     oninput: () => {
       out.textContent = shown(input.valueAsNumber);
       input.setAttribute('aria-valuetext', shown(input.valueAsNumber));
       changed(input.valueAsNumber);
-    } }) as HTMLInputElement;
+    },
+  }) as HTMLInputElement;
   input.setAttribute('aria-valuetext', shown(value));
   return h('label', { class: 'slider' }, h('span', null, label), input, out);
 }
@@ -86,11 +105,20 @@ export function slider(label: string, range: { min: number; max: number; step?: 
 export function toggles(label: string, choices: Choice[], value: string, changed: (value: string) => void): HTMLElement {
   const group = h('div', { class: 'toggles', role: 'group', 'aria-label': label });
   for (const c of choices) {
-    group.appendChild(h('button', { type: 'button', 'aria-pressed': String(c.value === value),
-      onclick: (event: MouseEvent) => {
-        for (const b of Array.from(group.children)) b.setAttribute('aria-pressed', String(b === event.currentTarget));
-        changed(c.value);
-      } }, c.text));
+    group.appendChild(
+      h(
+        'button',
+        {
+          type: 'button',
+          'aria-pressed': String(c.value === value),
+          onclick: (event: MouseEvent) => {
+            for (const b of Array.from(group.children)) b.setAttribute('aria-pressed', String(b === event.currentTarget));
+            changed(c.value);
+          },
+        },
+        c.text,
+      ),
+    );
   }
   return group;
 }

@@ -5,8 +5,22 @@ export type Cell = string | number | null | undefined;
 export type Table = { columns: string[]; rows: Cell[][] };
 
 /** What is written out, and what needs no writing because it is so anyway. */
-const kStyles: Record<string, string> = { fill: '', 'fill-opacity': '1', stroke: 'none', 'stroke-width': '1px', 'stroke-dasharray': 'none', 'stroke-linejoin': 'miter',
-  'paint-order': 'normal', opacity: '1', 'font-family': '', 'font-size': '', 'font-weight': '400', 'text-anchor': 'start', visibility: 'visible', 'image-rendering': 'auto' };
+const kStyles: Record<string, string> = {
+  fill: '',
+  'fill-opacity': '1',
+  stroke: 'none',
+  'stroke-width': '1px',
+  'stroke-dasharray': 'none',
+  'stroke-linejoin': 'miter',
+  'paint-order': 'normal',
+  opacity: '1',
+  'font-family': '',
+  'font-size': '',
+  'font-weight': '400',
+  'text-anchor': 'start',
+  visibility: 'visible',
+  'image-rendering': 'auto',
+};
 
 /** The drawing as a document of its own, which looks the same without the page's style sheet. */
 export function svg_text(drawing: SVGSVGElement, title: string): string {
@@ -14,7 +28,8 @@ export function svg_text(drawing: SVGSVGElement, title: string): string {
   const from = [drawing, ...Array.from(drawing.querySelectorAll<SVGElement>('*'))];
   const to = [copy, ...Array.from(copy.querySelectorAll<SVGElement>('*'))];
   from.forEach((node, i) => {
-    const style = getComputedStyle(node), above = node === drawing ? undefined : node.parentElement && getComputedStyle(node.parentElement);
+    const style = getComputedStyle(node),
+      above = node === drawing ? undefined : node.parentElement && getComputedStyle(node.parentElement);
     for (const [name, usual] of Object.entries(kStyles)) {
       const value = style.getPropertyValue(name);
       if (value && !(value === usual && (!above || above.getPropertyValue(name) === usual))) to[i].setAttribute(name, value);
@@ -26,7 +41,13 @@ export function svg_text(drawing: SVGSVGElement, title: string): string {
   copy.setAttribute('xmlns', 'http://www.w3.org/2000/svg');
   const box = drawing.viewBox.baseVal;
   const paper = document.createElementNS('http://www.w3.org/2000/svg', 'rect');
-  const attributes = { x: box.x, y: box.y, width: box.width, height: box.height, fill: getComputedStyle(drawing.closest('.figure') ?? document.body).backgroundColor };
+  const attributes = {
+    x: box.x,
+    y: box.y,
+    width: box.width,
+    height: box.height,
+    fill: getComputedStyle(drawing.closest('.figure') ?? document.body).backgroundColor,
+  };
   for (const [name, value] of Object.entries(attributes)) paper.setAttribute(name, String(value));
   const name = document.createElementNS('http://www.w3.org/2000/svg', 'title');
   name.textContent = title;
@@ -48,7 +69,13 @@ export function csv_text(table: Table): string {
 }
 
 export function file_name(title: string): string {
-  return title.toLowerCase().replace(/[^a-z0-9]+/g, '-').replace(/^-|-$/g, '').slice(0, 60) || 'figure';
+  return (
+    title
+      .toLowerCase()
+      .replace(/[^a-z0-9]+/g, '-')
+      .replace(/^-|-$/g, '')
+      .slice(0, 60) || 'figure'
+  );
 }
 
 export function save(name: string, type: string, text: string): void {

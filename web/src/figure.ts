@@ -35,17 +35,41 @@ export function make_figure(options: FigureOptions): Figure {
   }).observe(place);
 
   const name = file_name(options.title);
-  const files = h('span', { class: 'files' },
-    h('button', { type: 'button', class: 'file', 'aria-label': `Save "${options.title}" as SVG`, 'data-file': 'svg',
-      onclick: () => drawing && save(`${name}.svg`, 'image/svg+xml', svg_text(drawing, options.title)) }, 'SVG'),
-    h('button', { type: 'button', class: 'file', 'aria-label': `Save the data of "${options.title}" as CSV`, 'data-file': 'csv',
-      onclick: () => save(`${name}.csv`, 'text/csv', csv_text(options.table())) }, 'CSV'));
+  const files = h(
+    'span',
+    { class: 'files' },
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'file',
+        'aria-label': `Save "${options.title}" as SVG`,
+        'data-file': 'svg',
+        onclick: () => drawing && save(`${name}.svg`, 'image/svg+xml', svg_text(drawing, options.title)),
+      },
+      'SVG',
+    ),
+    h(
+      'button',
+      {
+        type: 'button',
+        class: 'file',
+        'aria-label': `Save the data of "${options.title}" as CSV`,
+        'data-file': 'csv',
+        onclick: () => save(`${name}.csv`, 'text/csv', csv_text(options.table())),
+      },
+      'CSV',
+    ),
+  );
   const heading = h(`h${options.level ?? 3}` as 'h3', null, options.title);
-  const element = h('figure', { class: `figure ${options.class ?? ''}` },
+  const element = h(
+    'figure',
+    { class: `figure ${options.class ?? ''}` },
     h('div', { class: 'figure-head' }, heading, files),
     options.controls ? h('div', { class: 'controls' }, options.controls) : null,
     place,
-    options.note ? h('figcaption', null, options.note) : null);
+    options.note ? h('figcaption', null, options.note) : null,
+  );
   return { element, redraw };
 }
 

@@ -2,7 +2,7 @@
 // is only set: nothing is parsed as markup.
 import { math } from './dom';
 
-const kSubscripts: Record<string, string> = { '₀': '0', '₁': '1', '₂': '2', '₃': '3', 'ₒ': 'o', 'ₗ': 'l', 'ᵢ': 'i', 'ₙ': 'n' };
+const kSubscripts: Record<string, string> = { '₀': '0', '₁': '1', '₂': '2', '₃': '3', ₒ: 'o', ₗ: 'l', ᵢ: 'i', ₙ: 'n' };
 const kToken = /\s+|_\{[^}]*\}|_[A-Za-z0-9]+|[₀₁₂₃ₒₗᵢₙ]+|[A-Za-z]+|[α-ωΑ-Ωφ]|\d+(?:\.\d+)?|[¼½¾]|'|./gu;
 const kNorms = /^(LN|RMS|SN|BN|PN|DyT|L2|N|LayerNorm)$/;
 const kFunctions = /^(F|Attn|FFN|heads|Sub|SubLayer|W|h)$/;
@@ -51,7 +51,15 @@ function set_tokens(tokens: string[]): Element[] {
       raised = true;
       continue;
     } else if (t.startsWith('_{')) attach('msub', math('mrow', null, set(t.slice(2, -1))));
-    else if (t.startsWith('_')) attach('msub', math('mrow', null, [...t.slice(1)].map((c) => leaf(c, false))));
+    else if (t.startsWith('_'))
+      attach(
+        'msub',
+        math(
+          'mrow',
+          null,
+          [...t.slice(1)].map((c) => leaf(c, false)),
+        ),
+      );
     else if (kSubscripts[t[0]] !== undefined) attach('msub', math('mi', null, [...t].map((c) => kSubscripts[c] ?? c).join('')));
     else if (t === '√' && tokens[i + 1] === '(') {
       const end = closing(tokens, i + 1);
@@ -72,7 +80,11 @@ function set_tokens(tokens: string[]): Element[] {
 
 /** Inline by default; what was given stays readable as its text. */
 export function formula(text: string, display = false): Element {
-  return math('math', { display: display ? 'block' : 'inline', 'aria-label': text, class: 'formula' }, math('mrow', null, set(text)));
+  return math(
+    'math',
+    { display: display ? 'block' : 'inline', 'aria-label': text, class: 'formula' },
+    math('mrow', null, set(text)),
+  );
 }
 
 /** A formula of several statements, one to a line: "a; b". */

@@ -36,8 +36,16 @@ function table_of(lab: Lab): Table {
     const key = `${row.act ?? 0} ${row.arrangement}`;
     const variant = seen.get(key) ?? 0;
     seen.set(key, variant + 1);
-    return { ...row, runs: row.runs ?? [], index, of: lab, layers: option(row, 'layers'), rate: option(row, 'lr'), warmup: option(row, 'warmup_steps'),
-      look: look_of(row.arrangement, variant) };
+    return {
+      ...row,
+      runs: row.runs ?? [],
+      index,
+      of: lab,
+      layers: option(row, 'layers'),
+      rate: option(row, 'lr'),
+      warmup: option(row, 'warmup_steps'),
+      look: look_of(row.arrangement, variant),
+    };
   });
   return { lab, rows };
 }
@@ -47,11 +55,28 @@ const of_trains = new WeakSet<Lab>(); // labs that are none: runs of `train`, wh
 function lab_of_trains(data: ReportData): Lab | null {
   const trains = data.trains ?? [];
   if (!trains.length) return null;
-  const runs: LabRun[] = trains.map((t) => ({ folder: t.name, curve: t.curve, gradient_curve: t.gradient_curve, rate_curve: t.rate_curve,
-    probes: t.probes, validation: t.validation, broke_off: t.stopped, steps: Number(t.options?.steps ?? NaN), loss: tail(t.curve?.loss ?? []), state: 'done' }));
-  const rows: LabRow[] = trains.map((t, i) => ({ label: t.name, arrangement: String(t.options?.arrangement ?? '?'), formula: t.formula, options: t.options,
-    runs: [i], baselines: t.baselines, loss: { mean: tail(t.curve?.loss ?? []), deviation: null, least: null, most: null, count: 1 },
-    happened: t.stopped ? 'broke off' : undefined }));
+  const runs: LabRun[] = trains.map((t) => ({
+    folder: t.name,
+    curve: t.curve,
+    gradient_curve: t.gradient_curve,
+    rate_curve: t.rate_curve,
+    probes: t.probes,
+    validation: t.validation,
+    broke_off: t.stopped,
+    steps: Number(t.options?.steps ?? NaN),
+    loss: tail(t.curve?.loss ?? []),
+    state: 'done',
+  }));
+  const rows: LabRow[] = trains.map((t, i) => ({
+    label: t.name,
+    arrangement: String(t.options?.arrangement ?? '?'),
+    formula: t.formula,
+    options: t.options,
+    runs: [i],
+    baselines: t.baselines,
+    loss: { mean: tail(t.curve?.loss ?? []), deviation: null, least: null, most: null, count: 1 },
+    happened: t.stopped ? 'broke off' : undefined,
+  }));
   const lab: Lab = { name: 'Training runs', rows, runs };
   of_trains.add(lab);
   return lab;

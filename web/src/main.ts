@@ -19,8 +19,12 @@ function read(): ReportData {
 
 function about(data: ReportData): string {
   const runs = labs.all().reduce((n, t) => n + t.lab.runs.length, 0);
-  const parts = [runs ? count_of(runs, 'run') : '', data.preflights?.length ? count_of(data.preflights.length, 'preflight') : '',
-    data.made ? data.made.slice(0, 10) : '', `version ${data.version ?? '?'}`];
+  const parts = [
+    runs ? count_of(runs, 'run') : '',
+    data.preflights?.length ? count_of(data.preflights.length, 'preflight') : '',
+    data.made ? data.made.slice(0, 10) : '',
+    `version ${data.version ?? '?'}`,
+  ];
   return parts.filter(Boolean).join(' · ');
 }
 
@@ -29,6 +33,10 @@ if (root) {
   const data = read();
   labs.prepare(data);
   state.start();
-  shell.run(root, [overview(), maps_view(), layers_view(data), grid_view(), claims_view(data), preflight_view(data), learn_view(data)], about(data));
+  shell.run(
+    root,
+    [overview(), maps_view(), layers_view(data), grid_view(), claims_view(data), preflight_view(data), learn_view(data)],
+    about(data),
+  );
   document.documentElement.dataset.ready = 'yes';
 }

@@ -13,28 +13,79 @@ export interface Metric {
 }
 
 function ratio(p: Probes): Float32Array {
-  const skip = unpack(p.gradient_skip), branch = unpack(p.gradient_branch);
+  const skip = unpack(p.gradient_skip),
+    branch = unpack(p.gradient_branch);
   return skip.map((s, i) => s / (s + branch[i]));
 }
 
 export const kMetrics: Metric[] = [
-  { id: 'gradient_norm', title: 'Gradient norm', log: true, by: 'place', values: (p) => unpack(p.gradient_norm),
-    read: 'How much of the loss is heard at each place of the stream. Where the lower part of a map turns dark, those layers learn nothing any more.' },
-  { id: 'stream_rms', title: 'Stream RMS', log: true, by: 'place', values: (p) => unpack(p.stream_rms),
-    read: 'The size of the residual stream. Norms behind the sum pin it to 1; without them every branch adds to it.' },
-  { id: 'spread', title: 'Spread between tokens', log: true, by: 'place', values: (p) => unpack(p.spread),
-    read: 'What still differs from token to token. Near 0 all tokens are the same vector, and nothing above can tell them apart.' },
-  { id: 'update_ratio', title: 'Update-to-stream ratio', log: true, by: 'unit', values: (p) => unpack(p.update_ratio),
-    read: 'The size of what a unit adds over the size of the stream it adds it to.' },
-  { id: 'skip_share', title: 'Skip share', log: false, by: 'unit', range: [0, 1],
+  {
+    id: 'gradient_norm',
+    title: 'Gradient norm',
+    log: true,
+    by: 'place',
+    values: (p) => unpack(p.gradient_norm),
+    read: 'How much of the loss is heard at each place of the stream. Where the lower part of a map turns dark, those layers learn nothing any more.',
+  },
+  {
+    id: 'stream_rms',
+    title: 'Stream RMS',
+    log: true,
+    by: 'place',
+    values: (p) => unpack(p.stream_rms),
+    read: 'The size of the residual stream. Norms behind the sum pin it to 1; without them every branch adds to it.',
+  },
+  {
+    id: 'spread',
+    title: 'Spread between tokens',
+    log: true,
+    by: 'place',
+    values: (p) => unpack(p.spread),
+    read: 'What still differs from token to token. Near 0 all tokens are the same vector, and nothing above can tell them apart.',
+  },
+  {
+    id: 'update_ratio',
+    title: 'Update-to-stream ratio',
+    log: true,
+    by: 'unit',
+    values: (p) => unpack(p.update_ratio),
+    read: 'The size of what a unit adds over the size of the stream it adds it to.',
+  },
+  {
+    id: 'skip_share',
+    title: 'Skip share',
+    log: false,
+    by: 'unit',
+    range: [0, 1],
     values: (p) => (p.skip_share ? unpack(p.skip_share) : ratio(p)),
-    read: 'The part of the gradient that comes down along the skip, of both parts (of the stream itself where full probes were recorded). 1: all of it passes by the branch.' },
-  { id: 'attention_entropy', title: 'Attention entropy', log: false, by: 'unit', range: [0, 1], values: (p) => unpack(p.attention_entropy),
-    read: '1: every visible token gets the same attention; 0: one gets all. Feed-forward units have none and are left out.' },
-  { id: 'max_logit', title: 'Largest attention score', log: true, by: 'unit', values: (p) => unpack(p.max_logit),
-    read: 'The largest score before softmax. Where it grows without end, attention collapses onto single tokens.' },
-  { id: 'cosine', title: 'Cosine before and after', log: false, by: 'unit', range: [-1, 1], values: (p) => unpack(p.cosine),
-    read: 'How far a unit leaves the direction of the stream as it was: 1 means it changed nothing.' },
+    read: 'The part of the gradient that comes down along the skip, of both parts (of the stream itself where full probes were recorded). 1: all of it passes by the branch.',
+  },
+  {
+    id: 'attention_entropy',
+    title: 'Attention entropy',
+    log: false,
+    by: 'unit',
+    range: [0, 1],
+    values: (p) => unpack(p.attention_entropy),
+    read: '1: every visible token gets the same attention; 0: one gets all. Feed-forward units have none and are left out.',
+  },
+  {
+    id: 'max_logit',
+    title: 'Largest attention score',
+    log: true,
+    by: 'unit',
+    values: (p) => unpack(p.max_logit),
+    read: 'The largest score before softmax. Where it grows without end, attention collapses onto single tokens.',
+  },
+  {
+    id: 'cosine',
+    title: 'Cosine before and after',
+    log: false,
+    by: 'unit',
+    range: [-1, 1],
+    values: (p) => unpack(p.cosine),
+    read: 'How far a unit leaves the direction of the stream as it was: 1 means it changed nothing.',
+  },
 ];
 
 export interface Matrix {
@@ -68,7 +119,8 @@ export function matrix_of(p: Probes, metric: Metric): Matrix | undefined {
 /** Least and greatest over many matrices: what makes one colour scale serve all. On a log scale eight powers of ten at most. */
 export function common_range(all: Matrix[], metric: Metric): [number, number] {
   if (metric.range) return metric.range;
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (const m of all)
     for (let c = 0; c < m.columns; ++c)
       for (let r = 0; r < m.rows; ++r) {

@@ -6,10 +6,28 @@ export function known(value: Maybe): value is number {
   return typeof value === 'number' && Number.isFinite(value);
 }
 
-const kSuper: Record<string, string> = { '-': '⁻', '0': '⁰', '1': '¹', '2': '²', '3': '³', '4': '⁴', '5': '⁵', '6': '⁶', '7': '⁷', '8': '⁸', '9': '⁹' };
+const kSuper: Record<string, string> = {
+  '-': '⁻',
+  '0': '⁰',
+  '1': '¹',
+  '2': '²',
+  '3': '³',
+  '4': '⁴',
+  '5': '⁵',
+  '6': '⁶',
+  '7': '⁷',
+  '8': '⁸',
+  '9': '⁹',
+};
 
 export function power_of_ten(exponent: number): string {
-  return '10' + String(exponent).split('').map((c) => kSuper[c] ?? c).join('');
+  return (
+    '10' +
+    String(exponent)
+      .split('')
+      .map((c) => kSuper[c] ?? c)
+      .join('')
+  );
 }
 
 /** Three significant digits: 0.0123, 4.56, 1,230, 1.2×10⁻⁵. */

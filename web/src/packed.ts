@@ -13,7 +13,10 @@ export function unpack(text: Packed | undefined): Float32Array {
   if (!text) return new Float32Array(0);
   const out = new Float32Array(Math.floor(text.length / 3));
   for (let i = 0; i < out.length; ++i) {
-    const code = (kValue[text.charCodeAt(3 * i) & 127] << 12) | (kValue[text.charCodeAt(3 * i + 1) & 127] << 6) | kValue[text.charCodeAt(3 * i + 2) & 127];
+    const code =
+      (kValue[text.charCodeAt(3 * i) & 127] << 12) |
+      (kValue[text.charCodeAt(3 * i + 1) & 127] << 6) |
+      kValue[text.charCodeAt(3 * i + 2) & 127];
     kBits[0] = code << 14;
     out[i] = Number.isFinite(kFloat[0]) ? kFloat[0] : NaN;
   }

@@ -17,7 +17,11 @@ const given = new Map<string, number>(kKnown.map((name, i) => [name, i]));
 export function look_of(name: string, variant = 0): Look {
   let i = given.get(name);
   if (i === undefined) given.set(name, (i = given.size));
-  return { colour: `var(--c${i % kColours})`, dash: kDashes[(Math.floor(i / kColours) + variant) % kDashes.length], mark: (i + variant) % kMarks.length };
+  return {
+    colour: `var(--c${i % kColours})`,
+    dash: kDashes[(Math.floor(i / kColours) + variant) % kDashes.length],
+    mark: (i + variant) % kMarks.length,
+  };
 }
 
 /** Paths around (0, 0), of about the same area. */

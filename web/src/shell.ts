@@ -34,10 +34,14 @@ function set_theme(theme: string): void {
 function theme_button(): HTMLElement {
   const names: Record<string, string> = { '': 'auto', light: 'light', dark: 'dark' };
   const next: Record<string, string> = { '': 'light', light: 'dark', dark: '' };
-  const button = h('button', { type: 'button', class: 'theme', onclick: () => {
-    set_theme(next[document.documentElement.dataset.theme ?? '']);
-    label();
-  } });
+  const button = h('button', {
+    type: 'button',
+    class: 'theme',
+    onclick: () => {
+      set_theme(next[document.documentElement.dataset.theme ?? '']);
+      label();
+    },
+  });
   const label = (): void => {
     const theme = names[document.documentElement.dataset.theme ?? ''];
     button.textContent = { auto: '◐ auto', light: '☀ light', dark: '☾ dark' }[theme] ?? '';
@@ -50,10 +54,14 @@ function theme_button(): HTMLElement {
 /** What has the focus, told so that it can be found again after a view was drawn anew. */
 function focus_keeper(main: HTMLElement): () => void {
   const all = (): Element[] => Array.from(main.querySelectorAll('button, a, select, input, svg[tabindex], summary'));
-  const key = (e: Element): string => `${e.tagName} ${e.getAttribute('aria-label') ?? (e.tagName === 'SELECT' ? e.parentElement?.firstChild?.textContent : e.textContent) ?? ''}`;
+  const key = (e: Element): string =>
+    `${e.tagName} ${e.getAttribute('aria-label') ?? (e.tagName === 'SELECT' ? e.parentElement?.firstChild?.textContent : e.textContent) ?? ''}`;
   const focused = document.activeElement;
   if (!focused || !main.contains(focused) || focused === main) return () => undefined;
-  const wanted = key(focused), nth = all().filter((e) => key(e) === wanted).indexOf(focused);
+  const wanted = key(focused),
+    nth = all()
+      .filter((e) => key(e) === wanted)
+      .indexOf(focused);
   const again = (tries: number): void => {
     const found = all().filter((e) => key(e) === wanted)[nth] as HTMLElement | undefined;
     if (found) found.focus({ preventScroll: true });
@@ -66,17 +74,52 @@ export function run(root: HTMLElement, views: View[], about: string): void {
   set_theme(stored_theme());
   const shown = views.filter((v) => !v.empty?.());
   const main = h('main', { id: 'main', tabindex: '-1' });
-  const tabs = h('nav', { class: 'tabs', 'aria-label': 'Views' }, shown.map((v) => h('a', { href: state.format({ view: v.id }), 'data-view': v.id,
-    onclick: (event: MouseEvent) => {
-      if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-      event.preventDefault();
-      state.set({ view: v.id });
-    } }, v.title)));
+  const tabs = h(
+    'nav',
+    { class: 'tabs', 'aria-label': 'Views' },
+    shown.map((v) =>
+      h(
+        'a',
+        {
+          href: state.format({ view: v.id }),
+          'data-view': v.id,
+          onclick: (event: MouseEvent) => {
+            if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+            event.preventDefault();
+            state.set({ view: v.id });
+          },
+        },
+        v.title,
+      ),
+    ),
+  );
   root.append(
-    h('a', { class: 'skip-link', href: '#main', onclick: (event: MouseEvent) => { event.preventDefault(); main.focus(); } }, 'Skip to the content'),
-    h('header', { class: 'top' }, h('div', { class: 'brand' }, h('strong', null, 'addnorm'), h('span', null, about)), tabs, theme_button()),
+    h(
+      'a',
+      {
+        class: 'skip-link',
+        href: '#main',
+        onclick: (event: MouseEvent) => {
+          event.preventDefault();
+          main.focus();
+        },
+      },
+      'Skip to the content',
+    ),
+    h(
+      'header',
+      { class: 'top' },
+      h('div', { class: 'brand' }, h('strong', null, 'addnorm'), h('span', null, about)),
+      tabs,
+      theme_button(),
+    ),
     main,
-    h('footer', null, 'One file, nothing loaded from anywhere. Every figure can be saved as SVG and its numbers as CSV; the address keeps what you are looking at.'));
+    h(
+      'footer',
+      null,
+      'One file, nothing loaded from anywhere. Every figure can be saved as SVG and its numbers as CSV; the address keeps what you are looking at.',
+    ),
+  );
 
   const draw = (scroll: boolean): void => {
     const view = shown.find((v) => v.id === state.get('view')) ?? shown[0];
@@ -98,7 +141,13 @@ export function run(root: HTMLElement, views: View[], about: string): void {
     try {
       view.draw(main);
     } catch (error) {
-      main.append(h('p', { class: 'problem', role: 'alert' }, `This view could not be drawn: ${error instanceof Error ? error.message : String(error)}`));
+      main.append(
+        h(
+          'p',
+          { class: 'problem', role: 'alert' },
+          `This view could not be drawn: ${error instanceof Error ? error.message : String(error)}`,
+        ),
+      );
       console.error(error);
     }
     refocus();

@@ -33,11 +33,18 @@ export function closed_form(name: string, layers: number): number | null {
 function from_probes(row: labs.Row): number | null {
   const probes = labs.probes_of(labs.runs_of(row).find((run) => labs.probes_of(run)));
   if (!probes) return null;
-  const rms = unpack(probes.stream_rms), ratio = unpack(probes.update_ratio);
-  const units = probes.units.length, text = labs.formula_of(row);
+  const rms = unpack(probes.stream_rms),
+    ratio = unpack(probes.update_ratio);
+  const units = probes.units.length,
+    text = labs.formula_of(row);
   if (rms.length <= units || ratio.length < units) return null;
   if (/^x' = x \+ /.test(text)) return rms[0] / rms[units];
-  const a = /^x' = LN\(α·x/.test(text) && row.arrangement === 'deepnorm' ? (2 * row.layers) ** 0.25 : /^x' = LN\(x \+ F/.test(text) || /^u = LN\(x\); x' = u \+ F\(u\)/.test(text) ? 1 : NaN;
+  const a =
+    /^x' = LN\(α·x/.test(text) && row.arrangement === 'deepnorm'
+      ? (2 * row.layers) ** 0.25
+      : /^x' = LN\(x \+ F/.test(text) || /^u = LN\(x\); x' = u \+ F\(u\)/.test(text)
+        ? 1
+        : NaN;
   if (!Number.isFinite(a)) return null;
   let gain = 1;
   for (let i = 0; i < units; ++i) {
@@ -54,7 +61,8 @@ export function measured(name: string, preflights: Preflight[]): Dot[] {
       if (row.arrangement !== name || !known(row.layers)) continue;
       const told = row.prediction?.skip_gain_measured;
       const gain = known(told) ? told : from_probes(row);
-      if (known(gain) && gain > 0) out.push({ layers: row.layers, gain, from: known(told) ? `preflight of ${row.label}` : `first step of ${row.label}` });
+      if (known(gain) && gain > 0)
+        out.push({ layers: row.layers, gain, from: known(told) ? `preflight of ${row.label}` : `first step of ${row.label}` });
     }
   for (const p of preflights)
     if (p.options?.arrangement === name && known(p.skip_gain_measured) && p.skip_gain_measured > 0)

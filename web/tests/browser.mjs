@@ -4,7 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-const kFlags = ['--no-sandbox', '--disable-gpu', '--no-first-run', '--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
+const kFlags = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  '--disable-quic',
+];
 
 export async function launch() {
   const { chromium } = await import('playwright-core');
@@ -13,13 +21,22 @@ export async function launch() {
 
 /** A page at a view. `problems` collects console errors, exceptions, dialogs and any request that is not the file itself. */
 export async function open(context, fragment = '', options = {}) {
-  const page = await context.browser.newPage({ viewport: { width: options.width ?? 1280, height: 900 }, colorScheme: options.dark ? 'dark' : 'light', acceptDownloads: true });
+  const page = await context.browser.newPage({
+    viewport: { width: options.width ?? 1280, height: 900 },
+    colorScheme: options.dark ? 'dark' : 'light',
+    acceptDownloads: true,
+  });
   page.setDefaultTimeout(15000);
   const problems = [];
   page.on('console', (m) => ['error', 'warning'].includes(m.type()) && problems.push(`console: ${m.text()}`));
   page.on('pageerror', (e) => problems.push(`exception: ${e.message}`));
-  page.on('dialog', (d) => { problems.push(`dialog: ${d.message()}`); d.dismiss(); });
-  page.on('request', (r) => { if (!/^(file|data|blob):/.test(r.url())) problems.push(`request: ${r.url()}`); });
+  page.on('dialog', (d) => {
+    problems.push(`dialog: ${d.message()}`);
+    d.dismiss();
+  });
+  page.on('request', (r) => {
+    if (!/^(file|data|blob):/.test(r.url())) problems.push(`request: ${r.url()}`);
+  });
   await page.goto(pathToFileURL(options.file ?? context.file).href + (fragment ? `#${fragment}` : ''));
   await page.waitForSelector('html[data-ready]', { timeout: 30000 });
   await drawn(page);
@@ -28,7 +45,9 @@ export async function open(context, fragment = '', options = {}) {
 
 /** Figures are drawn when their width is known: one or two frames later. */
 export async function drawn(page) {
-  await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 120)))));
+  await page.evaluate(
+    () => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 120)))),
+  );
 }
 
 export function read_data(file) {

@@ -34,7 +34,12 @@ export async function run_all(context, only) {
       } else {
         ++count.failed;
         await context.again?.(); // whatever hangs, hangs in the old browser
-        console.log(`FAIL ${name}\n     ${String(error?.stack ?? error).split('\n').slice(0, 4).join('\n     ')}`);
+        console.log(
+          `FAIL ${name}\n     ${String(error?.stack ?? error)
+            .split('\n')
+            .slice(0, 4)
+            .join('\n     ')}`,
+        );
       }
     }
   }

@@ -8,7 +8,23 @@ const kEvil = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
 function poisoned(value, key = '') {
   if (Array.isArray(value)) return value.map((v) => poisoned(v, key));
   if (value && typeof value === 'object') return Object.fromEntries(Object.entries(value).map(([k, v]) => [k, poisoned(v, k)]));
-  const plain = ['units', 'stream_rms', 'spread', 'gradient_norm', 'update_ratio', 'gradient_skip', 'gradient_branch', 'attention_entropy', 'max_logit', 'cosine', 'skip_share', 'id', 'from', 'to', 'made'];
+  const plain = [
+    'units',
+    'stream_rms',
+    'spread',
+    'gradient_norm',
+    'update_ratio',
+    'gradient_skip',
+    'gradient_branch',
+    'attention_entropy',
+    'max_logit',
+    'cosine',
+    'skip_share',
+    'id',
+    'from',
+    'to',
+    'made',
+  ];
   return typeof value === 'string' && !plain.includes(key) ? `${value}${kEvil}` : value;
 }
 
@@ -40,15 +56,30 @@ test('names that look like HTML stay text, everywhere', async (context) => {
 test('whatever is missing is missed quietly', async (context) => {
   if (!context.first) throw new Skip('done on the first page');
   const data = read_data(context.file);
-  const bare = (lab) => ({ name: 'bare', rows: lab.rows.map((r) => ({ label: r.label, arrangement: r.arrangement, runs: r.runs })), runs: lab.runs.map((r) => ({ seed: r.seed })) });
-  const nulls = (v) => (Array.isArray(v) ? v.map(nulls) : v && typeof v === 'object' ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, ['runs', 'act', 'step', 'format'].includes(k) ? x : nulls(x)])) : typeof v === 'number' ? null : v);
+  const bare = (lab) => ({
+    name: 'bare',
+    rows: lab.rows.map((r) => ({ label: r.label, arrangement: r.arrangement, runs: r.runs })),
+    runs: lab.runs.map((r) => ({ seed: r.seed })),
+  });
+  const nulls = (v) =>
+    Array.isArray(v)
+      ? v.map(nulls)
+      : v && typeof v === 'object'
+        ? Object.fromEntries(Object.entries(v).map(([k, x]) => [k, ['runs', 'act', 'step', 'format'].includes(k) ? x : nulls(x)]))
+        : typeof v === 'number'
+          ? null
+          : v;
   const cases = {
     nothing: { format: 1, version: '0' },
     claims: { format: 1, version: '0', claims: data.claims },
     'labs without anything': { format: 1, version: '0', labs: (data.labs ?? []).map(bare) },
     'a catalogue only': { format: 1, version: '0', arrangements: data.arrangements },
     preflight: { format: 1, version: '0', preflights: [{ name: 'p', verdict: 'trains' }] },
-    'a train run': { format: 1, version: '0', trains: [{ name: 't', options: { arrangement: 'pre-ln' }, curve: { step: [1, 2], loss: [3, null] } }] },
+    'a train run': {
+      format: 1,
+      version: '0',
+      trains: [{ name: 't', options: { arrangement: 'pre-ln' }, curve: { step: [1, 2], loss: [3, null] } }],
+    },
     'numbers that are all null': { ...data, labs: nulls(data.labs ?? []), preflights: nulls(data.preflights ?? []) },
   };
   for (const [name, part] of Object.entries(cases)) {
@@ -59,7 +90,10 @@ test('whatever is missing is missed quietly', async (context) => {
       const problem = await problem_of(page);
       expect(!problem, `${name}, ${view}: ${problem}`);
       const text = await page.textContent('main');
-      expect(!/undefined|NaN|\[object/.test(text), `${name}, ${view} says undefined or NaN: ${/.{30}(undefined|NaN|\[object).{30}/.exec(text)?.[0]}`);
+      expect(
+        !/undefined|NaN|\[object/.test(text),
+        `${name}, ${view} says undefined or NaN: ${/.{30}(undefined|NaN|\[object).{30}/.exec(text)?.[0]}`,
+      );
     }
     expect(!problems.length, `${name}: ${problems.join('\n')}`);
     await page.close();

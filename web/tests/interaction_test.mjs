@@ -99,10 +99,16 @@ test('the batch size changes batch norm and not layer norm', async (context) => 
 
 test('a figure is saved as SVG and its data as CSV', async (context) => {
   const { page, problems } = await at_view(context, 'overview');
-  for (const [kind, looks] of [['svg', /^<svg[\s\S]*<path[\s\S]*<\/svg>$/], ['csv', /^configuration,seed,step,loss\r\n/]]) {
+  for (const [kind, looks] of [
+    ['svg', /^<svg[\s\S]*<path[\s\S]*<\/svg>$/],
+    ['csv', /^configuration,seed,step,loss\r\n/],
+  ]) {
     const [download] = await Promise.all([page.waitForEvent('download'), page.click(`.loss [data-file=${kind}]`)]);
     const text = readFileSync(await download.path(), 'utf8');
-    expect(download.suggestedFilename().endsWith(kind) && looks.test(text), `${download.suggestedFilename()}: ${text.slice(0, 200)}`);
+    expect(
+      download.suggestedFilename().endsWith(kind) && looks.test(text),
+      `${download.suggestedFilename()}: ${text.slice(0, 200)}`,
+    );
     expect(!text.includes('var(--'), 'colours are not written out');
   }
   expect(!problems.length, problems.join('\n'));

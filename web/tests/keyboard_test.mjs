@@ -8,11 +8,16 @@ test('the Tab key reaches every control of every view', async (context) => {
     await page.click(`.tabs a[data-view="${view}"]`);
     await drawn(page);
     const wanted = await page.evaluate(() => {
-      const all = Array.from(document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')).filter((e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0);
+      const all = Array.from(document.querySelectorAll('a[href], button, select, input, summary, [tabindex="0"]')).filter(
+        (e) => e.checkVisibility({ visibilityProperty: true }) && e.tabIndex >= 0,
+      );
       all.forEach((e, i) => e.setAttribute('data-test', i));
       return all.length;
     });
-    await page.evaluate(() => { document.activeElement?.blur?.(); scrollTo(0, 0); });
+    await page.evaluate(() => {
+      document.activeElement?.blur?.();
+      scrollTo(0, 0);
+    });
     const seen = new Set();
     // Boxes that scroll take the focus as well, so there are more stops than controls.
     for (let i = 0; i < 260 && seen.size < Math.min(wanted, 150); ++i) {

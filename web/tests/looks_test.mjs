@@ -13,8 +13,17 @@ for (const dark of [false, true])
     const look = async (where) => {
       await drawn(page);
       // By the debugger's way in: the page's own policy allows no further script.
-      const found = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations
-        .filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes.slice(0, 3).map((n) => n.html.slice(0, 160)).join(' | ')}`));
+      const found = await page.evaluate(async () =>
+        (await window.axe.run(document, { resultTypes: ['violations'] })).violations
+          .filter((v) => ['serious', 'critical'].includes(v.impact))
+          .map(
+            (v) =>
+              `${v.id}: ${v.nodes
+                .slice(0, 3)
+                .map((n) => n.html.slice(0, 160))
+                .join(' | ')}`,
+          ),
+      );
       bad.push(...found.map((f) => `${where}: ${f}`));
     };
     await page.evaluate(axe);
@@ -22,10 +31,11 @@ for (const dark of [false, true])
       await page.click(`.tabs a[data-view="${view}"]`);
       await look(view);
     }
-    if (!dark) for (const topic of await topics_of(page)) {
-      await page.evaluate((t) => (location.hash = `view=learn&topic=${t}`), topic);
-      await look(topic);
-    }
+    if (!dark)
+      for (const topic of await topics_of(page)) {
+        await page.evaluate((t) => (location.hash = `view=learn&topic=${t}`), topic);
+        await look(topic);
+      }
     expect(!bad.length, bad.join('\n     '));
     await page.close();
   });
@@ -44,7 +54,10 @@ test('it prints: no controls, nothing cut off', async (context) => {
   const { page } = await open(context);
   await page.emulateMedia({ media: 'print' });
   await drawn(page);
-  expect(!(await page.isVisible('.tabs')) && !(await page.isVisible('.files >> nth=0').catch(() => false)), 'controls are printed');
+  expect(
+    !(await page.isVisible('.tabs')) && !(await page.isVisible('.files >> nth=0').catch(() => false)),
+    'controls are printed',
+  );
   const pdf = await page.pdf({ format: 'A4' });
   expect(pdf.length > 5000, `${pdf.length} bytes`);
   await page.close();

@@ -4,7 +4,10 @@ import { resolve } from 'node:path';
 import { launch } from './browser.mjs';
 import { run_all } from './harness.mjs';
 
-const files = process.argv.slice(2).filter((a) => !a.startsWith('--')).map((f) => resolve(f));
+const files = process.argv
+  .slice(2)
+  .filter((a) => !a.startsWith('--'))
+  .map((f) => resolve(f));
 const only = process.argv.find((a) => a.startsWith('--only='))?.slice(7);
 
 function leave(line, code) {
@@ -19,7 +22,9 @@ let browser;
 try {
   browser = await launch();
 } catch (error) {
-  const why = String(error.message).includes('playwright-core') ? 'playwright-core is not installed (npm ci in web/tests)' : `no browser: ${String(error.message).split('\n')[0]}`;
+  const why = String(error.message).includes('playwright-core')
+    ? 'playwright-core is not installed (npm ci in web/tests)'
+    : `no browser: ${String(error.message).split('\n')[0]}`;
   leave(`skipped: ${why}\n0 passed, 0 failed, 1 skipped`, 0);
 }
 
@@ -31,7 +36,8 @@ async function again() {
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const add = (count) => Object.keys(sum).forEach((k) => (sum[k] += count[k]));
-for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks', 'hostile', 'large']) await import(`./${name}_test.mjs`);
+for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks', 'hostile', 'large'])
+  await import(`./${name}_test.mjs`);
 add(await run_all({ browser, again, file: files[0], first: true }, only));
 for (const file of files.slice(1)) {
   console.log(`# ${file}`);

@@ -8,7 +8,9 @@ test('the address restores a view with its choices', async (context) => {
   await page.click('.tabs a[data-view="maps"]');
   await page.click('.toggles button:has-text("Stream RMS")');
   await drawn(page);
-  await page.click('.heat >> nth=1', { position: { x: 120, y: 50 } }).catch(() => page.click('.heat >> nth=0', { position: { x: 120, y: 50 } }));
+  await page
+    .click('.heat >> nth=1', { position: { x: 120, y: 50 } })
+    .catch(() => page.click('.heat >> nth=0', { position: { x: 120, y: 50 } }));
   await drawn(page);
   const fragment = new URL(page.url()).hash.slice(1);
   const title = await page.textContent('.history h2');
@@ -34,7 +36,10 @@ test('back and forward go through the views', async (context) => {
 });
 
 test('an address full of nonsense still shows a page', async (context) => {
-  const { page, problems } = await open(context, 'view=nowhere&lab=99&act=x&metric=%3Cb%3E&cell=1.2&row=-5&depth=NaN&a=zzz&p=7&topic=zzz');
+  const { page, problems } = await open(
+    context,
+    'view=nowhere&lab=99&act=x&metric=%3Cb%3E&cell=1.2&row=-5&depth=NaN&a=zzz&p=7&topic=zzz',
+  );
   for (const view of await views_of(page)) {
     await page.click(`.tabs a[data-view="${view}"]`);
     await drawn(page);

@@ -2,7 +2,15 @@
 import { drawn, open, problem_of, read_data, topics_of, views_of } from './browser.mjs';
 import { expect, test } from './harness.mjs';
 
-const kHold = { overview: '.card, .figure', maps: '.heat', layers: '.diagram, .side', grid: '.chart', claims: '.claim', preflight: '.advice', learn: '.topic p' };
+const kHold = {
+  overview: '.card, .figure',
+  maps: '.heat',
+  layers: '.diagram, .side',
+  grid: '.chart',
+  claims: '.claim',
+  preflight: '.advice',
+  learn: '.topic p',
+};
 
 test('every view renders with data and without a complaint', async (context) => {
   const { page, problems } = await open(context);

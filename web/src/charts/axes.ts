@@ -30,8 +30,12 @@ function is_power(value: number): boolean {
 /** On a log scale: powers of ten, as many as there is room for. */
 export function log_ticks(scale: Scale, most: number): number[] {
   const [low, high] = scale.domain();
-  const first = Math.ceil(Math.log10(low) - 1e-9), last = Math.floor(Math.log10(high) + 1e-9);
-  if (last - first < 2) return scale.ticks(most).filter((v, _, all) => all.length <= most + 1 || is_power(v) || /^[25]/.test(String(v.toExponential())));
+  const first = Math.ceil(Math.log10(low) - 1e-9),
+    last = Math.floor(Math.log10(high) + 1e-9);
+  if (last - first < 2)
+    return scale
+      .ticks(most)
+      .filter((v, _, all) => all.length <= most + 1 || is_power(v) || /^[25]/.test(String(v.toExponential())));
   const every = Math.max(1, Math.ceil((last - first + 1) / most));
   const out: number[] = [];
   for (let e = first; e <= last; e += every) out.push(10 ** e);
@@ -44,23 +48,50 @@ export function tick_text(value: number, log: boolean): string {
 }
 
 export function y_axis(scale: Scale, box: Box, label: string, log = false): SVGGElement {
-  const ticks = log ? log_ticks(scale, Math.max(2, Math.floor(box.height / 34))) : scale.ticks(Math.max(2, Math.floor(box.height / 44)));
-  return svg('g', { class: 'axis' },
-    ticks.map((v) => svg('g', { transform: `translate(${box.left},${scale(v).toFixed(1)})` },
-      svg('line', { class: 'grid', x2: box.width }),
-      svg('text', { x: -7, dy: '0.32em', 'text-anchor': 'end' }, tick_text(v, log)))),
-    svg('text', { class: 'axis-label', x: box.left, y: box.top - 12, 'text-anchor': 'start', dx: -box.left + 2 }, label));
+  const ticks = log
+    ? log_ticks(scale, Math.max(2, Math.floor(box.height / 34)))
+    : scale.ticks(Math.max(2, Math.floor(box.height / 44)));
+  return svg(
+    'g',
+    { class: 'axis' },
+    ticks.map((v) =>
+      svg(
+        'g',
+        { transform: `translate(${box.left},${scale(v).toFixed(1)})` },
+        svg('line', { class: 'grid', x2: box.width }),
+        svg('text', { x: -7, dy: '0.32em', 'text-anchor': 'end' }, tick_text(v, log)),
+      ),
+    ),
+    svg('text', { class: 'axis-label', x: box.left, y: box.top - 12, 'text-anchor': 'start', dx: -box.left + 2 }, label),
+  );
 }
 
-export function x_axis(scale: Scale, box: Box, label: string, log = false, given?: number[], text?: (v: number) => string): SVGGElement {
-  const ticks = given ?? (log ? log_ticks(scale, Math.max(2, Math.floor(box.width / 60))) : scale.ticks(Math.max(2, Math.floor(box.width / 80))));
+export function x_axis(
+  scale: Scale,
+  box: Box,
+  label: string,
+  log = false,
+  given?: number[],
+  text?: (v: number) => string,
+): SVGGElement {
+  const ticks =
+    given ??
+    (log ? log_ticks(scale, Math.max(2, Math.floor(box.width / 60))) : scale.ticks(Math.max(2, Math.floor(box.width / 80))));
   const bottom = box.top + box.height;
-  return svg('g', { class: 'axis' },
+  return svg(
+    'g',
+    { class: 'axis' },
     svg('line', { class: 'base', x1: box.left, x2: box.left + box.width, y1: bottom, y2: bottom }),
-    ticks.map((v) => svg('g', { transform: `translate(${scale(v).toFixed(1)},${bottom})` },
-      svg('line', { class: 'tick', y2: 4 }),
-      svg('text', { y: 17, 'text-anchor': 'middle' }, text ? text(v) : tick_text(v, log)))),
-    svg('text', { class: 'axis-label', x: box.left + box.width, y: bottom + 33, 'text-anchor': 'end' }, label));
+    ticks.map((v) =>
+      svg(
+        'g',
+        { transform: `translate(${scale(v).toFixed(1)},${bottom})` },
+        svg('line', { class: 'tick', y2: 4 }),
+        svg('text', { y: 17, 'text-anchor': 'middle' }, text ? text(v) : tick_text(v, log)),
+      ),
+    ),
+    svg('text', { class: 'axis-label', x: box.left + box.width, y: bottom + 33, 'text-anchor': 'end' }, label),
+  );
 }
 
 /** Moves labels apart that would lie on each other: wanted places in, places out, in the same order. */

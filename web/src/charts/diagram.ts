@@ -37,7 +37,8 @@ function place(graph: Graph): Map<string, Placed> {
     if (!spine.has(node.id)) {
       const from = into[0] ? out.get(into[0].from) : undefined;
       if (into.length && into.every((e) => e.kind === 'side')) column = -1;
-      else if (into.length > 1) column = Math.max(1, Math.min(...into.map((e) => out.get(e.from)?.column ?? 1))); // branches that meet
+      else if (into.length > 1)
+        column = Math.max(1, Math.min(...into.map((e) => out.get(e.from)?.column ?? 1))); // branches that meet
       else {
         const before = branches.get(into[0]?.from ?? '') ?? 0;
         column = Math.max(1, from?.column ?? 1) + before;
@@ -59,8 +60,11 @@ export function draw_diagram(name: string, graph: Graph, width: number): SVGSVGE
   const all = [...placed.values()];
   const ranks = Math.max(...all.map((p) => p.rank)) + 1;
   const columns = all.map((p) => p.column);
-  const left = Math.min(0, ...columns), right = Math.max(1, ...columns);
-  const row = 46, top = 22, height = ranks * row + 2 * top;
+  const left = Math.min(0, ...columns),
+    right = Math.max(1, ...columns);
+  const row = 46,
+    top = 22,
+    height = ranks * row + 2 * top;
   const pitch = Math.min(150, (width - 30) / (right - left + 1));
   const middle = width / 2 - ((left + right) / 2) * pitch;
   const x = (p: Placed): number => middle + p.column * pitch;
@@ -68,35 +72,84 @@ export function draw_diagram(name: string, graph: Graph, width: number): SVGSVGE
   const half = (p: Placed): number => (p.node.kind === 'sum' ? 11 : 14);
   const wide = Math.min(112, pitch - 14);
 
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart diagram',
-    'aria-label': `Diagram of ${name}, from the input at the bottom to the output at the top: ${graph.nodes.map((n) => n.text).join(', ')}` });
+  const root = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: 'img',
+    class: 'chart diagram',
+    'aria-label': `Diagram of ${name}, from the input at the bottom to the output at the top: ${graph.nodes.map((n) => n.text).join(', ')}`,
+  });
 
   // What repeats is framed.
   for (const part of [...new Set(graph.nodes.map((n) => n.part).filter(Boolean))]) {
     const inside = all.filter((p) => p.node.part === part);
-    const low = Math.max(...inside.map(y)) + 22, high = Math.min(...inside.map(y)) - 22;
+    const low = Math.max(...inside.map(y)) + 22,
+      high = Math.min(...inside.map(y)) - 22;
     const edge = Math.max(4, middle + left * pitch - wide / 2 - 12);
-    root.append(svg('rect', { class: 'part', x: edge, y: high, rx: 10, width: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - edge, height: low - high }),
-      svg('text', { class: 'part-text', x: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - 6, y: high + 13, 'text-anchor': 'end' }, part));
+    root.append(
+      svg('rect', {
+        class: 'part',
+        x: edge,
+        y: high,
+        rx: 10,
+        width: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - edge,
+        height: low - high,
+      }),
+      svg(
+        'text',
+        {
+          class: 'part-text',
+          x: Math.min(width - 4, middle + right * pitch + wide / 2 + 12) - 6,
+          y: high + 13,
+          'text-anchor': 'end',
+        },
+        part,
+      ),
+    );
   }
 
   for (const edge of graph.edges) {
-    const a = placed.get(edge.from), b = placed.get(edge.to);
+    const a = placed.get(edge.from),
+      b = placed.get(edge.to);
     if (!a || !b) continue;
-    const x1 = x(a), y1 = y(a) - half(a), x2 = x(b), y2 = y(b) + half(b);
+    const x1 = x(a),
+      y1 = y(a) - half(a),
+      x2 = x(b),
+      y2 = y(b) + half(b);
     const on_stream = a.column === 0 && b.column === 0;
     let d = `M${x1},${y1}V${y2}`;
-    if (edge.kind === 'side' && b.column < 0) d = a.column > 0 ? `M${x1},${y1}V${y(b) + 20}H${x2}V${y2}` : `M${x1},${y1 - 7}H${x2}V${y2}`;
-    else if (a.column !== b.column && b.node.kind === 'sum') d = `M${x1},${y1}V${y(b)}H${x2 + Math.sign(x1 - x2) * (half(b) + (on_stream ? 0 : 2))}`;
+    if (edge.kind === 'side' && b.column < 0)
+      d = a.column > 0 ? `M${x1},${y1}V${y(b) + 20}H${x2}V${y2}` : `M${x1},${y1 - 7}H${x2}V${y2}`;
+    else if (a.column !== b.column && b.node.kind === 'sum')
+      d = `M${x1},${y1}V${y(b)}H${x2 + Math.sign(x1 - x2) * (half(b) + (on_stream ? 0 : 2))}`;
     else if (a.column !== b.column) d = `M${x1},${(y1 + y2) / 2 + 4}H${x2}V${y2}`;
     root.appendChild(svg('path', { class: `edge ${on_stream ? 'stream' : edge.kind}`, d }));
   }
   for (const p of all) {
     const { kind, text } = p.node;
-    if (kind === 'sum') root.append(svg('circle', { class: 'node sum', cx: x(p), cy: y(p), r: 11 }), svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, '+'));
-    else if (kind === 'input' || kind === 'output') root.append(svg('rect', { class: 'node end', x: x(p) - 24, y: y(p) - 13, width: 48, height: 26, rx: 13 }), svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, text));
-    else root.append(svg('rect', { class: `node ${kind}`, x: x(p) - wide / 2, y: y(p) - 14, width: wide, height: 28, rx: kind === 'branch' ? 4 : 9 }),
-      svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, text));
+    if (kind === 'sum')
+      root.append(
+        svg('circle', { class: 'node sum', cx: x(p), cy: y(p), r: 11 }),
+        svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, '+'),
+      );
+    else if (kind === 'input' || kind === 'output')
+      root.append(
+        svg('rect', { class: 'node end', x: x(p) - 24, y: y(p) - 13, width: 48, height: 26, rx: 13 }),
+        svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, text),
+      );
+    else
+      root.append(
+        svg('rect', {
+          class: `node ${kind}`,
+          x: x(p) - wide / 2,
+          y: y(p) - 14,
+          width: wide,
+          height: 28,
+          rx: kind === 'branch' ? 4 : 9,
+        }),
+        svg('text', { class: 'node-text', x: x(p), y: y(p), dy: '0.35em', 'text-anchor': 'middle' }, text),
+      );
   }
   return root;
 }

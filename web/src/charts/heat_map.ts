@@ -58,23 +58,51 @@ export interface HeatMap {
 
 export function heat_map(map: HeatMap, width: number): SVGSVGElement {
   const { matrix } = map;
-  const left = 30, top = 6, bottom = 32;
+  const left = 30,
+    top = 6,
+    bottom = 32;
   const height = map.height ?? 190;
   const inner = { width: width - left - 6, height: height - top - bottom };
   const cell = { width: inner.width / matrix.columns, height: inner.height / matrix.rows };
-  const root = svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', tabindex: '0', class: 'chart heat',
-    'aria-label': `${map.metric.title} of ${map.title}, depth against step. Arrow keys move, Enter opens the history of a unit.` });
-  const image = svg('image', { x: left, y: top, width: inner.width, height: inner.height, preserveAspectRatio: 'none', href: picture(matrix, map.range, map.metric.log) });
+  const root = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: 'img',
+    tabindex: '0',
+    class: 'chart heat',
+    'aria-label': `${map.metric.title} of ${map.title}, depth against step. Arrow keys move, Enter opens the history of a unit.`,
+  });
+  const image = svg('image', {
+    x: left,
+    y: top,
+    width: inner.width,
+    height: inner.height,
+    preserveAspectRatio: 'none',
+    href: picture(matrix, map.range, map.metric.log),
+  });
   root.append(svg('rect', { class: 'void', x: left, y: top, width: inner.width, height: inner.height }), image);
 
   const every = Math.max(1, Math.ceil(34 / cell.width));
   for (let c = 0; c < matrix.columns; c += every)
-    root.appendChild(svg('text', { class: 'tick-text', x: left + (c + 0.5) * cell.width, y: top + inner.height + 13, 'text-anchor': 'middle' }, matrix.step[c]));
+    root.appendChild(
+      svg(
+        'text',
+        { class: 'tick-text', x: left + (c + 0.5) * cell.width, y: top + inner.height + 13, 'text-anchor': 'middle' },
+        matrix.step[c],
+      ),
+    );
   root.append(
     svg('text', { class: 'axis-label', x: left + inner.width, y: height - 4, 'text-anchor': 'end' }, map.x_label ?? 'step'),
     svg('text', { class: 'tick-text', x: left - 5, y: top + 9, 'text-anchor': 'end' }, 'top'),
-    svg('text', { class: 'tick-text', x: left - 5, y: top + inner.height - 1, 'text-anchor': 'end' }, 'in'));
-  const frame = svg('rect', { class: 'cell', width: Math.max(cell.width, 3), height: Math.max(cell.height, 3), visibility: 'hidden' });
+    svg('text', { class: 'tick-text', x: left - 5, y: top + inner.height - 1, 'text-anchor': 'end' }, 'in'),
+  );
+  const frame = svg('rect', {
+    class: 'cell',
+    width: Math.max(cell.width, 3),
+    height: Math.max(cell.height, 3),
+    visibility: 'hidden',
+  });
   root.appendChild(frame);
 
   let at = map.chosen ?? { column: matrix.columns - 1, row: 0 };
@@ -86,8 +114,14 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
   const tell = (x: number, y: number): void => {
     mark();
     const value = matrix.at(at.column, at.row);
-    tooltip.show(x, y, h('b', null, map.title), h('div', null, matrix.names[at.row]), h('div', null, map.column_name ? map.column_name(at.column) : `step ${matrix.step[at.column]}`),
-      h('div', null, `${map.metric.title}: `, h('b', null, Number.isFinite(value) ? short(value) : 'nothing measured')));
+    tooltip.show(
+      x,
+      y,
+      h('b', null, map.title),
+      h('div', null, matrix.names[at.row]),
+      h('div', null, map.column_name ? map.column_name(at.column) : `step ${matrix.step[at.column]}`),
+      h('div', null, `${map.metric.title}: `, h('b', null, Number.isFinite(value) ? short(value) : 'nothing measured')),
+    );
   };
   const find = (event: PointerEvent | MouseEvent): boolean => {
     const box = root.getBoundingClientRect();
@@ -110,7 +144,12 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
   root.addEventListener('blur', leave);
   root.addEventListener('click', (event) => find(event) && map.choose?.(at.column, at.row));
   root.addEventListener('keydown', (event) => {
-    const moves: Record<string, [number, number]> = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
+    const moves: Record<string, [number, number]> = {
+      ArrowRight: [1, 0],
+      ArrowLeft: [-1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    };
     const move = moves[event.key];
     if (event.key === 'Enter' || event.key === ' ') {
       event.preventDefault();
@@ -118,20 +157,55 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     }
     if (!move) return;
     event.preventDefault();
-    at = { column: Math.max(0, Math.min(matrix.columns - 1, at.column + move[0])), row: Math.max(0, Math.min(matrix.rows - 1, at.row + move[1])) };
+    at = {
+      column: Math.max(0, Math.min(matrix.columns - 1, at.column + move[0])),
+      row: Math.max(0, Math.min(matrix.rows - 1, at.row + move[1])),
+    };
     const box = root.getBoundingClientRect();
-    tell(box.left + (left + at.column * cell.width) * (box.width / width), box.top + (top + (matrix.rows - at.row) * cell.height) * (box.height / height));
+    tell(
+      box.left + (left + at.column * cell.width) * (box.width / width),
+      box.top + (top + (matrix.rows - at.row) * cell.height) * (box.height / height),
+    );
   });
   return root;
 }
 
 /** The scale that all maps of a view share. */
 export function colour_bar(metric: Metric, range: [number, number], width: number): SVGSVGElement {
-  const height = 40, left = 12, inner = Math.min(420, width - 24);
-  const scale = (metric.log ? scaleLog() : scaleLinear()).domain(sound(range[0], range[1], metric.log)).range([left, left + inner]) as unknown as Scale;
+  const height = 40,
+    left = 12,
+    inner = Math.min(420, width - 24);
+  const scale = (metric.log ? scaleLog() : scaleLinear())
+    .domain(sound(range[0], range[1], metric.log))
+    .range([left, left + inner]) as unknown as Scale;
   const steps = 64;
   const ticks = metric.log ? log_ticks(scale, Math.floor(inner / 50)) : scale.ticks(5);
-  return svg('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart', 'aria-label': `Colour scale from ${short(range[0])} to ${short(range[1])}` },
-    Array.from({ length: steps }, (_, i) => svg('rect', { x: left + (i * inner) / steps, y: 4, width: inner / steps + 0.7, height: 12, fill: interpolateViridis((i + 0.5) / steps) })),
-    ticks.map((t) => svg('g', { transform: `translate(${scale(t)},16)` }, svg('line', { class: 'tick', y2: 4 }), svg('text', { class: 'tick-text', y: 16, 'text-anchor': 'middle' }, tick_text(t, metric.log)))));
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: 'img',
+      class: 'chart',
+      'aria-label': `Colour scale from ${short(range[0])} to ${short(range[1])}`,
+    },
+    Array.from({ length: steps }, (_, i) =>
+      svg('rect', {
+        x: left + (i * inner) / steps,
+        y: 4,
+        width: inner / steps + 0.7,
+        height: 12,
+        fill: interpolateViridis((i + 0.5) / steps),
+      }),
+    ),
+    ticks.map((t) =>
+      svg(
+        'g',
+        { transform: `translate(${scale(t)},16)` },
+        svg('line', { class: 'tick', y2: 4 }),
+        svg('text', { class: 'tick-text', y: 16, 'text-anchor': 'middle' }, tick_text(t, metric.log)),
+      ),
+    ),
+  );
 }

@@ -1,11 +1,11 @@
 // Lines over a common x: means with the spread around them shaded, lines of reference, labels at the ends, a reading under the pointer.
 import { area, line } from 'd3-shape';
 import { scaleLinear, scaleLog } from 'd3-scale';
-import { h, styled, svg } from '../dom';
-import { known, short } from '../numbers';
+import { styled, svg } from '../dom';
+import { known } from '../numbers';
 import { kMarks, type Look } from '../palette';
-import * as tooltip from '../tooltip';
 import { apart, sound, x_axis, y_axis, type Box, type Scale } from './axes';
+import { add_reading } from './reading';
 
 export interface Series {
   name: string;
@@ -35,7 +35,8 @@ export interface LineChart {
 /** The least and greatest number drawn. */
 function extent(chart: LineChart): [number, number] {
   if (chart.y_domain) return chart.y_domain;
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   const see = (v: number | null | undefined): void => {
     if (!known(v) || (chart.log_y && v <= 0)) return;
     low = Math.min(low, v);
@@ -63,25 +64,51 @@ function cut(text: string, letters: number): string {
 export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const height = chart.height ?? Math.max(220, Math.min(380, width * 0.5));
   const label_ends = chart.label_ends !== false && width > 480 && chart.series.length <= 14;
-  const longest = Math.max(0, ...chart.series.map((s) => s.name.length), ...(chart.references ?? []).map((r) => r.text.length * 0.9));
+  const longest = Math.max(
+    0,
+    ...chart.series.map((s) => s.name.length),
+    ...(chart.references ?? []).map((r) => r.text.length * 0.9),
+  );
   const names = chart.series.filter((s) => s.name).map((s) => ({ name: s.name, look: s.look, width: 38 + s.name.length * 7 }));
   const rows = label_ends || names.length > 14 || names.length < 2 ? [] : wrapped(names, width);
   const box: Box = { left: long_ticks(chart) ? 60 : 46, top: 30, width: 0, height: height - 30 - 44 };
   box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
   const xs = chart.series.flatMap((s) => [s.x[0], s.x[s.x.length - 1]]).filter(known);
   const x_domain = sound(Math.min(...xs), Math.max(...xs), chart.log_x);
-  const x = (chart.log_x ? scaleLog() : scaleLinear()).domain(x_domain).range([box.left, box.left + box.width]) as unknown as Scale & { invert(v: number): number };
-  const y = (chart.log_y ? scaleLog() : scaleLinear()).domain(sound(...extent(chart), chart.log_y)).range([box.top + box.height, box.top]) as unknown as Scale;
+  const x = (chart.log_x ? scaleLog() : scaleLinear())
+    .domain(x_domain)
+    .range([box.left, box.left + box.width]) as unknown as Scale & { invert(v: number): number };
+  const y = (chart.log_y ? scaleLog() : scaleLinear())
+    .domain(sound(...extent(chart), chart.log_y))
+    .range([box.top + box.height, box.top]) as unknown as Scale;
   const drawable = (v: number | null | undefined): v is number => known(v) && (!chart.log_y || v > 0);
   const [y_low, y_high] = y.domain();
   const total = height + rows.length * 18;
   const at = (v: number): number => y(Math.max(y_low, Math.min(y_high, v)));
 
-  const root = svg('svg', { viewBox: `0 0 ${width} ${total}`, width, height: total, role: 'img', 'aria-label': chart.describe, class: 'chart' });
+  const root = svg('svg', {
+    viewBox: `0 0 ${width} ${total}`,
+    width,
+    height: total,
+    role: 'img',
+    'aria-label': chart.describe,
+    class: 'chart',
+  });
   const whole = !chart.log_x && chart.series.every((s) => s.x.every(Number.isInteger));
-  root.append(y_axis(y, box, chart.y_label, chart.log_y), x_axis(x, box, chart.x_label, chart.log_x, whole ? x.ticks(Math.max(2, Math.floor(box.width / 80))).filter(Number.isInteger) : undefined));
+  root.append(
+    y_axis(y, box, chart.y_label, chart.log_y),
+    x_axis(
+      x,
+      box,
+      chart.x_label,
+      chart.log_x,
+      whole ? x.ticks(Math.max(2, Math.floor(box.width / 80))).filter(Number.isInteger) : undefined,
+    ),
+  );
   const clip = `clip-${++clips}`;
-  root.appendChild(svg('clipPath', { id: clip }, svg('rect', { x: box.left, y: box.top - 4, width: box.width + 3, height: box.height + 6 })));
+  root.appendChild(
+    svg('clipPath', { id: clip }, svg('rect', { x: box.left, y: box.top - 4, width: box.width + 3, height: box.height + 6 })),
+  );
 
   const right = box.left + box.width;
   const labels: { y: number; text: string; look?: Look }[] = [];
@@ -89,45 +116,85 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
     if (!drawable(r.value) || r.value < y_low || r.value > y_high) continue;
     root.appendChild(svg('line', { class: 'reference', x1: box.left, x2: right, y1: at(r.value), y2: at(r.value) }));
     if (label_ends) labels.push({ y: at(r.value), text: r.text });
-    else root.appendChild(svg('text', { class: 'reference-text', x: right - 2, y: at(r.value) - 4, 'text-anchor': 'end' }, r.text.split(':')[0]));
+    else
+      root.appendChild(
+        svg('text', { class: 'reference-text', x: right - 2, y: at(r.value) - 4, 'text-anchor': 'end' }, r.text.split(':')[0]),
+      );
   }
   if (chart.marker) {
-    root.append(svg('line', { class: 'marker', x1: x(chart.marker.x), x2: x(chart.marker.x), y1: box.top, y2: box.top + box.height }),
-      svg('text', { class: 'reference-text', x: x(chart.marker.x) + 4, y: box.top + 10 }, chart.marker.text));
+    root.append(
+      svg('line', { class: 'marker', x1: x(chart.marker.x), x2: x(chart.marker.x), y1: box.top, y2: box.top + box.height }),
+      svg('text', { class: 'reference-text', x: x(chart.marker.x) + 4, y: box.top + 10 }, chart.marker.text),
+    );
   }
 
   for (const s of chart.series) {
     const index = s.x.map((_, i) => i);
     const group = svg('g', { class: s.faint ? 'series faint' : 'series', 'data-series': s.name, 'clip-path': `url(#${clip})` });
     if (s.low && s.high) {
-      const band = area<number>().defined((i) => drawable(s.low?.[i]) && drawable(s.high?.[i]))
-        .x((i) => tenth(x(s.x[i]))).y0((i) => tenth(y(s.low?.[i] as number))).y1((i) => tenth(y(s.high?.[i] as number)));
+      const band = area<number>()
+        .defined((i) => drawable(s.low?.[i]) && drawable(s.high?.[i]))
+        .x((i) => tenth(x(s.x[i])))
+        .y0((i) => tenth(y(s.low?.[i] as number)))
+        .y1((i) => tenth(y(s.high?.[i] as number)));
       group.appendChild(styled(svg('path', { class: 'band', d: band(index) ?? '' }), { fill: s.look.colour }));
     }
     if (s.points || s.y.filter(drawable).length === 1) {
       index.forEach((i) => {
-        if (drawable(s.y[i])) group.appendChild(styled(svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }), { fill: s.look.colour }));
+        if (drawable(s.y[i]))
+          group.appendChild(
+            styled(
+              svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }),
+              { fill: s.look.colour },
+            ),
+          );
       });
     } else {
-      const path = line<number>().defined((i) => drawable(s.y[i])).x((i) => tenth(x(s.x[i]))).y((i) => tenth(y(s.y[i] as number)));
-      group.appendChild(styled(svg('path', { class: 'line', d: path(index) ?? '', 'stroke-dasharray': s.look.dash || 'none' }), { stroke: s.look.colour }));
+      const path = line<number>()
+        .defined((i) => drawable(s.y[i]))
+        .x((i) => tenth(x(s.x[i])))
+        .y((i) => tenth(y(s.y[i] as number)));
+      group.appendChild(
+        styled(svg('path', { class: 'line', d: path(index) ?? '', 'stroke-dasharray': s.look.dash || 'none' }), {
+          stroke: s.look.colour,
+        }),
+      );
     }
     root.appendChild(group);
     let last = s.y.length - 1;
     while (last >= 0 && !drawable(s.y[last])) --last;
     if (last >= 0 && label_ends) labels.push({ y: at(s.y[last] as number), text: s.name, look: s.look });
   }
-  const places = apart(labels.map((l) => l.y), 14, box.top, box.top + box.height);
+  const places = apart(
+    labels.map((l) => l.y),
+    14,
+    box.top,
+    box.top + box.height,
+  );
   labels.forEach((l, i) => {
-    if (l.look) root.append(
-      styled(svg('path', { d: kMarks[l.look.mark], transform: `translate(${right + 9},${places[i]})` }), { fill: l.look.colour }),
-      svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, cut(l.text, (width - right - 20) / 6.6)));
+    if (l.look)
+      root.append(
+        styled(svg('path', { d: kMarks[l.look.mark], transform: `translate(${right + 9},${places[i]})` }), {
+          fill: l.look.colour,
+        }),
+        svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, cut(l.text, (width - right - 20) / 6.6)),
+      );
     else root.appendChild(svg('text', { class: 'reference-text', x: right + 5, y: places[i], dy: '0.33em' }, l.text));
   });
-  rows.forEach((row, i) => row.forEach((e) => root.append(
-    styled(svg('path', { class: 'line', d: `M${e.x},${height + 6 + i * 18}h24`, 'stroke-dasharray': e.look.dash || 'none' }), { stroke: e.look.colour }),
-    styled(svg('path', { d: kMarks[e.look.mark], transform: `translate(${e.x + 12},${height + 6 + i * 18})` }), { fill: e.look.colour }),
-    svg('text', { class: 'end-label', x: e.x + 29, y: height + 6 + i * 18, dy: '0.33em' }, e.name))));
+  rows.forEach((row, i) =>
+    row.forEach((e) =>
+      root.append(
+        styled(
+          svg('path', { class: 'line', d: `M${e.x},${height + 6 + i * 18}h24`, 'stroke-dasharray': e.look.dash || 'none' }),
+          { stroke: e.look.colour },
+        ),
+        styled(svg('path', { d: kMarks[e.look.mark], transform: `translate(${e.x + 12},${height + 6 + i * 18})` }), {
+          fill: e.look.colour,
+        }),
+        svg('text', { class: 'end-label', x: e.x + 29, y: height + 6 + i * 18, dy: '0.33em' }, e.name),
+      ),
+    ),
+  );
   add_reading(root, chart, box, x);
   return root;
 }
@@ -158,55 +225,4 @@ function wrapped(entries: Entry[], width: number): Required<Entry>[][] {
     x += e.width + 8;
   }
   return rows;
-}
-
-/** A crosshair by pointer, or by the arrow keys once the figure has the focus. */
-function add_reading(root: SVGSVGElement, chart: LineChart, box: Box, x: Scale & { invert(v: number): number }): void {
-  const cross = svg('line', { class: 'cross', y1: box.top, y2: box.top + box.height, visibility: 'hidden', 'data-screen-only': '' });
-  root.appendChild(cross);
-  const stops = [...new Set(chart.series.flatMap((s) => s.x))].sort((a, b) => a - b);
-  if (!stops.length) return;
-  let stop = stops.length - 1;
-  const show = (value: number, client_x: number, client_y: number): void => {
-    cross.setAttribute('x1', String(x(value)));
-    cross.setAttribute('x2', String(x(value)));
-    cross.setAttribute('visibility', 'visible');
-    const rows = chart.series.slice(0, 40).map((s) => {
-      let best = 0;
-      for (let i = 1; i < s.x.length; ++i) if (Math.abs(s.x[i] - value) < Math.abs(s.x[best] - value)) best = i;
-      return { s, best, y: s.y[best] };
-    }).filter((r) => known(r.y)).sort((a, b) => (b.y as number) - (a.y as number)).slice(0, 16);
-    tooltip.show(client_x, client_y, h('b', null, `${chart.x_label} ${short(value, 4)}`),
-      h('table', null, rows.map(({ s, best, y }) => h('tr', null,
-        h('td', null, styled(h('span', { class: 'key' }), { background: s.look.colour }), s.name),
-        h('td', null, short(y), known(s.low?.[best]) && known(s.high?.[best]) && s.high?.[best] !== s.low?.[best]
-          ? h('small', null, ` ${short(s.low?.[best])} … ${short(s.high?.[best])}`) : null)))));
-  };
-  const nearest = (value: number): number => {
-    let best = 0;
-    for (let i = 1; i < stops.length; ++i) if (Math.abs(x(stops[i]) - value) < Math.abs(x(stops[best]) - value)) best = i;
-    return best;
-  };
-  const hide = (): void => {
-    cross.setAttribute('visibility', 'hidden');
-    tooltip.hide();
-  };
-  root.addEventListener('pointermove', (event) => {
-    const frame = root.getBoundingClientRect();
-    stop = nearest((event.clientX - frame.left) * (root.viewBox.baseVal.width / frame.width));
-    show(stops[stop], event.clientX, event.clientY);
-  });
-  root.addEventListener('pointerleave', hide);
-  root.setAttribute('tabindex', '0');
-  root.addEventListener('keydown', (event) => {
-    const move = event.key === 'ArrowRight' ? 1 : event.key === 'ArrowLeft' ? -1 : 0;
-    if (event.key === 'Escape') hide();
-    if (!move) return;
-    event.preventDefault();
-    const leap = event.shiftKey ? Math.ceil(stops.length / 20) : 1;
-    stop = Math.max(0, Math.min(stops.length - 1, stop + move * leap));
-    const frame = root.getBoundingClientRect();
-    show(stops[stop], frame.left + x(stops[stop]) * (frame.width / root.viewBox.baseVal.width), frame.top + box.top);
-  });
-  root.addEventListener('blur', hide);
 }

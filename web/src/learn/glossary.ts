@@ -31,8 +31,8 @@ export const kWords: [string, string][] = [
   ['residual stream', 'The running sum that passes all layers. Branches read from it and write to it.'],
   ['RMS', 'Root of the mean of squares: the size of a typical number of a vector.'],
   ['seed', 'Where the random numbers of a run begin. The same seed gives the same bits.'],
-  ['skip', 'The way around a branch, from a unit\'s input to the sum.'],
-  ['skip gain', 'How much of a stack\'s input is left at its output, if one follows the skips alone.'],
+  ['skip', "The way around a branch, from a unit's input to the sum."],
+  ['skip gain', "How much of a stack's input is left at its output, if one follows the skips alone."],
   ['spread', 'What still differs between tokens, as a share of their size. 0: all tokens are one vector.'],
   ['sub-layer', 'A part of a layer with a residual connection of its own: attention, cross-attention, feed-forward.'],
   ['unigram loss', 'The loss of one who knows only how frequent each token is. Models that fail end here.'],
@@ -43,15 +43,22 @@ export const kWords: [string, string][] = [
 ];
 
 export const glossary: Topic = {
-  id: 'glossary', title: 'Glossary',
+  id: 'glossary',
+  title: 'Glossary',
   draw(place) {
     const list = h('dl', { class: 'glossary' });
     const fill = (word: string): void => {
       clear(list);
       for (const [term, meaning] of kWords)
-        if (!word || `${term} ${meaning}`.toLowerCase().includes(word)) list.append(h('div', null, h('dt', null, term), h('dd', null, meaning)));
+        if (!word || `${term} ${meaning}`.toLowerCase().includes(word))
+          list.append(h('div', null, h('dt', null, term), h('dd', null, meaning)));
     };
-    const find = h('input', { type: 'search', placeholder: 'find a word', 'aria-label': 'Find a word of the glossary', oninput: () => fill(find.value.trim().toLowerCase()) }) as HTMLInputElement;
+    const find = h('input', {
+      type: 'search',
+      placeholder: 'find a word',
+      'aria-label': 'Find a word of the glossary',
+      oninput: () => fill(find.value.trim().toLowerCase()),
+    }) as HTMLInputElement;
     place.append(...say('What the words of this page mean.'), h('div', { class: 'controls' }, find), list);
     fill('');
   },

@@ -14,13 +14,15 @@ const kBranches: Record<string, { text: string; F: (x: number[]) => number[] }> 
 };
 
 export const identity: Topic = {
-  id: 'identity', title: 'Identity when F = 0',
+  id: 'identity',
+  title: 'Identity when F = 0',
   draw(place, data) {
     let which = 'zero';
     const vectors = (): { name: string; values: number[]; colour: string }[] => {
       const F = kBranches[which].F;
       const sum = kX.map((v, i) => v + F(kX)[i]);
-      const pre = F(layer_norm(kX)), normed = layer_norm(kX);
+      const pre = F(layer_norm(kX)),
+        normed = layer_norm(kX);
       return [
         { name: 'x, the input', values: kX, colour: 'var(--c5)' },
         { name: 'x + F(x)', values: sum, colour: 'var(--c0)' },
@@ -30,15 +32,33 @@ export const identity: Topic = {
         { name: 'F(x), no skip', values: F(kX), colour: 'var(--c4)' },
       ];
     };
-    const drawn = make_figure({ title: 'What six units make of one vector',
-      controls: toggles('The branch', Object.entries(kBranches).map(([value, b]) => ({ value, text: b.text })), which, (value) => { which = value; drawn.redraw(); }),
+    const drawn = make_figure({
+      title: 'What six units make of one vector',
+      controls: toggles(
+        'The branch',
+        Object.entries(kBranches).map(([value, b]) => ({ value, text: b.text })),
+        which,
+        (value) => {
+          which = value;
+          drawn.redraw();
+        },
+      ),
       note: 'Computed here, as you press. With F = 0 the first two units give x back exactly; those with a norm on the skip give LN(x). With F(x) = x a plain sum gives 2x, which is not x: to leave things alone, a branch must be zero, not the identity.',
       draw: (width) => vector_bars(vectors(), width, `Outputs for ${kBranches[which].text}`),
-      table: () => ({ columns: ['unit', ...kX.map((_, i) => `feature ${i + 1}`)], rows: vectors().map((v) => [v.name, ...v.values]) }) });
-    place.append(...say(
-      'If a layer has nothing useful to do, the best it can do is nothing. Without a skip that is hard: its matrices would have to become the identity, number by number. With a skip it only has to fall silent, which weights near zero do by themselves.',
-      'So a deep stack can begin close to a shallow one, and each unit learns a **residual**: the difference between what came in and what should go out.'),
-      formulas(["F(x) = 0", 'then'], ["x + F(x) = x", 'for a bare sum'], ["LN(x + F(x)) = LN(x)", 'for Add & Norm: not x']),
-      drawn.element, code(kWrite), evidence(data, 'S13', 'S14', 'S20', 'S60', 'S61'));
+      table: () => ({
+        columns: ['unit', ...kX.map((_, i) => `feature ${i + 1}`)],
+        rows: vectors().map((v) => [v.name, ...v.values]),
+      }),
+    });
+    place.append(
+      ...say(
+        'If a layer has nothing useful to do, the best it can do is nothing. Without a skip that is hard: its matrices would have to become the identity, number by number. With a skip it only has to fall silent, which weights near zero do by themselves.',
+        'So a deep stack can begin close to a shallow one, and each unit learns a **residual**: the difference between what came in and what should go out.',
+      ),
+      formulas(['F(x) = 0', 'then'], ['x + F(x) = x', 'for a bare sum'], ['LN(x + F(x)) = LN(x)', 'for Add & Norm: not x']),
+      drawn.element,
+      code(kWrite),
+      evidence(data, 'S13', 'S14', 'S20', 'S60', 'S61'),
+    );
   },
 };

@@ -17,28 +17,75 @@ import { skip } from './skip';
 import type { Topic } from './topic';
 import { warm_up } from './warm_up';
 
-export const kTopics: Topic[] = [skip, identity, degradation, layer_norm_topic, batch_norm, add_norm, pre_post, final_norm, warm_up, questions, corrections, glossary];
+export const kTopics: Topic[] = [
+  skip,
+  identity,
+  degradation,
+  layer_norm_topic,
+  batch_norm,
+  add_norm,
+  pre_post,
+  final_norm,
+  warm_up,
+  questions,
+  corrections,
+  glossary,
+];
 
 function to(topic: Topic, text: string, extra: Record<string, string> = {}): HTMLElement {
-  return h('a', { href: state.link({ view: 'learn', topic: topic.id }), ...extra, onclick: (event: MouseEvent) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey) return;
-    event.preventDefault();
-    state.set({ view: 'learn', topic: topic.id });
-    document.querySelector<HTMLElement>('.topic h1')?.scrollIntoView({ block: 'center' });
-  } }, text);
+  return h(
+    'a',
+    {
+      href: state.link({ view: 'learn', topic: topic.id }),
+      ...extra,
+      onclick: (event: MouseEvent) => {
+        if (event.ctrlKey || event.metaKey || event.shiftKey) return;
+        event.preventDefault();
+        state.set({ view: 'learn', topic: topic.id });
+        document.querySelector<HTMLElement>('.topic h1')?.scrollIntoView({ block: 'center' });
+      },
+    },
+    text,
+  );
 }
 
 export function learn_view(data: ReportData): View {
   return {
-    id: 'learn', title: 'Learn', watches: ['topic'],
+    id: 'learn',
+    title: 'Learn',
+    watches: ['topic'],
     draw(place) {
-      const at = Math.max(0, kTopics.findIndex((t) => t.id === state.get('topic')));
+      const at = Math.max(
+        0,
+        kTopics.findIndex((t) => t.id === state.get('topic')),
+      );
       const topic = kTopics[at];
       const article = h('article', { class: 'topic' }, h('h1', null, topic.title));
-      place.append(h('div', { class: 'learn' },
-        h('nav', { class: 'topics', 'aria-label': 'Topics' }, h('ol', null, kTopics.map((t, i) => h('li', null, to(t, t.title, i === at ? { 'aria-current': 'page' } : {}))))), article));
+      place.append(
+        h(
+          'div',
+          { class: 'learn' },
+          h(
+            'nav',
+            { class: 'topics', 'aria-label': 'Topics' },
+            h(
+              'ol',
+              null,
+              kTopics.map((t, i) => h('li', null, to(t, t.title, i === at ? { 'aria-current': 'page' } : {}))),
+            ),
+          ),
+          article,
+        ),
+      );
       topic.draw(article, data);
-      article.append(h('p', { class: 'onward' }, at > 0 ? to(kTopics[at - 1], `← ${kTopics[at - 1].title}`) : h('span'), at + 1 < kTopics.length ? to(kTopics[at + 1], `${kTopics[at + 1].title} →`) : h('span')));
+      article.append(
+        h(
+          'p',
+          { class: 'onward' },
+          at > 0 ? to(kTopics[at - 1], `← ${kTopics[at - 1].title}`) : h('span'),
+          at + 1 < kTopics.length ? to(kTopics[at + 1], `${kTopics[at + 1].title} →`) : h('span'),
+        ),
+      );
     },
   };
 }

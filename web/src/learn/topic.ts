@@ -14,16 +14,31 @@ export interface Topic {
 
 /** Typed by us, not data: paragraphs with **strong** words. */
 export function say(...paragraphs: string[]): HTMLElement[] {
-  return paragraphs.map((text) => h('p', null, text.split('**').map((part, i) => (i % 2 ? h('b', null, part) : part))));
+  return paragraphs.map((text) =>
+    h(
+      'p',
+      null,
+      text.split('**').map((part, i) => (i % 2 ? h('b', null, part) : part)),
+    ),
+  );
 }
 
 export function formulas(...lines: [text: string, meaning?: string][]): HTMLElement {
-  return h('div', { class: 'formula-block' }, lines.map(([text, meaning]) => h('div', null, formula(text), meaning ? h('span', { class: 'quiet' }, meaning) : null)));
+  return h(
+    'div',
+    { class: 'formula-block' },
+    lines.map(([text, meaning]) => h('div', null, formula(text), meaning ? h('span', { class: 'quiet' }, meaning) : null)),
+  );
 }
 
 /** A line of this program, as it stands in its source. */
 export function code(line: { file: string; text: string; does: string }): HTMLElement {
-  return h('figure', { class: 'code-line' }, h('figcaption', null, line.does, ' ', h('span', { class: 'quiet' }, line.file)), h('pre', { tabindex: '0' }, h('code', null, line.text)));
+  return h(
+    'figure',
+    { class: 'code-line' },
+    h('figcaption', null, line.does, ' ', h('span', { class: 'quiet' }, line.file)),
+    h('pre', { tabindex: '0' }, h('code', null, line.text)),
+  );
 }
 
 export function claim_named(data: ReportData, id: string): Claim | undefined {
@@ -37,10 +52,33 @@ export function claim_named(data: ReportData, id: string): Claim | undefined {
 
 export function evidence(data: ReportData, ...ids: string[]): HTMLElement {
   const found = ids.map((id) => claim_named(data, id)).filter((c): c is Claim => !!c);
-  if (!found.length) return h('p', { class: 'nothing' }, 'The measurements of the claims are not on this page: addnorm lab claims makes them.');
-  return h('section', { class: 'evidence' }, h('h3', null, 'Measured'), h('ul', null, found.map((c) => h('li', null,
-    h('div', null, h('a', { href: state.link({ view: 'claims', claim: c.id, find: c.id }), class: 'claim-id' }, c.id), ' ', c.claim, ' ', badge(c.verdict)),
-    h('div', { class: 'quiet' }, c.measured ?? '')))));
+  if (!found.length)
+    return h('p', { class: 'nothing' }, 'The measurements of the claims are not on this page: addnorm lab claims makes them.');
+  return h(
+    'section',
+    { class: 'evidence' },
+    h('h3', null, 'Measured'),
+    h(
+      'ul',
+      null,
+      found.map((c) =>
+        h(
+          'li',
+          null,
+          h(
+            'div',
+            null,
+            h('a', { href: state.link({ view: 'claims', claim: c.id, find: c.id }), class: 'claim-id' }, c.id),
+            ' ',
+            c.claim,
+            ' ',
+            badge(c.verdict),
+          ),
+          h('div', { class: 'quiet' }, c.measured ?? ''),
+        ),
+      ),
+    ),
+  );
 }
 
 /** Rows of the page's first lab that has them, the least changed ones first. */
@@ -65,5 +103,11 @@ export function main_rows(): labs.Row[] {
 }
 
 export function not_here(what: string): Child {
-  return h('p', { class: 'nothing' }, `This page has no run of ${what}. `, h('code', null, 'addnorm lab'), ' without options makes one with all of them.');
+  return h(
+    'p',
+    { class: 'nothing' },
+    `This page has no run of ${what}. `,
+    h('code', null, 'addnorm lab'),
+    ' without options makes one with all of them.',
+  );
 }

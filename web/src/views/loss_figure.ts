@@ -24,8 +24,13 @@ const kMostLines = 14;
 export function telling(rows: labs.Row[]): labs.Row[] {
   if (rows.length <= kMostLines) return rows;
   const out = new Set<labs.Row>();
-  const ranked = [...new Set(rows.map((r) => r.arrangement))].map((name) => rows.filter((r) => r.arrangement === name && known(r.loss?.mean))
-    .sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number))).filter((own) => own.length);
+  const ranked = [...new Set(rows.map((r) => r.arrangement))]
+    .map((name) =>
+      rows
+        .filter((r) => r.arrangement === name && known(r.loss?.mean))
+        .sort((a, b) => (a.loss?.mean as number) - (b.loss?.mean as number)),
+    )
+    .filter((own) => own.length);
   const longest = Math.max(0, ...ranked.map((own) => own.length));
   for (let k = 0; k < longest && out.size < kMostLines; ++k)
     for (const own of ranked) {
@@ -41,22 +46,44 @@ export function loss_chart(rows: labs.Row[], height?: number): LineChart {
     const all = labs.together(row);
     const calm = all.x.length > 100 ? 5 : 1;
     const band = rows.length <= kMostBands && row.runs.length > 1;
-    return { name: labs.name_among(row, rows), look: row.look, x: all.x, y: labs.smooth(all.y, calm),
-      ...(band ? { low: labs.smooth(all.low, calm), high: labs.smooth(all.high, calm) } : {}) };
+    return {
+      name: labs.name_among(row, rows),
+      look: row.look,
+      x: all.x,
+      y: labs.smooth(all.y, calm),
+      ...(band ? { low: labs.smooth(all.low, calm), high: labs.smooth(all.high, calm) } : {}),
+    };
   });
   if (rows.length <= 6)
     for (const row of rows)
       for (const { validation } of labs.runs_of(row))
-        if (validation?.step?.length) series.push({ name: `${labs.name_among(row, rows)}, validation`, look: row.look, x: validation.step, y: validation.loss, points: true });
+        if (validation?.step?.length)
+          series.push({
+            name: `${labs.name_among(row, rows)}, validation`,
+            look: row.look,
+            x: validation.step,
+            y: validation.loss,
+            points: true,
+          });
   const finals = series.flatMap((s) => s.y.slice(lines.length ? Math.min(3, s.y.length - 1) : 0)).filter(known);
   const values = [...finals, ...lines.map((l) => l.value)];
-  const top = values.length ? Math.max(...values) : 1, bottom = values.length ? Math.min(...values) : 0;
+  const top = values.length ? Math.max(...values) : 1,
+    bottom = values.length ? Math.min(...values) : 0;
   const unigram = lines[0]?.value;
   // A run that explodes must not flatten all others.
   const cap = known(unigram) ? Math.min(top, unigram + 0.45 * (unigram - bottom)) : top;
-  return { series, references: lines, x_label: 'step', y_label: 'loss, nats per token', height,
+  return {
+    series,
+    references: lines,
+    x_label: 'step',
+    y_label: 'loss, nats per token',
+    height,
     y_domain: [bottom - 0.04 * (cap - bottom || 1), cap + 0.04 * (cap - bottom || 1)],
-    describe: `Loss against training step of ${rows.length} configurations: ${series.slice(0, 12).map((s) => s.name).join(', ')}` };
+    describe: `Loss against training step of ${rows.length} configurations: ${series
+      .slice(0, 12)
+      .map((s) => s.name)
+      .join(', ')}`,
+  };
 }
 
 export function loss_table(rows: labs.Row[]): Csv {
@@ -71,13 +98,46 @@ export function loss_table(rows: labs.Row[]): Csv {
 export function gradient_figure(rows: labs.Row[]): HTMLElement | null {
   const series = rows.flatMap((row): Series[] => {
     const run = labs.runs_of(row).find((r) => r.gradient_curve?.length && r.curve);
-    return run?.curve && run.gradient_curve ? [{ name: labs.name_among(row, rows), look: row.look, x: run.curve.step, y: labs.smooth(run.gradient_curve, run.curve.step.length > 100 ? 5 : 1) }] : [];
+    return run?.curve && run.gradient_curve
+      ? [
+          {
+            name: labs.name_among(row, rows),
+            look: row.look,
+            x: run.curve.step,
+            y: labs.smooth(run.gradient_curve, run.curve.step.length > 100 ? 5 : 1),
+          },
+        ]
+      : [];
   });
   if (!series.length) return null;
-  return make_figure({ title: 'Gradient norm while training', note: 'Of all parameters together, before clipping; the first seed of each.', draw: (width) => line_chart({ series, x_label: 'step', y_label: 'gradient norm', log_y: true, height: 300, describe: 'Gradient norm against training step' }, width),
-    table: () => ({ columns: ['configuration', 'step', 'gradient norm'], rows: series.flatMap((s) => s.x.map((x, i) => [s.name, x, s.y[i]])) }) }).element;
+  return make_figure({
+    title: 'Gradient norm while training',
+    note: 'Of all parameters together, before clipping; the first seed of each.',
+    draw: (width) =>
+      line_chart(
+        {
+          series,
+          x_label: 'step',
+          y_label: 'gradient norm',
+          log_y: true,
+          height: 300,
+          describe: 'Gradient norm against training step',
+        },
+        width,
+      ),
+    table: () => ({
+      columns: ['configuration', 'step', 'gradient norm'],
+      rows: series.flatMap((s) => s.x.map((x, i) => [s.name, x, s.y[i]])),
+    }),
+  }).element;
 }
 
 export function loss_figure(title: string, rows: labs.Row[], note: Child, height?: number): Figure {
-  return make_figure({ title, note, draw: (width) => line_chart(loss_chart(rows, height), width), table: () => loss_table(rows), class: 'loss' });
+  return make_figure({
+    title,
+    note,
+    draw: (width) => line_chart(loss_chart(rows, height), width),
+    table: () => loss_table(rows),
+    class: 'loss',
+  });
 }
