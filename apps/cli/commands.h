@@ -12,6 +12,7 @@ void add_eval(Program& program);
 void add_generate(Program& program);
 void add_lab(Program& program);
 void add_preflight(Program& program);
+void add_report(Program& program);
 void add_train(Program& program);
 
 }  // namespace addnorm::cli

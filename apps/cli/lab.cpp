@@ -11,6 +11,7 @@
 #include "core/json_record.h"
 #include "figures.h"
 #include "lab_view.h"
+#include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
 #include "value.h"
@@ -26,10 +27,6 @@ struct LabChoices {
   std::uint64_t with_warmup = 0;
   bool no_confirm = false, no_predict = false;
 };
-
-std::string file_link(const std::filesystem::path& path) {
-  return concat("file://", std::filesystem::absolute(path).lexically_normal().string());
-}
 
 void tell(const GridResult& result) {
   const Terminal terminal = terminal_of_stdout();
@@ -59,6 +56,9 @@ int run_lab(const LabChoices& o) {
     tell(result);
   if (!result.not_written.empty()) std::cerr << "addnorm lab: the result is not kept: " << result.not_written << '\n';
   if (SignalWatch::caught()) return stopped_by_signal(what_is_kept(result));
+  const auto page = result.folder / "report.html";
+  if (result.not_written.empty() && write_beside({{.path = result.folder}}, page))
+    (o.place.json ? std::cerr : std::cout) << "report: " << file_link(page) << '\n' << std::flush;
   if (const std::size_t failed = result.failed(); failed > 0) {
     std::cerr << "addnorm lab: " << failed << (failed == 1 ? " run" : " runs")
               << " failed, see above; the same command tries again\n";

@@ -36,6 +36,7 @@ int main(int argc, char** argv) {
   addnorm::cli::add_eval(program);
   addnorm::cli::add_generate(program);
   addnorm::cli::add_arrangements(program);
+  addnorm::cli::add_report(program);
   addnorm::cli::add_bench(program);
   return program.run(argc, argv);
 }

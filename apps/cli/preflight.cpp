@@ -6,6 +6,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "preflight_view.h"
+#include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
 #include "train_options.h"
@@ -18,7 +19,7 @@ struct PreflightChoices {
   OptionCollector library;
   RunPlace place;
   std::string config_file;
-  std::filesystem::path config;
+  std::filesystem::path config, report;
   std::uint64_t seeds = 3;
   double seconds = 10;
   bool json = false, quiet = false, max_lr = false, min_warmup = false, no_advice = false, ascii = false;
@@ -37,6 +38,8 @@ PreflightRequest request_of(PreflightChoices& o) {
   require(o.seeds >= 1 && o.seeds <= 100, "--seeds is ", o.seeds, "; it must be 1 ... 100");
   require(o.seconds > 0 && o.seconds <= kMostSeconds, "--seconds is ", o.seconds, "; it must be above 0, and at most ",
           kMostSeconds);
+  require(o.report.empty() || !(o.max_lr || o.min_warmup),
+          "--report shows a verdict, and --max-lr and --min-warmup give none; leave it out");
   require(!(o.max_lr && o.min_warmup), "--max-lr and --min-warmup are both given; ask for one after the other");
   return request;
 }
@@ -70,6 +73,14 @@ int find_warmup(const PreflightRequest& request, PreflightProgress& view, bool j
   return 0;
 }
 
+bool write_page(const PreflightResult& result, const std::filesystem::path& file, bool json) {
+  const std::string& arrangement = result.options.model.arrangement;
+  const std::string name = concat("preflight of ", arrangement, ", ", result.options.model.layers, " layers");
+  if (!write_beside({{.path = name, .text = to_json(result)}}, file)) return false;
+  (json ? std::cerr : std::cout) << "report: " << file_link(file) << '\n';
+  return true;
+}
+
 int look_and_tell(PreflightChoices& o) {
   const PreflightRequest request = request_of(o);
   use_threads(o.place.threads.value_or(0));
@@ -85,8 +96,8 @@ int look_and_tell(PreflightChoices& o) {
   if (SignalWatch::caught())
     return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
                              "begin again with");
-  if (o.json) std::cout << to_json(result) << '\n';
-  return 0;
+  if (o.json) std::cout << to_json(result) << '\n' << std::flush;
+  return o.report.empty() || write_page(result, o.report, o.json) ? 0 : 1;
 }
 
 int run(PreflightChoices& o) {
@@ -115,6 +126,7 @@ void add_preflight(Program& program) {
                 [o](const std::string& text) { o->place.threads = parse_value<int>(text); });
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout");
+  command.option("-o,--report FILE", o->report, "also a page of it, e.g. preflight.html");
   command.option("--quiet", o->quiet, "no progress on stderr");
   command.option("--ascii", o->ascii, "no characters beyond ASCII");
   o->library.declare(command);

@@ -9,6 +9,7 @@
 #include "commands.h"
 #include "figures.h"
 #include "probed_run.h"
+#include "report_page.h"
 #include "run_model.h"
 #include "run_result.h"
 #include "signals.h"
@@ -25,7 +26,7 @@ struct TrainChoices {
   OptionCollector library;
   RunPlace place;
   fs::path config;
-  bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false;
+  bool resume = false, resume_or_start = false, replan = false, json = false, quiet = false, no_report = false;
 };
 
 std::string base_name(const RunOptions& o) {
@@ -107,6 +108,9 @@ int train(TrainChoices& o) {
               << for_shell(request.folder.string()) << " --resume\n";
     return SignalWatch::exit_code();
   }
+  const fs::path page = request.folder / "report.html";
+  const bool reported = !o.no_report && write_beside({{.path = request.folder}}, page);
+  if (reported && !o.quiet) std::cerr << "report: " << file_link(page) << '\n';
   if (o.json)
     std::cout << summary_json(request.folder, result) << '\n';
   else if (!o.quiet)
@@ -136,6 +140,7 @@ void add_train(Program& program) {
   command.option("--cache PATH", o->place.cache, "folder for tokenised text (default: addnorm in the user's cache folder)");
   command.option("--json", o->json, "the result as JSON on stdout, instead of a sample");
   command.option("--quiet", o->quiet, "only warnings and errors on stderr, no sample of text at the end; --json stays");
+  command.option("--no-report", o->no_report, "no report.html in the folder at the end");
   o->library.declare(command);
   command.examples({"addnorm train", "addnorm train --data book.txt",
                     "addnorm train --data book.txt --layers 12 --arrangement post-ln --steps 500",

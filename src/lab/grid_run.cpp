@@ -168,7 +168,7 @@ class GridRunner {
         break;
       }
     std::vector<std::string> all{"train", "--config", options_file(run).string(), "--out", run.folder.string()};
-    for (const char* more : {"--resume-or-start", "--quiet"}) all.emplace_back(more);
+    for (const char* more : {"--resume-or-start", "--quiet", "--no-report"}) all.emplace_back(more);
     all.insert(all.end(), {"--threads", std::to_string(threads), "--cache", cache_.string()});
     return all;
   }

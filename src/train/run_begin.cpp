@@ -6,6 +6,7 @@
 #include "addnorm/data/text.h"
 #include "addnorm/train/memory.h"
 #include "core/file.h"
+#include "core/json.h"
 #include "train/one_run.h"
 #include "train/run_resume.h"
 
@@ -113,6 +114,8 @@ void Run::write_front() {
   record.options = to_json(options_);
   record.data_paths = options_.data == std::vector<std::string>{"-"} ? options_.data : data_paths_;
   record.data_fingerprint = state_.fingerprint;
+  if (const auto& b = data_.baselines)
+    record.baselines = Json{{"floor", b->floor}, {"uniform", b->uniform}, {"unigram", b->unigram}, {"bigram", b->bigram}}.dump();
   if (input_) {
     std::ifstream kept(input_->path, std::ios::binary);
     saved_text(kept, folder_.input());

@@ -95,6 +95,7 @@ void write_run_record(const RunFolder& run, const RunRecord& record) {
   JsonWriter writer;
   fields(writer, own);
   writer.object["machine"] = object_of(record.machine, "write_run_record: machine");
+  if (!record.baselines.empty()) writer.object["baselines"] = object_of(record.baselines, "write_run_record: baselines");
   writer.object["options"] = object_of(record.options, "write_run_record: options");
   make_folder(run.path);
   replace_text(run.record(), writer.object.dump(2) + "\n");
@@ -113,6 +114,7 @@ RunRecord read_run_record(const RunFolder& run) {
   };
   take("options", record.options);
   take("machine", record.machine);
+  if (json.contains("baselines")) take("baselines", record.baselines);
   read(json, record, JsonAt{where, ""});
   return record;
 }

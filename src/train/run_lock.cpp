@@ -89,8 +89,8 @@ FileHandle locked(const std::filesystem::path& run, const std::filesystem::path&
 /// Only what a run writes itself, where it writes it: a user may keep files of his own there.
 void remove_leftovers_inside(const std::filesystem::path& run) {
   const auto ours = [](std::string_view name) {
-    static constexpr std::array<std::string_view, 6> kFiles{"input.txt",         "run.json",    "metrics.jsonl",
-                                                            "model.safetensors", "config.json", "tokenizer.json"};
+    static constexpr std::array<std::string_view, 7> kFiles{"input.txt",   "run.json",       "metrics.jsonl", "model.safetensors",
+                                                            "config.json", "tokenizer.json", "report.html"};
     return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
   };
   remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out behind a slash at the end

@@ -34,6 +34,7 @@ struct RunRecord {
   std::string version{};                  ///< of the program that began the run
   std::string begun{};                    ///< "2026-11-16T15:20:00Z"
   std::string machine = "{}";             ///< JSON object: host, system, processor, processors, threads granted, memory
+  std::string baselines{};                ///< JSON object: floor, uniform, unigram, bigram of the data; "": not known
 };
 /// Of this program, this machine and the present time.
 RunRecord new_run_record(std::string_view options);

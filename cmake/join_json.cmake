@@ -1,0 +1,11 @@
+# cmake -D FOLDER=... -D INTO=... -P join_json.cmake: all JSON files of a folder, by name, as one array.
+file(GLOB files ${FOLDER}/*.json)
+list(SORT files)
+set(all "[")
+set(between "")
+foreach(file IN LISTS files)
+  file(READ "${file}" text)
+  string(APPEND all "${between}" "${text}")
+  set(between ",")
+endforeach()
+file(WRITE "${INTO}" "${all}]\n")

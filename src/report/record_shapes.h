@@ -1,0 +1,125 @@
+// The fields of every kind of record that the page shows: web/src/data.ts, field by field.
+#pragma once
+
+#include "report/shape.h"
+
+namespace addnorm {
+
+inline constexpr ExpectedField kBaselines[] = {
+    {"floor", Holds::number}, {"uniform", Holds::number}, {"unigram", Holds::number}, {"bigram", Holds::number}};
+
+inline constexpr ExpectedField kCause[] = {{"kind", Holds::text, true}, {"text", Holds::text, true},      {"step", Holds::whole},
+                                           {"unit", Holds::whole},      {"confirmed", Holds::flag, true}, {"by", Holds::text}};
+
+inline constexpr ExpectedField kPrediction[] = {
+    {"forecast", Holds::text, true},       {"confidence", Holds::number}, {"clear", Holds::flag},     {"reason", Holds::text},
+    {"skip_gain_measured", Holds::number}, {"twin", Holds::text},         {"horizon", Holds::scalar}, {"seconds", Holds::number}};
+
+inline constexpr ExpectedField kLoss[] = {{"mean", Holds::number, true},
+                                          {"deviation", Holds::number, true},
+                                          {"least", Holds::number, true},
+                                          {"most", Holds::number, true},
+                                          {"count", Holds::whole, true}};
+
+// Without "options" and "asked", whose names are those of all options.
+inline constexpr ExpectedField kLabRow[] = {{"label", Holds::text, true},
+                                            {"label_in_act", Holds::text},
+                                            {"act", Holds::whole},
+                                            {"arrangement", Holds::text, true},
+                                            {"formula", Holds::text},
+                                            {"seeds", Holds::whole},
+                                            {"runs", Holds::wholes, true},
+                                            {"baselines", Holds::object, false, kBaselines},
+                                            {"trained_line", Holds::number},
+                                            {"skip_gain_predicted", Holds::number},
+                                            {"prediction", Holds::object, false, kPrediction},
+                                            {"no_prediction", Holds::text},
+                                            {"done", Holds::whole},
+                                            {"trained", Holds::whole},
+                                            {"outcomes", Holds::texts},
+                                            {"loss", Holds::object, false, kLoss},
+                                            {"distance", Holds::number},
+                                            {"happened", Holds::text},
+                                            {"slow", Holds::flag},
+                                            {"agreed", Holds::flag},
+                                            {"cause", Holds::object, false, kCause},
+                                            {"instead_of", Holds::whole}};
+
+// Without "curve".
+inline constexpr ExpectedField kLabRun[] = {
+    {"seed", Holds::whole},     {"key", Holds::text},           {"folder", Holds::text},
+    {"state", Holds::text},     {"steps", Holds::whole},        {"steps_done", Holds::whole},
+    {"seconds", Holds::number}, {"outcome", Holds::text},       {"loss", Holds::number},
+    {"best", Holds::number},    {"diverged_at", Holds::number}, {"cause", Holds::object, false, kCause},
+    {"broke_off", Holds::text}, {"problem", Holds::text}};
+
+inline constexpr ExpectedField kAct[] = {{"name", Holds::text, true}, {"note", Holds::text}};
+
+inline constexpr ExpectedField kConfusion[] = {{"classes", Holds::texts, true},
+                                               {"counts", Holds::lists, true},
+                                               {"balanced_accuracy", Holds::number},
+                                               {"trains_or_not", Holds::lists},
+                                               {"trains_or_not_balanced_accuracy", Holds::number},
+                                               {"rows", Holds::whole}};
+
+// Without "rows" and "runs".
+inline constexpr ExpectedField kLab[] = {{"version", Holds::text},      {"finished", Holds::flag},
+                                         {"failed", Holds::whole},      {"seconds", Holds::number},
+                                         {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
+                                         {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
+
+inline constexpr ExpectedField kTrain[] = {
+    {"baselines", Holds::object, false, kBaselines}, {"begun", Holds::text}, {"version", Holds::text}};
+
+inline constexpr ExpectedField kAdvice[] = {
+    {"option", Holds::text, true}, {"verdict", Holds::text, true}, {"change", Holds::text, true}};
+
+inline constexpr ExpectedField kTrial[] = {
+    {"seed", Holds::whole}, {"losses", Holds::numbers}, {"gradient_norms", Holds::numbers}, {"broke_off", Holds::text}};
+
+// Without "options".
+inline constexpr ExpectedField kPreflight[] = {{"verdict", Holds::text, true},
+                                               {"confidence", Holds::number},
+                                               {"clear", Holds::flag},
+                                               {"reason", Holds::text},
+                                               {"advice", Holds::objects, false, kAdvice},
+                                               {"passed", Holds::whole},
+                                               {"seeds", Holds::whole},
+                                               {"horizon", Holds::scalar},
+                                               {"twin", Holds::text},
+                                               {"formula", Holds::text},
+                                               {"skip_gain_predicted", Holds::number},
+                                               {"skip_gain_measured", Holds::number},
+                                               {"stack", Holds::text},
+                                               {"units", Holds::texts},
+                                               {"stream_rms", Holds::numbers},
+                                               {"gradient_norm", Holds::numbers},
+                                               {"spread_at_start", Holds::numbers},
+                                               {"stream_rms_after", Holds::numbers},
+                                               {"gradient_norm_after", Holds::numbers},
+                                               {"spread", Holds::numbers},
+                                               {"output_sensitivity", Holds::number},
+                                               {"one_step_change", Holds::number},
+                                               {"trials", Holds::objects, false, kTrial},
+                                               {"second_look", Holds::object, false, kTrial},
+                                               {"seconds", Holds::number}};
+
+inline constexpr ExpectedField kClaimValue[] = {
+    {"name", Holds::text, true}, {"mean", Holds::number, true}, {"spread", Holds::number, true}, {"seeds", Holds::whole}};
+
+inline constexpr ExpectedField kClaim[] = {{"id", Holds::text, true},      {"claim", Holds::text, true},
+                                           {"kind", Holds::text},          {"source", Holds::text},
+                                           {"expected", Holds::text},      {"measured", Holds::text},
+                                           {"changed", Holds::text},       {"values", Holds::objects, false, kClaimValue},
+                                           {"verdict", Holds::text, true}, {"condition", Holds::text},
+                                           {"seconds", Holds::number},     {"seeds", Holds::whole},
+                                           {"scale", Holds::number},       {"command", Holds::text},
+                                           {"version", Holds::text},       {"date", Holds::text}};
+
+// A record of the full probes.
+inline constexpr ExpectedField kFullProbe[] = {{"lens_loss", Holds::numbers},         {"bypass_change", Holds::numbers},
+                                               {"dependency", Holds::lists},          {"logit_attribution", Holds::numbers},
+                                               {"effective_rank", Holds::numbers},    {"token_similarity", Holds::numbers},
+                                               {"position_accuracy", Holds::numbers}, {"skip_gain", Holds::number}};
+
+}  // namespace addnorm

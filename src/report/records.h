@@ -1,0 +1,49 @@
+// One function per kind of record: JSON of a file or folder -> JSON of the page. web/src/data.ts describes what they return.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "core/json.h"
+
+namespace addnorm {
+
+/// Lines for people about what was left out.
+using Problems = std::vector<std::string>;
+
+/// A lab on its way to the page: its runs are filled one by one.
+struct LabRecord {
+  Json lab;                        ///< all but its runs
+  std::vector<Json> runs;          ///< as lab.json has them, then with curves and probes
+  std::filesystem::path folder{};  ///< below which the folders of runs are; empty: nobody knows
+
+  Json written() const;
+};
+/// Of lab.json. DataError where it is something else.
+LabRecord lab_record(const Json& lab, const std::string& name, const std::string& where);
+/// Curves of at most `points` points, those of gradient and rate from the metrics.jsonl of the runs.
+void add_lab_curves(LabRecord& lab, std::size_t points, Problems& problems);
+
+/// Probes of a run of a lab that are there to be read.
+struct ProbePlace {
+  std::size_t run;  ///< in LabRecord::runs
+  std::filesystem::path file;
+  bool first_seed;  ///< of its row
+};
+std::vector<ProbePlace> probe_places(const LabRecord& lab);
+
+/// Of a folder with run.json and metrics.jsonl, without its probes.
+Json train_record(const Json& run, const std::string& name, const std::filesystem::path& folder, std::size_t points,
+                  Problems& problems);
+
+/// Of what `preflight --json` prints. DataError where it is something else.
+Json preflight_record(const Json& result, const std::string& name, const std::string& where);
+
+/// Of one claim (docs/claims/S01.json). DataError where it is something else.
+Json claim_record(const Json& claim, const std::string& where);
+
+/// Options of a run with numbers rounded; absolute paths, which tell of the machine, are cut to their last part.
+Json options_record(const Json& options);
+
+}  // namespace addnorm

@@ -1,0 +1,203 @@
+// Sources -> records -> one JSON document -> the page.
+#include "addnorm/report/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "addnorm/core/error.h"
+#include "addnorm/core/version.h"
+#include "core/file.h"
+#include "report/numbers.h"
+#include "report/page.h"
+#include "report/probe_matrices.h"
+#include "report/records.h"
+#include "report/sources.h"
+
+namespace addnorm {
+namespace {
+
+constexpr std::size_t kManyRuns = 200, kPoints = 300, kPointsOfMany = 120;
+constexpr std::size_t kMostProbeBytes = 6'000'000;
+
+struct Gathered {
+  std::vector<LabRecord> labs;
+  std::vector<FoundRecord> runs;
+  Json preflights = Json::array(), claims = Json::array();
+  std::vector<std::string> names;
+};
+
+std::size_t run_count(const Gathered& all) {
+  std::size_t count = all.runs.size();
+  for (const LabRecord& lab : all.labs) count += lab.runs.size();
+  return count;
+}
+
+void take_claims(const FoundRecord& found, Gathered& all, Report& report) {
+  Json set = Json::array();
+  for (const Json& claim : found.json.array_items()) set.push_back(claim_record(claim, found.where));
+  report.claims += set.size();
+  all.claims.push_back(Json{{"name", found.name}, {"shipped", false}, {"claims", set}});
+}
+
+/// With a number where another record on the page has the same name.
+std::string other_name(const std::string& name, const std::vector<std::string>& taken) {
+  std::string other = name;
+  for (int number = 2; std::ranges::find(taken, other) != taken.end(); ++number) other = concat(name, " (", number, ")");
+  return other;
+}
+
+void take(FoundRecord found, Gathered& all, Report& report) {
+  found.name = other_name(found.name, all.names);
+  switch (found.kind) {
+    case RecordKind::lab:
+      all.labs.push_back(lab_record(found.json, found.name, found.where));
+      all.labs.back().folder = found.folder;
+      report.lab_runs += all.labs.back().runs.size();
+      ++report.labs;
+      break;
+    case RecordKind::preflight:
+      all.preflights.push_back(preflight_record(found.json, found.name, found.where));
+      ++report.preflights;
+      break;
+    case RecordKind::claims:
+      take_claims(found, all, report);
+      break;
+    case RecordKind::run:
+      all.runs.push_back(found);
+      ++report.runs;
+      break;
+  }
+  all.names.push_back(found.name);
+}
+
+struct ProbeJob {
+  Json* run;
+  std::filesystem::path file;
+  bool first_seed;  ///< of its row
+};
+
+std::vector<ProbeJob> probe_jobs(Gathered& all, std::vector<Json>& trains) {
+  std::vector<ProbeJob> jobs;
+  for (LabRecord& lab : all.labs)
+    for (const ProbePlace& place : probe_places(lab)) jobs.push_back({&lab.runs[place.run], place.file, place.first_seed});
+  std::error_code none;
+  for (std::size_t i = 0; i < trains.size(); ++i)
+    if (const auto file = all.runs[i].folder / "probes.jsonl"; std::filesystem::exists(file, none))
+      jobs.push_back({&trains[i], file, true});
+  return jobs;
+}
+
+/// Probes of every run, or where that is too much of the first seed of each row, or of the first rows only.
+void add_probes(const std::vector<ProbeJob>& jobs, Problems& problems) {
+  std::size_t bytes = 0, left_out = 0;
+  bool full = false;
+  for (const bool first_seeds : {true, false}) {
+    std::vector<std::pair<Json*, Json>> matrices;
+    for (const ProbeJob& job : jobs) {
+      if (job.first_seed != first_seeds) continue;
+      try {
+        Json probes = full ? Json::array() : probe_matrices(job.file);
+        const std::size_t more = probes.dump().size();
+        full = full || bytes + more > kMostProbeBytes;
+        if (full) ++left_out;
+        if (full || probes.size() == 0) continue;
+        bytes += more;
+        matrices.emplace_back(job.run, std::move(probes));
+      } catch (const DataError& error) {
+        problems.push_back(concat(error.what(), "; the run is shown without its probes"));
+      }
+    }
+    if (full && !first_seeds) {  // other seeds of some rows only would be a puzzle
+      left_out += matrices.size();
+      matrices.clear();
+    }
+    for (auto& [run, probes] : matrices) (*run)["probes"] = std::move(probes);
+  }
+  if (left_out > 0)
+    problems.push_back(concat("probes of ", left_out, " runs are left out: those of a page take ", kMostProbeBytes / 1'000'000,
+                              " MB at most; name fewer runs to see them"));
+}
+
+Json shipped_claims() {
+  const Json built_in = parsed(built_in_claims(), "built-in claims");
+  Json claims = Json::array();
+  for (const Json& claim : built_in.array_items()) claims.push_back(claim_record(claim, "built-in claims"));
+  return Json{{"name", "measured for this version"}, {"shipped", true}, {"claims", claims}};
+}
+
+std::string title_of(const std::vector<std::string>& names) {
+  std::string title = "addnorm: ";
+  for (std::size_t i = 0; i < std::min<std::size_t>(names.size(), 3); ++i) title += (i == 0 ? "" : ", ") + names[i];
+  return names.size() > 3 ? concat(title, " and ", names.size() - 3, " more") : title;
+}
+
+/// The catalogue, and the arrangements of runs that are not in it. Formulas of single runs, which run.json does not have.
+Json arrangements_of(const Gathered& all, const ReportRequest& request, std::vector<Json>& trains) {
+  Json told = rounded_copy(parsed(request.arrangements, "the catalogue"));
+  if (!request.told) return told;
+  std::set<std::string> known;
+  for (const Json& one : told.array_items()) known.insert(text_in(one, "name"));
+  const auto ask = [&](const Json& options) {
+    ToldArrangement answer = request.told(options.dump());
+    if (!answer.json.empty() && known.insert(text_in(options, "arrangement")).second)
+      told.push_back(rounded_copy(parsed(answer.json, "an arrangement")));
+    return answer.formula;
+  };
+  for (const LabRecord& lab : all.labs)
+    for (const Json& row : items_in(lab.lab, "rows"))
+      if (const Json* options = row.find("options"); options && !known.contains(text_in(row, "arrangement"))) ask(*options);
+  for (std::size_t i = 0; i < trains.size(); ++i)
+    if (const std::string formula = ask(all.runs[i].json.at("options")); !formula.empty()) trains[i]["formula"] = formula;
+  return told;
+}
+
+Json document_of(Gathered& all, const ReportRequest& request, Report& report) {
+  const std::size_t points = run_count(all) > kManyRuns ? kPointsOfMany : kPoints;
+  for (LabRecord& lab : all.labs) add_lab_curves(lab, points, report.problems);
+  std::vector<Json> trains;
+  for (const FoundRecord& run : all.runs) trains.push_back(train_record(run.json, run.name, run.folder, points, report.problems));
+  add_probes(probe_jobs(all, trains), report.problems);
+  Json arrangements = arrangements_of(all, request, trains);
+  Json labs = Json::array();
+  for (const LabRecord& lab : all.labs) labs.push_back(lab.written());
+  all.claims.push_back(shipped_claims());
+  return Json{{"format", 1},
+              {"version", version()},
+              {"made", request.made},
+              {"labs", std::move(labs)},
+              {"trains", Json(trains)},
+              {"preflights", all.preflights},
+              {"claims", all.claims},
+              {"arrangements", std::move(arrangements)}};
+}
+
+}  // namespace
+
+Report make_report(const ReportRequest& request) {
+  Report report{.html = {}};
+  Gathered all;
+  for (const ReportSource& source : request.sources) {
+    try {
+      for (FoundRecord& found : records_of(source, report.problems)) {
+        try {
+          take(std::move(found), all, report);
+        } catch (const DataError& error) {
+          report.problems.push_back(concat(error.what(), "; it is left out"));
+        }
+      }
+    } catch (const DataError& error) {
+      report.problems.push_back(error.what());
+    }
+  }
+  if (report.empty()) return report;
+  const Json document = document_of(all, request, report);
+  report.html = page_of(built_in_page(), title_of(all.names), document.dump());
+  return report;
+}
+
+void write_report(const Report& report, const std::filesystem::path& file) {
+  require(!report.html.empty(), "write_report: there is nothing to write");
+  replace_text(file, report.html);
+}
+
+}  // namespace addnorm

@@ -1,0 +1,19 @@
+// SHA-256 (FIPS 180-4), for the hashes by which a page's policy names its own script and style.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace addnorm {
+
+std::array<std::uint8_t, 32> sha256(std::string_view text);
+
+/// RFC 4648, with "=" at the end.
+std::string base64(std::string_view bytes);
+
+/// "sha256-" and the digest in base64: what a Content-Security-Policy wants.
+std::string policy_hash(std::string_view text);
+
+}  // namespace addnorm

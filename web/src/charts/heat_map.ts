@@ -1,0 +1,211 @@
+// Depth against step as colours. The cells are one small picture, scaled up, so that many maps stay quick.
+import { interpolateViridis } from 'd3-scale-chromatic';
+import { h, svg } from '../dom';
+import { short } from '../numbers';
+import type { Matrix, Metric } from '../metrics';
+import * as tooltip from '../tooltip';
+import { log_ticks, sound, tick_text, type Scale } from './axes';
+import { scaleLinear, scaleLog } from 'd3-scale';
+
+/** 0..1 on the common scale, or NaN. What is below the scale counts as its lower end. */
+export function share_of(value: number, range: [number, number], log: boolean): number {
+  if (!Number.isFinite(value)) return NaN;
+  if (log) return value <= 0 ? 0 : clamp(Math.log(value / range[0]) / Math.log(range[1] / range[0]));
+  return clamp((value - range[0]) / (range[1] - range[0]));
+}
+
+function clamp(v: number): number {
+  return Math.max(0, Math.min(1, v));
+}
+
+const kTable: [number, number, number][] = Array.from({ length: 256 }, (_, i) => {
+  const hex = Number.parseInt(interpolateViridis(i / 255).slice(1), 16);
+  return [hex >> 16, (hex >> 8) & 255, hex & 255];
+});
+
+function picture(matrix: Matrix, range: [number, number], log: boolean): string {
+  const canvas = document.createElement('canvas');
+  canvas.width = matrix.columns;
+  canvas.height = matrix.rows;
+  const context = canvas.getContext('2d');
+  if (!context) return '';
+  const image = context.createImageData(matrix.columns, matrix.rows);
+  for (let r = 0; r < matrix.rows; ++r)
+    for (let c = 0; c < matrix.columns; ++c) {
+      const share = share_of(matrix.at(c, matrix.rows - 1 - r), range, log); // the top of the stack is the top of the picture
+      const at = 4 * (r * matrix.columns + c);
+      if (Number.isNaN(share)) continue; // see-through
+      const [red, green, blue] = kTable[Math.round(share * 255)];
+      image.data.set([red, green, blue, 255], at);
+    }
+  context.putImageData(image, 0, 0);
+  return canvas.toDataURL('image/png');
+}
+
+export interface HeatMap {
+  title: string;
+  matrix: Matrix;
+  metric: Metric;
+  range: [number, number];
+  height?: number;
+  chosen?: { column: number; row: number };
+  /** A cell was clicked, or Enter pressed on it. */
+  choose?: (column: number, row: number) => void;
+  x_label?: string;
+  row_labels?: string;
+  column_name?: (column: number) => string;
+}
+
+export function heat_map(map: HeatMap, width: number): SVGSVGElement {
+  const { matrix } = map;
+  const left = 30,
+    top = 6,
+    bottom = 32;
+  const height = map.height ?? 190;
+  const inner = { width: width - left - 6, height: height - top - bottom };
+  const cell = { width: inner.width / matrix.columns, height: inner.height / matrix.rows };
+  const root = svg('svg', {
+    viewBox: `0 0 ${width} ${height}`,
+    width,
+    height,
+    role: 'img',
+    tabindex: '0',
+    class: 'chart heat',
+    'aria-label': `${map.metric.title} of ${map.title}, depth against step. Arrow keys move, Enter opens the history of a unit.`,
+  });
+  const image = svg('image', {
+    x: left,
+    y: top,
+    width: inner.width,
+    height: inner.height,
+    preserveAspectRatio: 'none',
+    href: picture(matrix, map.range, map.metric.log),
+  });
+  root.append(svg('rect', { class: 'void', x: left, y: top, width: inner.width, height: inner.height }), image);
+
+  const every = Math.max(1, Math.ceil(34 / cell.width));
+  for (let c = 0; c < matrix.columns; c += every)
+    root.appendChild(
+      svg(
+        'text',
+        { class: 'tick-text', x: left + (c + 0.5) * cell.width, y: top + inner.height + 13, 'text-anchor': 'middle' },
+        matrix.step[c],
+      ),
+    );
+  root.append(
+    svg('text', { class: 'axis-label', x: left + inner.width, y: height - 4, 'text-anchor': 'end' }, map.x_label ?? 'step'),
+    svg('text', { class: 'tick-text', x: left - 5, y: top + 9, 'text-anchor': 'end' }, 'top'),
+    svg('text', { class: 'tick-text', x: left - 5, y: top + inner.height - 1, 'text-anchor': 'end' }, 'in'),
+  );
+  const frame = svg('rect', {
+    class: 'cell',
+    width: Math.max(cell.width, 3),
+    height: Math.max(cell.height, 3),
+    visibility: 'hidden',
+  });
+  root.appendChild(frame);
+
+  let at = map.chosen ?? { column: matrix.columns - 1, row: 0 };
+  const mark = (): void => {
+    frame.setAttribute('x', String(left + at.column * cell.width));
+    frame.setAttribute('y', String(top + (matrix.rows - 1 - at.row) * cell.height));
+    frame.setAttribute('visibility', 'visible');
+  };
+  const tell = (x: number, y: number): void => {
+    mark();
+    const value = matrix.at(at.column, at.row);
+    tooltip.show(
+      x,
+      y,
+      h('b', null, map.title),
+      h('div', null, matrix.names[at.row]),
+      h('div', null, map.column_name ? map.column_name(at.column) : `step ${matrix.step[at.column]}`),
+      h('div', null, `${map.metric.title}: `, h('b', null, Number.isFinite(value) ? short(value) : 'nothing measured')),
+    );
+  };
+  const find = (event: PointerEvent | MouseEvent): boolean => {
+    const box = root.getBoundingClientRect();
+    const column = Math.floor(((event.clientX - box.left) * (width / box.width) - left) / cell.width);
+    const row = matrix.rows - 1 - Math.floor(((event.clientY - box.top) * (height / box.height) - top) / cell.height);
+    if (column < 0 || row < 0 || column >= matrix.columns || row >= matrix.rows) return false;
+    at = { column, row };
+    return true;
+  };
+  const leave = (): void => {
+    tooltip.hide();
+    if (map.chosen) {
+      at = map.chosen;
+      mark();
+    } else frame.setAttribute('visibility', 'hidden');
+  };
+  if (map.chosen) mark();
+  root.addEventListener('pointermove', (event) => (find(event) ? tell(event.clientX, event.clientY) : leave()));
+  root.addEventListener('pointerleave', leave);
+  root.addEventListener('blur', leave);
+  root.addEventListener('click', (event) => find(event) && map.choose?.(at.column, at.row));
+  root.addEventListener('keydown', (event) => {
+    const moves: Record<string, [number, number]> = {
+      ArrowRight: [1, 0],
+      ArrowLeft: [-1, 0],
+      ArrowUp: [0, 1],
+      ArrowDown: [0, -1],
+    };
+    const move = moves[event.key];
+    if (event.key === 'Enter' || event.key === ' ') {
+      event.preventDefault();
+      map.choose?.(at.column, at.row);
+    }
+    if (!move) return;
+    event.preventDefault();
+    at = {
+      column: Math.max(0, Math.min(matrix.columns - 1, at.column + move[0])),
+      row: Math.max(0, Math.min(matrix.rows - 1, at.row + move[1])),
+    };
+    const box = root.getBoundingClientRect();
+    tell(
+      box.left + (left + at.column * cell.width) * (box.width / width),
+      box.top + (top + (matrix.rows - at.row) * cell.height) * (box.height / height),
+    );
+  });
+  return root;
+}
+
+/** The scale that all maps of a view share. */
+export function colour_bar(metric: Metric, range: [number, number], width: number): SVGSVGElement {
+  const height = 40,
+    left = 12,
+    inner = Math.min(420, width - 24);
+  const scale = (metric.log ? scaleLog() : scaleLinear())
+    .domain(sound(range[0], range[1], metric.log))
+    .range([left, left + inner]) as unknown as Scale;
+  const steps = 64;
+  const ticks = metric.log ? log_ticks(scale, Math.floor(inner / 50)) : scale.ticks(5);
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: 'img',
+      class: 'chart',
+      'aria-label': `Colour scale from ${short(range[0])} to ${short(range[1])}`,
+    },
+    Array.from({ length: steps }, (_, i) =>
+      svg('rect', {
+        x: left + (i * inner) / steps,
+        y: 4,
+        width: inner / steps + 0.7,
+        height: 12,
+        fill: interpolateViridis((i + 0.5) / steps),
+      }),
+    ),
+    ticks.map((t) =>
+      svg(
+        'g',
+        { transform: `translate(${scale(t)},16)` },
+        svg('line', { class: 'tick', y2: 4 }),
+        svg('text', { class: 'tick-text', y: 16, 'text-anchor': 'middle' }, tick_text(t, metric.log)),
+      ),
+    ),
+  );
+}

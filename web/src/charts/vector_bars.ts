@@ -1,0 +1,73 @@
+// A few short vectors as bars on one scale, side by side: what a unit makes of the numbers that go in.
+import { scaleLinear } from 'd3-scale';
+import { styled, svg } from '../dom';
+import { known, short } from '../numbers';
+import type { Scale } from './axes';
+
+export interface Vector {
+  name: string;
+  values: number[];
+  colour: string;
+}
+
+export function vector_bars(vectors: Vector[], width: number, describe: string): SVGSVGElement {
+  const columns = Math.max(1, Math.min(vectors.length, Math.floor(width / 170)));
+  const rows = Math.ceil(vectors.length / columns);
+  const cell = { width: width / columns, height: 150 };
+  const height = rows * cell.height;
+  const all = vectors.flatMap((v) => v.values).filter(known);
+  const most = Math.max(1, ...all.map(Math.abs));
+  const y = scaleLinear()
+    .domain([-most, most])
+    .range([cell.height - 22, 30]) as unknown as Scale;
+  return svg(
+    'svg',
+    {
+      viewBox: `0 0 ${width} ${height}`,
+      width,
+      height,
+      role: 'img',
+      class: 'chart',
+      'aria-label': `${describe}: ${vectors.map((v) => `${v.name} = ${v.values.map((x) => short(x)).join(', ')}`).join('; ')}`,
+    },
+    vectors.map((v, k) => {
+      const left = (k % columns) * cell.width + 6,
+        inner = cell.width - 22,
+        bar = inner / v.values.length;
+      return svg(
+        'g',
+        { transform: `translate(${left},${Math.floor(k / columns) * cell.height})` },
+        svg('text', { class: 'bar-text', x: 0, y: 15 }, v.name),
+        svg('line', { class: 'base', x1: 0, x2: inner, y1: y(0), y2: y(0) }),
+        v.values.map((value, i) => {
+          const there = known(value);
+          const end = y(there ? value : 0);
+          return svg(
+            'g',
+            null,
+            styled(
+              svg('rect', {
+                x: i * bar + 2,
+                y: Math.min(y(0), end),
+                width: Math.max(2, bar - 4),
+                height: Math.max(1, Math.abs(end - y(0))),
+                rx: 2,
+              }),
+              { fill: v.colour },
+            ),
+            svg(
+              'text',
+              {
+                class: 'tick-text',
+                x: (i + 0.5) * bar,
+                y: there && value < 0 ? Math.min(end + 12, cell.height - 2) : end - 4,
+                'text-anchor': 'middle',
+              },
+              there ? short(value, 2) : 'NaN',
+            ),
+          );
+        }),
+      );
+    }),
+  );
+}

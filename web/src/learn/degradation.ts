@@ -1,0 +1,50 @@
+// Deeper and worse: the degradation problem.
+import { spread_bars } from '../charts/spread_bars';
+import { figure } from '../figure';
+import { known } from '../numbers';
+import { kSum } from './code_lines';
+import { predict } from './predict';
+import { claim_named, code, evidence, formulas, not_here, rows_named, say, type Topic } from './topic';
+
+export const degradation: Topic = {
+  id: 'degradation',
+  title: 'Degradation',
+  draw(place, data) {
+    place.append(
+      ...say(
+        'A deeper network can do all that a shallower one can: let the extra layers pass their input on. So it should never fit its training data worse. Yet without skips it does, and not by a little. That is **degradation**. It is no overfitting: the loss is bad on the very data it is trained on. The good solution exists, and training does not find it.',
+        'With skips a layer that has nothing to say can fall silent instead of standing in the way, and depth stops hurting so much. That is a statement about what training finds in these runs. It is no promise that more layers can never do harm.',
+      ),
+    );
+    const rows = rows_named(['plain', 'pre-ln']);
+    place.append(
+      rows.length
+        ? predict(
+            'With and without skips',
+            `The same ${rows[0].layers || ''} layers, the same data, the same rate. Which of these will learn?`,
+            rows,
+            ['plain: x′ = F(x)', 'pre-LN: x′ = x + F(LN(x))'],
+          )
+        : (not_here('plain and pre-ln side by side') as HTMLElement),
+    );
+    const claim = claim_named(data, 'S15');
+    const values = (claim?.values ?? []).filter((v) => known(v.mean));
+    if (values.length)
+      place.append(
+        figure({
+          title: 'Training loss of 20 and of 56 units',
+          note: 'Feed-forward units with norms, ten classes; the whisker is the spread over seeds. More layers are worse without skips, and no worse with them.',
+          draw: (width) => spread_bars(values, width),
+          table: () => ({ columns: ['network', 'training loss', 'spread'], rows: values.map((v) => [v.name, v.mean, v.spread]) }),
+        }),
+      );
+    place.append(
+      formulas(
+        ["x' = F(x)", 'without a skip every unit must carry all that is known'],
+        ["x' = x + F(x)", 'with it, only what changes'],
+      ),
+      code(kSum),
+      evidence(data, 'S15', 'S16', 'S55', 'S28', 'S58'),
+    );
+  },
+};

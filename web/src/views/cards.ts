@@ -1,0 +1,99 @@
+// A verdict card: formula, what was predicted, what happened, and the cause.
+import { h, type Child } from '../dom';
+import { formula_lines } from '../formula';
+import * as labs from '../labs';
+import { fixed, known } from '../numbers';
+import { tone_of } from '../palette';
+import { badge, key_of } from '../parts';
+import * as state from '../state';
+
+function cause_line(row: labs.Row): Child {
+  const cause = row.cause;
+  if (!cause)
+    return row.happened === 'trains' && row.prediction?.reason
+      ? h('p', { class: 'why' }, `Preflight: ${row.prediction.reason}.`)
+      : null;
+  const label = cause.confirmed ? 'Cause, confirmed: ' : cause.kind === 'unknown' || cause.kind === 'slow' ? '' : 'Suspected: ';
+  return h(
+    'p',
+    { class: 'why' },
+    h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, label),
+    label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text),
+    cause.by ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
+  );
+}
+
+function sentence(text: string): string {
+  const trimmed = text.trim();
+  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? '' : '.');
+}
+
+export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
+  const text = labs.formula_of(row);
+  const seeds = known(row.trained) ? `${row.trained}/${row.done ?? row.runs.length}` : '';
+  return h(
+    'article',
+    { class: `card ${tone_of(row.happened)}` },
+    h(
+      'h3',
+      null,
+      key_of(row.look),
+      ' ',
+      h('a', { href: state.link({ view: 'layers', a: row.arrangement, row: String(row.index) }) }, labs.name_among(row, among)),
+    ),
+    text
+      ? h(
+          'div',
+          { class: 'card-formula' },
+          formula_lines(text).map((f) => h('div', null, f)),
+        )
+      : null,
+    h(
+      'dl',
+      { class: 'facts' },
+      row.prediction || labs.judged(row)
+        ? h('div', null, h('dt', null, 'predicted'), h('dd', null, row.prediction ? badge(row.prediction.forecast) : '–'))
+        : null,
+      row.happened
+        ? h(
+            'div',
+            null,
+            h('dt', null, 'happened'),
+            h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds)),
+          )
+        : null,
+      h(
+        'div',
+        null,
+        h('dt', null, 'loss'),
+        h(
+          'dd',
+          null,
+          fixed(row.loss?.mean),
+          known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above floor`) : null,
+        ),
+      ),
+    ),
+    row.instead_of !== undefined
+      ? h(
+          'p',
+          { class: 'why quiet' },
+          `Run to confirm the cause found for ${row.of.rows[row.instead_of]?.label ?? 'another row'}.`,
+        )
+      : null,
+    cause_line(row),
+    broken(row),
+  );
+}
+
+function broken(row: labs.Row): Child {
+  const texts = [
+    ...new Set(
+      labs
+        .runs_of(row)
+        .map((r) => r.problem || r.broke_off)
+        .filter((t): t is string => !!t),
+    ),
+  ];
+  return texts.length ? h('p', { class: 'why quiet' }, texts.slice(0, 2).map(sentence).join(' ')) : null;
+}

@@ -1,0 +1,159 @@
+// What texts and papers say, and what was measured.
+import { spread_bars } from '../charts/spread_bars';
+import type { Claim, ReportData } from '../data';
+import { choose, clear, h, toggles } from '../dom';
+import { figure } from '../figure';
+import { count_of, known } from '../numbers';
+import { tone_of } from '../palette';
+import { badge } from '../parts';
+import type { View } from '../shell';
+import * as state from '../state';
+
+function verdict_of(claim: Claim): string {
+  return claim.verdict.startsWith('true only') ? 'true only if' : claim.verdict;
+}
+
+function details(claim: Claim): HTMLElement {
+  const values = (claim.values ?? []).filter((v) => known(v.mean));
+  return h(
+    'div',
+    { class: 'claim-body' },
+    h('p', null, h('b', null, 'Measured: '), claim.measured ?? '–'),
+    claim.expected ? h('p', null, h('b', null, 'Looked for: '), claim.expected) : null,
+    claim.changed ? h('p', null, h('b', null, 'Changed: '), claim.changed) : null,
+    values.length
+      ? figure({
+          title: `${claim.id} in numbers`,
+          level: 4,
+          draw: (width) => spread_bars(values, width),
+          table: () => ({
+            columns: ['what', 'mean', 'spread', 'seeds'],
+            rows: values.map((v) => [v.name, v.mean, v.spread, v.seeds]),
+          }),
+        })
+      : null,
+    h(
+      'p',
+      { class: 'quiet' },
+      claim.command ? h('code', null, claim.command) : null,
+      claim.seeds ? ` · ${count_of(claim.seeds, 'seed')}` : '',
+      claim.date ? ` · ${claim.date}` : '',
+    ),
+  );
+}
+
+export function claim_item(claim: Claim, open = false): HTMLElement {
+  const body = h('div', null);
+  const item = h(
+    'details',
+    {
+      class: `claim ${tone_of(claim.verdict)}`,
+      id: `claim-${claim.id}`,
+      ontoggle: () => {
+        if (item.open && !body.firstChild) body.appendChild(details(claim));
+      },
+    },
+    h(
+      'summary',
+      null,
+      h('span', { class: 'claim-id' }, claim.id),
+      h('span', { class: 'claim-text' }, claim.claim),
+      badge(claim.verdict),
+    ),
+    h('p', { class: 'quiet source' }, claim.source ?? ''),
+    body,
+  ) as HTMLDetailsElement;
+  if (open) {
+    item.open = true;
+    body.appendChild(details(claim));
+  }
+  return item;
+}
+
+export function claims_view(data: ReportData): View {
+  const sets = (data.claims ?? []).filter((s) => s.claims?.length);
+  return {
+    id: 'claims',
+    title: 'Claims',
+    empty: () => !sets.length,
+    watches: ['set', 'verdict', 'kind'],
+    draw(place) {
+      const own = sets.findIndex((s) => !s.shipped);
+      const chosen = sets[state.number('set', Math.max(0, own))] ?? sets[0];
+      const verdicts = [...new Set(chosen.claims.map(verdict_of))];
+      const counts = verdicts.map(
+        (v) => `${chosen.claims.filter((c) => verdict_of(c) === v).length} ${v}${v === 'true only if' ? ' …' : ''}`,
+      );
+      place.append(
+        h('h1', null, 'What texts and papers say, measured'),
+        h(
+          'p',
+          { class: 'lead' },
+          `${count_of(chosen.claims.length, 'claim')}: ${counts.join(', ')}. `,
+          h(
+            'span',
+            { class: 'quiet' },
+            chosen.shipped ? 'Measured by the makers of this program and built into it.' : 'Measured on this machine.',
+            ' S-claims are statements of four teaching texts, C-claims are of papers, looked at on a small scale.',
+          ),
+        ),
+      );
+      const find = h('input', {
+        type: 'search',
+        placeholder: 'find words',
+        'aria-label': 'Find claims by words',
+        value: state.get('find'),
+        oninput: () => {
+          state.set({ find: find.value }, true);
+          fill();
+        },
+      }) as HTMLInputElement;
+      place.append(
+        h(
+          'div',
+          { class: 'controls' },
+          sets.length > 1
+            ? choose(
+                'Claims',
+                sets.map((s, i) => ({ value: String(i), text: s.name })),
+                String(sets.indexOf(chosen)),
+                (value) => state.set({ set: value }),
+              )
+            : null,
+          toggles(
+            'Kind',
+            [
+              { value: '', text: 'all' },
+              { value: 'S', text: 'texts' },
+              { value: 'C', text: 'papers' },
+            ],
+            state.get('kind'),
+            (value) => state.set({ kind: value }),
+          ),
+          choose(
+            'Verdict',
+            [{ value: '', text: 'any' }, ...verdicts.map((v) => ({ value: v, text: v }))],
+            state.get('verdict'),
+            (value) => state.set({ verdict: value }),
+          ),
+          find,
+        ),
+      );
+      const list = h('div', { class: 'claims' });
+      const fill = (): void => {
+        clear(list);
+        const words = state.get('find').toLowerCase().split(/\s+/).filter(Boolean);
+        const fits = (c: Claim): boolean =>
+          (!state.get('kind') || c.id.startsWith(state.get('kind'))) &&
+          (!state.get('verdict') || verdict_of(c) === state.get('verdict')) &&
+          words.every((w) => `${c.id} ${c.claim} ${c.measured} ${c.source} ${c.verdict}`.toLowerCase().includes(w));
+        const shown = chosen.claims.filter(fits);
+        list.append(...shown.map((c) => claim_item(c, state.get('claim') === c.id)));
+        if (!shown.length) list.append(h('p', { class: 'nothing' }, 'No claim fits.'));
+      };
+      fill();
+      place.append(list);
+      document.getElementById(`claim-${state.get('claim')}`)?.scrollIntoView({ block: 'center' });
+    },
+  };
+}

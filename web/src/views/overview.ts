@@ -1,0 +1,252 @@
+// The first screen: which arrangements train here, and why the others do not.
+import { h, toggles, type Child } from '../dom';
+import * as labs from '../labs';
+import { count_of, fixed, known, listed, percent } from '../numbers';
+import { data_table, lab_choice, nothing } from '../parts';
+import type { View } from '../shell';
+import * as state from '../state';
+import { verdict_card } from './cards';
+import { gradient_figure, loss_figure, telling } from './loss_figure';
+
+const kMostCards = 24;
+
+export function trained(row: labs.Row): boolean {
+  return row.happened === 'trains';
+}
+
+/** Rows with a verdict, without the copies that were run to confirm a cause. */
+function asked_for(rows: labs.Row[]): labs.Row[] {
+  return rows.filter((r) => labs.judged(r) && r.instead_of === undefined);
+}
+
+function names(rows: labs.Row[], among: labs.Row[]): string {
+  return listed([...new Set(rows.map((r) => labs.name_among(r, among)))]);
+}
+
+/** "Of 6 arrangements, 3 train here." */
+function headline(rows: labs.Row[]): string {
+  const judged = asked_for(rows);
+  if (!judged.length) return rows.length === 1 ? `Training: ${rows[0].label}` : `${count_of(rows.length, 'training run')}`;
+  const good = judged.filter(trained);
+  const what = new Set(judged.map((r) => r.arrangement)).size === judged.length ? 'arrangement' : 'configuration';
+  if (good.length === judged.length)
+    return judged.length === 1 ? `${judged[0].arrangement} trains here.` : `All ${judged.length} ${what}s train here.`;
+  if (!good.length)
+    return judged.length === 1
+      ? `${judged[0].arrangement} does not train here.`
+      : `None of ${judged.length} ${what}s trains here.`;
+  return `${good.length} of ${judged.length} ${what}s train${good.length === 1 ? 's' : ''} here.`;
+}
+
+function lead(rows: labs.Row[]): Child[] {
+  const judged = asked_for(rows);
+  const good = judged.filter(trained),
+    bad = judged.filter((r) => !trained(r));
+  const out: Child[] = [];
+  const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some, judged).length < 110;
+  if (fits(good)) out.push(h('b', null, names(good, judged)), good.length === 1 ? ' trains. ' : ' train. ');
+  if (fits(bad)) out.push(h('b', null, names(bad, judged)), bad.length === 1 ? ' does not. ' : ' do not. ');
+  const foreseen = judged.filter((r) => r.agreed !== null && r.agreed !== undefined);
+  if (foreseen.length)
+    out.push(`Preflight said so in advance for ${foreseen.filter((r) => r.agreed).length} of ${foreseen.length}. `);
+  return out;
+}
+
+/** Where a lab has all three: the formula that texts print for pre-LN, beside the two that it is taken for and is. */
+function disguise(rows: labs.Row[]): Child {
+  const one = (name: string): labs.Row | undefined => rows.find((r) => r.arrangement === name && known(r.loss?.mean));
+  const printed = one('norm-skip'),
+    post = one('post-ln'),
+    pre = one('pre-ln');
+  if (!printed || !post || !pre || trained(printed) || trained(post) || !trained(pre)) return null;
+  return h(
+    'p',
+    { class: 'finding' },
+    h('b', null, 'A formula that teaching texts print as pre-LN is post-LN in disguise. '),
+    `LN(x) + F(LN(x)) ends at ${fixed(printed.loss?.mean)} nats, as post-LN does (${fixed(post.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
+    h('a', { href: state.link({ view: 'layers', a: 'norm-skip', b: 'post-ln' }) }, 'See the two side by side'),
+    '.',
+  );
+}
+
+function act_choice(table: labs.Table, act: number): Child {
+  const acts = table.lab.acts ?? [];
+  const used = [...new Set(table.rows.map((r) => r.act ?? 0))].sort((a, b) => a - b);
+  if (used.length < 2) return null;
+  return toggles(
+    'Part of the lab',
+    [...used.map((a) => ({ value: String(a), text: acts[a]?.name || `Part ${a + 1}` })), { value: '-1', text: 'all' }],
+    String(act),
+    (value) => state.set({ act: value }),
+  );
+}
+
+function unfinished(table: labs.Table): Child {
+  const { finished, failed, runs } = table.lab;
+  const done = runs.filter((r) => r.state === 'done').length;
+  const parts = [
+    finished === false ? `This lab was stopped: ${done} of ${runs.length} runs are done; the same command goes on.` : '',
+    failed ? `${count_of(failed, 'run')} failed.` : '',
+  ].filter(Boolean);
+  return parts.length ? h('p', { class: 'nothing' }, parts.join(' ')) : null;
+}
+
+function find_rows(): HTMLElement {
+  const find = h('input', {
+    type: 'search',
+    placeholder: 'find: post-ln 12 trains',
+    'aria-label': 'Find configurations by words',
+    value: state.get('rows'),
+    onchange: () => state.set({ rows: find.value }),
+  }) as HTMLInputElement;
+  return find;
+}
+
+/** Counts of predicted against happened, where there are enough rows for them to mean something. */
+function confusion(table: labs.Table): Child {
+  const c = table.lab.confusion;
+  if (!c?.counts?.length || (c.rows ?? 0) < 10) return null;
+  return h(
+    'section',
+    null,
+    h('h2', null, 'How good were the predictions?'),
+    data_table(
+      'Rows: predicted. Columns: happened',
+      ['', ...c.classes],
+      c.counts.map((row, i) => [c.classes[i] ?? '', ...row]),
+    ),
+    known(c.trains_or_not_balanced_accuracy)
+      ? h('p', null, `Trains or not: balanced accuracy ${percent(c.trains_or_not_balanced_accuracy)} over ${c.rows} rows.`)
+      : null,
+  );
+}
+
+function summary(rows: labs.Row[]): HTMLElement {
+  return data_table(
+    'Predicted against happened',
+    ['configuration', 'predicted', 'happened', 'seeds trained', 'loss', 'above floor'],
+    rows
+      .slice(0, 400)
+      .map((r) => [
+        r.label,
+        r.prediction?.forecast ?? r.no_prediction ?? '–',
+        r.happened ?? '–',
+        known(r.trained) ? `${r.trained} of ${r.done ?? r.runs.length}` : '–',
+        known(r.loss?.mean)
+          ? `${fixed(r.loss?.mean, 3)}${known(r.loss?.deviation) && (r.loss?.count ?? 0) > 1 ? ` ± ${fixed(r.loss?.deviation, 3)}` : ''}`
+          : '–',
+        fixed(r.distance, 3),
+      ]),
+  );
+}
+
+export function overview(): View {
+  return {
+    id: 'overview',
+    title: 'Overview',
+    empty: () => !labs.all().length,
+    watches: ['lab', 'act', 'cards', 'rows'],
+    draw(place) {
+      const table = labs.current();
+      if (!table) return;
+      const first = Math.min(...table.rows.map((r) => r.act ?? 0));
+      const act = state.number('act', first);
+      const of_act = act < 0 ? table.rows : table.rows.filter((r) => (r.act ?? 0) === act);
+      const words = state.get('rows').toLowerCase().split(/\s+/).filter(Boolean);
+      const rows = of_act.filter((r) =>
+        words.every((w) => `${r.label} ${r.arrangement} ${r.happened ?? ''}`.toLowerCase().includes(w)),
+      );
+      const note = table.lab.acts?.[act]?.note;
+      place.append(
+        h(
+          'div',
+          { class: 'hero' },
+          h('h1', null, headline(rows)),
+          h(
+            'p',
+            { class: 'lead' },
+            lead(rows),
+            note
+              ? h('span', { class: 'quiet' }, note.charAt(0).toUpperCase(), note.slice(1), /[.!?]$/.test(note) ? '' : '.')
+              : null,
+          ),
+          unfinished(table),
+          h(
+            'div',
+            { class: 'controls' },
+            lab_choice(),
+            act_choice(table, act),
+            of_act.length > kMostCards / 2 ? find_rows() : null,
+          ),
+        ),
+      );
+      if (!rows.length) {
+        place.append(nothing('No configuration fits these words.'));
+        return;
+      }
+      const all = state.get('cards') === 'all',
+        drawn = telling(rows);
+      const shown = all ? rows : rows.slice(0, kMostCards);
+      place.append(
+        h(
+          'div',
+          { class: 'first' },
+          h(
+            'div',
+            { class: 'left' },
+            loss_figure(
+              'Loss while training',
+              drawn,
+              [
+                drawn.length < rows.length
+                  ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement first. `
+                  : '',
+                'Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
+                h('i', null, 'unigram'),
+                '; below ',
+                h('i', null, 'bigram'),
+                ' it has begun to use the context; no model can get below the ',
+                h('i', null, 'floor'),
+                '.',
+              ],
+              400,
+            ).element,
+            gradient_figure(drawn),
+          ),
+          h(
+            'section',
+            { class: 'cards', 'aria-label': 'Verdicts' },
+            shown.map((r) => verdict_card(r, rows)),
+          ),
+        ),
+      );
+      if (rows.length > shown.length)
+        place.append(
+          h(
+            'p',
+            null,
+            h('button', { type: 'button', onclick: () => state.set({ cards: 'all' }) }, `Show all ${rows.length} cards`),
+          ),
+        );
+      const finding = disguise(rows);
+      if (finding) place.insertBefore(finding as HTMLElement, place.children[1] ?? null);
+      const lines = table.lab.comparisons ?? [];
+      if (lines.length)
+        place.append(
+          h(
+            'section',
+            null,
+            h('h2', null, 'Differences outside the noise'),
+            h(
+              'ul',
+              null,
+              lines.slice(0, 40).map((l) => h('li', null, l)),
+            ),
+          ),
+        );
+      if (rows.some(labs.judged)) place.append(summary(rows));
+      const counts = confusion(table);
+      if (counts) place.append(counts as HTMLElement);
+    },
+  };
+}

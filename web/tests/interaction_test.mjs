@@ -1,0 +1,127 @@
+// Hover, click, sliders, files.
+import { readFileSync } from 'node:fs';
+import { drawn, open, views_of } from './browser.mjs';
+import { expect, Skip, test } from './harness.mjs';
+
+async function at_view(context, view, more = '') {
+  const opened = await open(context, `view=${view}${more}`);
+  if (!(await views_of(opened.page)).includes(view)) {
+    await opened.page.close();
+    throw new Skip(`this page has no ${view}`);
+  }
+  return opened;
+}
+
+test('hovering over curves tells numbers', async (context) => {
+  const { page, problems } = await at_view(context, 'overview');
+  await page.hover('.loss svg.chart', { position: { x: 200, y: 150 } });
+  const text = await page.textContent('.tooltip');
+  expect(/step \d+/.test(text) && /\d\.\d/.test(text), text);
+  expect(!problems.length, problems.join('\n'));
+  await page.close();
+});
+
+test('a heat map tells its cell on hover, and a click opens the history of that unit', async (context) => {
+  const { page, problems } = await at_view(context, 'maps');
+  await page.hover('.heat >> nth=0', { position: { x: 150, y: 60 } });
+  expect(/step \d+/.test(await page.textContent('.tooltip')), 'no reading');
+  await page.click('.heat >> nth=0', { position: { x: 150, y: 60 } });
+  await drawn(page);
+  expect(await page.isVisible('.history svg.chart'), 'no history');
+  expect(/cell=\d+\.\d+\.\d+/.test(page.url()), page.url());
+  await page.click('.history button:has-text("Close")');
+  await drawn(page);
+  expect(!(await page.$('.history')), 'it does not close');
+  expect(!problems.length, problems.join('\n'));
+  await page.close();
+});
+
+test('all maps of a view share one colour scale', async (context) => {
+  const { page } = await at_view(context, 'maps', '&metric=stream_rms');
+  expect((await page.$$('.bar svg')).length === 1, 'there is not one scale');
+  await page.close();
+});
+
+test('the depth slider tells the skip gain at that depth', async (context) => {
+  const { page } = await at_view(context, 'layers');
+  const slider = page.locator('input[type=range]').first();
+  await slider.focus();
+  const before = await page.textContent('.told');
+  await page.keyboard.press('ArrowRight');
+  expect((await page.textContent('.told')) !== before && /depth=\d+/.test(page.url()), 'nothing changed');
+  await page.close();
+});
+
+test('any two arrangements stand side by side', async (context) => {
+  const { page } = await at_view(context, 'layers');
+  const names = await page.$$eval('.choose select >> nth=0', (s) => Array.from(s[0].options, (o) => o.value));
+  for (const name of names) {
+    await page.selectOption('.choose select >> nth=1', name);
+    await drawn(page);
+    expect((await page.$$('section.side')).length === 2 && !(await page.$('main .problem')), name);
+  }
+  await page.close();
+});
+
+test('predict, then reveal: no curve before the guess', async (context) => {
+  const { page } = await at_view(context, 'learn', '&topic=pre-post');
+  if (!(await page.$('.predict'))) throw new Skip('the page has not all three arrangements');
+  expect(!(await page.$('.predict svg.chart')), 'the answer is there already');
+  await page.check('.guess input >> nth=1');
+  await page.click('.reveal');
+  await drawn(page);
+  expect((await page.$('.predict svg.chart')) && /right/.test(await page.textContent('.answer')), 'no answer');
+  await page.close();
+});
+
+test('layer norm follows the vector that is typed', async (context) => {
+  const { page } = await at_view(context, 'learn', '&topic=layer-norm');
+  await page.fill('.bench input >> nth=0', '1, 3');
+  expect((await page.textContent('.steps')).includes('−1, 1'), await page.textContent('.steps'));
+  await page.fill('.bench input >> nth=0', '<b>, x, ');
+  await page.fill('.bench input >> nth=1', '0');
+  expect(!(await page.$('main .problem')), 'odd input breaks it');
+  await page.fill('.bench input >> nth=0', '2 2 2');
+  expect((await page.textContent('.steps')).includes('0 / 0'), 'a constant vector without epsilon');
+  await page.close();
+});
+
+test('the batch size changes batch norm and not layer norm', async (context) => {
+  const { page } = await at_view(context, 'learn', '&topic=batch-norm');
+  const told = () => page.textContent('.told');
+  const before = await told();
+  await page.locator('input[type=range]').first().fill('64');
+  expect((await told()) !== before && (await told()).includes('Layer norm: 0'), await told());
+  await page.locator('input[type=range]').first().fill('1');
+  expect((await told()).includes('zeros'), await told());
+  await page.close();
+});
+
+test('a figure is saved as SVG and its data as CSV', async (context) => {
+  const { page, problems } = await at_view(context, 'overview');
+  for (const [kind, looks] of [
+    ['svg', /^<svg[\s\S]*<path[\s\S]*<\/svg>$/],
+    ['csv', /^configuration,seed,step,loss\r\n/],
+  ]) {
+    const [download] = await Promise.all([page.waitForEvent('download'), page.click(`.loss [data-file=${kind}]`)]);
+    const text = readFileSync(await download.path(), 'utf8');
+    expect(
+      download.suggestedFilename().endsWith(kind) && looks.test(text),
+      `${download.suggestedFilename()}: ${text.slice(0, 200)}`,
+    );
+    expect(!text.includes('var(--'), 'colours are not written out');
+  }
+  expect(!problems.length, problems.join('\n'));
+  await page.close();
+});
+
+test('claims are found by words', async (context) => {
+  const { page } = await at_view(context, 'claims');
+  const all = (await page.$$('.claim')).length;
+  await page.fill('input[type=search]', 'warm-up');
+  const some = (await page.$$('.claim')).length;
+  expect(some > 0 && some < all, `${some} of ${all}`);
+  await page.click('.claim summary >> nth=0');
+  expect(/Measured/.test(await page.textContent('.claim[open]')), 'nothing opens');
+  await page.close();
+});
