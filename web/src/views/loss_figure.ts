@@ -12,7 +12,7 @@ function references(rows: labs.Row[]): { value: number; text: string }[] {
   const first = rows[0]?.baselines;
   if (!first || rows.some((r) => r.baselines?.unigram !== first.unigram)) return []; // of different data
   return [
-    { value: first.unigram, text: 'unigram: letters counted' },
+    { value: first.unigram, text: 'unigram: tokens counted' },
     { value: first.bigram, text: 'bigram: pairs counted' },
     { value: first.floor, text: 'floor: exact entropy' },
   ].filter((r): r is { value: number; text: string } => known(r.value));

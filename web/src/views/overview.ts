@@ -201,7 +201,7 @@ export function overview(): View {
                 drawn.length < rows.length
                   ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement first. `
                   : '',
-                'Lines are means over seeds, the shade is their spread. A model that has learned only which letters are frequent stays at ',
+                'Lines are means over seeds, the shade is their spread. A model that has learned only which tokens are frequent stays at ',
                 h('i', null, 'unigram'),
                 '; below ',
                 h('i', null, 'bigram'),
