@@ -163,7 +163,7 @@ void add_eval(Program& program) {
   command.option("--batch-size", o->batch_size, "sequences at once");
   command.option("--truncate", o->truncate, "cut pairs and texts that are longer than the model takes");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
-  command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
+  command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.option("--json", o->json, "one JSON object on stdout");
   command.examples({"addnorm eval runs/book --data other.txt", "addnorm eval runs/reverse --json"});
   command.run([o] { return run_eval(*o); });

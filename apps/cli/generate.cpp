@@ -230,7 +230,7 @@ void add_generate(Program& program) {
   command.option("--n", o->n, "how many texts; with --beams the best so many");
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--json", o->json, "one JSON object on stdout when all is written: run, prompt or source, texts");
-  command.option("--threads", o->threads, "at most so many; 0: what the machine or its container grants");
+  command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
                     "addnorm generate runs/reverse --source abc"});
   for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},

@@ -108,17 +108,17 @@ int train(TrainChoices& o) {
               << for_shell(request.folder.string()) << " --resume\n";
     return SignalWatch::exit_code();
   }
-  const fs::path page = request.folder / "report.html";
-  const bool reported = !o.no_report && write_beside({{.path = request.folder}}, page);
-  if (reported && !o.quiet) std::cerr << "report: " << file_link(page) << '\n';
   if (o.json)
-    std::cout << summary_json(request.folder, result) << '\n';
+    std::cout << summary_json(request.folder, result) << '\n' << std::flush;
   else if (!o.quiet)
     try {
       show_sample(request.folder, result.data, std::cout, std::cerr);
     } catch (const Error& error) {  // the model is trained and saved all the same
       std::cerr << "no sample: " << error.what() << '\n';
     }
+  const fs::path page = request.folder / "report.html";  // last: it is an extra
+  const bool reported = !o.no_report && write_beside({{.path = request.folder}}, page);
+  if (reported && !o.quiet) std::cerr << "report: " << file_link(page) << '\n';
   return 0;
 }
 

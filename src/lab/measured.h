@@ -10,7 +10,7 @@ namespace addnorm {
 /// The share of right answers among those that said so, where forecasts were held against whole runs.
 double measured_confidence(Forecast forecast);
 
-/// What sets a run apart from all those, in words that follow "none of them": "was wider than 68"; "": nothing does. `options`
+/// What sets a run apart from all those, in words that follow "none of them": "was wider than 88"; "": nothing does. `options`
 /// are planned and completed.
 std::string beyond_measured(const RunOptions& options);
 

@@ -31,7 +31,8 @@ inline constexpr double kRecovered = 0.27, kSurely = 2.5;
 inline constexpr std::size_t kTrend = 30;
 Course course_of(const Trial& trial, const Reading& reading, std::size_t warmup, const std::optional<Baselines>& baselines);
 
-/// The verdict at its end: it trains where it has recovered. Where it is open, after kDecisive steps or more ahead > 1 decides;
+/// The verdict at its end: it trains where it has recovered. Where it is open, after kDecisive steps or more progress > 0 and
+/// ahead > 1 decide;
 /// earlier, or where nothing is known of the data, spread > kLaterSpread and g > kLeastGradient.
 Reading read_second_look(const Trial& trial, std::size_t warmup, const std::optional<Baselines>& baselines);
 inline constexpr double kLaterSpread = 0.05;

@@ -80,6 +80,8 @@ inline constexpr ExpectedField kTrial[] = {
 // Without "options".
 inline constexpr ExpectedField kPreflight[] = {{"verdict", Holds::text, true},
                                                {"confidence", Holds::number},
+                                               {"beyond_measured", Holds::text},
+                                               {"notes", Holds::texts},
                                                {"clear", Holds::flag},
                                                {"reason", Holds::text},
                                                {"advice", Holds::objects, false, kAdvice},

@@ -2,6 +2,7 @@
 #include "addnorm/report/report.h"
 
 #include <algorithm>
+#include <fstream>
 #include <set>
 
 #include "addnorm/core/error.h"
@@ -171,6 +172,16 @@ Json document_of(Gathered& all, const ReportRequest& request, Report& report) {
               {"arrangements", std::move(arrangements)}};
 }
 
+/// Nothing is there, or an older page: a slip of the keyboard must not cost a record.
+bool may_be_replaced(const std::filesystem::path& file) {
+  constexpr std::string_view kBegin = "<!doctype html>";
+  std::error_code none;
+  if (!std::filesystem::is_regular_file(file, none) || std::filesystem::file_size(file, none) == 0) return true;
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream(file, std::ios::binary).read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  return begin == kBegin;
+}
+
 }  // namespace
 
 Report make_report(const ReportRequest& request) {
@@ -197,6 +208,7 @@ Report make_report(const ReportRequest& request) {
 
 void write_report(const Report& report, const std::filesystem::path& file) {
   require(!report.html.empty(), "write_report: there is nothing to write");
+  if (!may_be_replaced(file)) throw DataError(concat(file.string(), ": there is something else than a page; name another file"));
   replace_text(file, report.html);
 }
 

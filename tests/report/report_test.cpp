@@ -210,12 +210,20 @@ TEST_F(Reports, TakeTextInPlaceOfAFile) {
 
 TEST_F(Reports, ReplaceTheOldPageAsAWhole) {
   const Report report = report_of({lab("one")});
-  const fs::path page = folder.write("one/report.html", "the old one");
+  const fs::path page = folder.write("one/report.html", "<!doctype html>\nthe old one");
   const std::size_t before = test::entries(folder.path / "one");
   write_report(report, page);
   EXPECT_EQ(text_of(page), report.html);
   EXPECT_EQ(test::entries(folder.path / "one"), before) << "nothing is left beside it";
   EXPECT_THROW(write_report(report, folder.path / "no such folder" / "report.html"), DataError);
+}
+
+TEST_F(Reports, LeaveAFileAloneThatIsNoPage) {
+  const Report report = report_of({lab("one")});
+  const fs::path record = folder.path / "one" / "lab.json";
+  const std::string before = text_of(record);
+  EXPECT_TRUE(test::throws_saying<DataError>([&] { write_report(report, record); }, {"lab.json", "another file"}));
+  EXPECT_EQ(text_of(record), before);
 }
 
 TEST_F(Reports, HaveShorterCurvesWhereThereAreManyRuns) {

@@ -45,7 +45,7 @@ struct Report {
 /// html. Curves have 300 points at most (120 where there are more than 200 runs), probes 60 records of 256 units, 6 MB in all.
 Report make_report(const ReportRequest& request);
 
-/// In place of what `file` holds, as a whole or not at all.
+/// In place of an older page, as a whole or not at all. A DataError, where `file` holds something else: it is left as it is.
 void write_report(const Report& report, const std::filesystem::path& file);
 
 }  // namespace addnorm
