@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "core/json.h"
 #include "support/folder.h"
+#include "support/near.h"
 
 namespace addnorm {
 namespace {
