@@ -22,7 +22,7 @@ export const kCorrections: { said: string; right: string; claim: string }[] = [
   },
   {
     said: 'Residual connections do not change the function that is computed.',
-    right: 'They do; what stays is the set of functions that some weights can reach.',
+    right: 'They do: with the same weights the outputs differ by more than their own length.',
     claim: 'S19',
   },
   { said: 'A Transformer layer has two residual connections.', right: 'Three, where it has cross-attention.', claim: 'S17' },

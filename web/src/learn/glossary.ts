@@ -13,7 +13,10 @@ export const kWords: [string, string][] = [
   ['dependency', 'What share of the stream at some place came from which branch.'],
   ['epsilon', 'A small number under the root of a norm, so that a constant vector is not divided by zero.'],
   ['exploding gradient', 'A gradient that grows from layer to layer on its way down.'],
-  ['final norm', 'The norm behind the last layer, which pre-LN needs because nothing else ever makes its stream smaller.'],
+  [
+    'final norm',
+    'The norm behind the last layer, which pre-LN needs because nothing else divides its stream: what units add piles up.',
+  ],
   ['floor', 'The exact entropy of the data: no model can have a lower loss. Known for the built-in language only.'],
   ['gain and bias', 'The learned γ and β of a norm, one number per feature, at first 1 and 0.'],
   ['identity mapping', 'Giving back what came in. With a skip, a silent branch is enough.'],

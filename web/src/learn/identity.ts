@@ -33,7 +33,7 @@ export const identity: Topic = {
       ];
     };
     const drawn = make_figure({
-      title: 'What six units make of one vector',
+      title: 'What five units make of one vector',
       controls: toggles(
         'The branch',
         Object.entries(kBranches).map(([value, b]) => ({ value, text: b.text })),
