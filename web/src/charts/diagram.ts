@@ -2,6 +2,7 @@
 // top; branches leave it to the right, a second stream runs on the left. So a norm that stands on the stream is seen to stand there.
 import type { Arrangement, DiagramEdge, DiagramNode } from '../data';
 import { svg } from '../dom';
+import { chart_root } from './root';
 
 interface Placed {
   node: DiagramNode;
@@ -72,14 +73,12 @@ export function draw_diagram(name: string, graph: Graph, width: number): SVGSVGE
   const half = (p: Placed): number => (p.node.kind === 'sum' ? 11 : 14);
   const wide = Math.min(112, pitch - 14);
 
-  const root = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`,
+  const root = chart_root(
     width,
     height,
-    role: 'img',
-    class: 'chart diagram',
-    'aria-label': `Diagram of ${name}, from the input at the bottom to the output at the top: ${graph.nodes.map((n) => n.text).join(', ')}`,
-  });
+    `Diagram of ${name}, from the input at the bottom to the output at the top: ${graph.nodes.map((n) => n.text).join(', ')}`,
+    { class: 'chart diagram' },
+  );
 
   // What repeats is framed.
   for (const part of [...new Set(graph.nodes.map((n) => n.part).filter(Boolean))]) {

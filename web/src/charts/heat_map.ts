@@ -5,6 +5,7 @@ import { short } from '../numbers';
 import type { Matrix, Metric } from '../metrics';
 import * as tooltip from '../tooltip';
 import { log_ticks, sound, tick_text, type Scale } from './axes';
+import { chart_root } from './root';
 import { scaleLinear, scaleLog } from 'd3-scale';
 
 /** 0..1 on the common scale, or NaN. What is below the scale counts as its lower end. */
@@ -64,15 +65,12 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
   const height = map.height ?? 190;
   const inner = { width: width - left - 6, height: height - top - bottom };
   const cell = { width: inner.width / matrix.columns, height: inner.height / matrix.rows };
-  const root = svg('svg', {
-    viewBox: `0 0 ${width} ${height}`,
+  const root = chart_root(
     width,
     height,
-    role: 'img',
-    tabindex: '0',
-    class: 'chart heat',
-    'aria-label': `${map.metric.title} of ${map.title}, depth against step. Arrow keys move, Enter opens the history of a unit.`,
-  });
+    `${map.metric.title} of ${map.title}, depth against step. Arrow keys move, Enter opens the history of a unit.`,
+    { class: 'chart heat', tabindex: '0', 'data-range': map.range.join(' ') },
+  );
   const image = svg('image', {
     x: left,
     y: top,
@@ -180,16 +178,11 @@ export function colour_bar(metric: Metric, range: [number, number], width: numbe
     .range([left, left + inner]) as unknown as Scale;
   const steps = 64;
   const ticks = metric.log ? log_ticks(scale, Math.floor(inner / 50)) : scale.ticks(5);
-  return svg(
-    'svg',
-    {
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
-      role: 'img',
-      class: 'chart',
-      'aria-label': `Colour scale from ${short(range[0])} to ${short(range[1])}`,
-    },
+  return chart_root(
+    width,
+    height,
+    `Colour scale from ${short(range[0])} to ${short(range[1])}`,
+    { 'data-range': range.join(' ') },
     Array.from({ length: steps }, (_, i) =>
       svg('rect', {
         x: left + (i * inner) / steps,

@@ -6,6 +6,7 @@ import { known } from '../numbers';
 import { kMarks, type Look } from '../palette';
 import { apart, sound, x_axis, y_axis, type Box, type Scale } from './axes';
 import { add_reading } from './reading';
+import { chart_root } from './root';
 
 export interface Series {
   name: string;
@@ -86,14 +87,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const total = height + rows.length * 18;
   const at = (v: number): number => y(Math.max(y_low, Math.min(y_high, v)));
 
-  const root = svg('svg', {
-    viewBox: `0 0 ${width} ${total}`,
-    width,
-    height: total,
-    role: 'img',
-    'aria-label': chart.describe,
-    class: 'chart',
-  });
+  const root = chart_root(width, total, chart.describe);
   const whole = !chart.log_x && chart.series.every((s) => s.x.every(Number.isInteger));
   root.append(
     y_axis(y, box, chart.y_label, chart.log_y),

@@ -6,6 +6,7 @@ import { known, short } from '../numbers';
 import { kMarks, type Look } from '../palette';
 import * as tooltip from '../tooltip';
 import { sound, x_axis, y_axis, type Box, type Scale } from './axes';
+import { chart_root } from './root';
 
 export interface Group {
   name: string;
@@ -50,9 +51,11 @@ export function scatter(chart: Scatter, width: number): SVGSVGElement {
     .range([box.top + box.height, box.top]) as unknown as Scale;
   const at = (v: number): number => y(Math.min(v, high + pad));
 
-  const root = svg(
-    'svg',
-    { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', 'aria-label': chart.describe, class: 'chart' },
+  const root = chart_root(
+    width,
+    height,
+    chart.describe,
+    null,
     y_axis(y, box, chart.y_label),
     x_axis(x, box, chart.x_label, log, xs.length <= 10 ? xs : undefined, short),
   );

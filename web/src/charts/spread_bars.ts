@@ -3,6 +3,7 @@ import { scaleLinear, scaleLog } from 'd3-scale';
 import { styled, svg } from '../dom';
 import { known, plus_minus } from '../numbers';
 import { log_ticks, sound, tick_text, type Scale } from './axes';
+import { chart_root } from './root';
 
 export interface Bar {
   name: string;
@@ -25,16 +26,11 @@ export function spread_bars(bars: Bar[], width: number): SVGSVGElement {
   const scale = (log ? scaleLog() : scaleLinear()).domain(sound(low, high, log)).range([left, width - right]) as unknown as Scale;
   const base = log ? left : scale(0);
   const x = (v: number): number => scale(log ? Math.max(low, v) : v);
-  return svg(
-    'svg',
-    {
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
-      role: 'img',
-      class: 'chart',
-      'aria-label': rows.map((b) => `${b.name}: ${plus_minus(b.mean, b.spread)}`).join('; '),
-    },
+  return chart_root(
+    width,
+    height,
+    rows.map((b) => `${b.name}: ${plus_minus(b.mean, b.spread)}`).join('; '),
+    null,
     (log ? log_ticks(scale, 6) : scale.ticks(5)).map((t) =>
       svg(
         'g',

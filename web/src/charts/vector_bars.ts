@@ -3,6 +3,7 @@ import { scaleLinear } from 'd3-scale';
 import { styled, svg } from '../dom';
 import { known, short } from '../numbers';
 import type { Scale } from './axes';
+import { chart_root } from './root';
 
 export interface Vector {
   name: string;
@@ -20,16 +21,11 @@ export function vector_bars(vectors: Vector[], width: number, describe: string):
   const y = scaleLinear()
     .domain([-most, most])
     .range([cell.height - 22, 30]) as unknown as Scale;
-  return svg(
-    'svg',
-    {
-      viewBox: `0 0 ${width} ${height}`,
-      width,
-      height,
-      role: 'img',
-      class: 'chart',
-      'aria-label': `${describe}: ${vectors.map((v) => `${v.name} = ${v.values.map((x) => short(x)).join(', ')}`).join('; ')}`,
-    },
+  return chart_root(
+    width,
+    height,
+    `${describe}: ${vectors.map((v) => `${v.name} = ${v.values.map((x) => short(x)).join(', ')}`).join('; ')}`,
+    null,
     vectors.map((v, k) => {
       const left = (k % columns) * cell.width + 6,
         inner = cell.width - 22,
