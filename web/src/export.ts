@@ -60,7 +60,7 @@ function field(cell: Cell): string {
   if (cell === null || cell === undefined || (typeof cell === 'number' && !Number.isFinite(cell))) return '';
   if (typeof cell === 'number') return String(cell);
   // A text that a spreadsheet would take for a formula is told to be one no more.
-  const text = /^[=+\-@\t\r]/.test(cell) && !/^-?[\d.]/.test(cell) ? `'${cell}` : cell;
+  const text = /^[=+\-@\t\r]/.test(cell) && !/^-?\d*\.?\d+(e[+-]?\d+)?$/i.test(cell) ? `'${cell}` : cell;
   return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }
 
