@@ -100,7 +100,10 @@ export interface LabRun {
 
 export interface Curve {
   step: number[]; // last step of each block
-  loss: (number | null)[];
+  loss: (number | null)[]; // means
+  /** Of the steps of each block, where blocks have several and the single steps were there to look at. */
+  least?: (number | null)[];
+  most?: (number | null)[];
 }
 
 export interface Baselines {
@@ -148,6 +151,8 @@ export interface Probes {
   stack: string; // "stack", "encoder", "decoder"
   units: string[]; // "layers.0.self", ...: K names
   step: number[]; // of the records kept
+  of_records?: number; // how many there were, where some were left out
+  of_units?: number; // the same of units
   // By place (K + 1 numbers a record).
   stream_rms?: Packed;
   spread?: Packed;
@@ -200,6 +205,8 @@ export interface Preflight {
   name: string; // of its file or folder
   verdict: string;
   confidence?: number | null;
+  beyond_measured?: string | null; // what the runs behind the confidence were not: "none of them was wider than 88"
+  notes?: string[];
   clear?: boolean;
   reason?: string;
   advice?: { option: string; verdict: string; change: string }[];

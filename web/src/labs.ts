@@ -133,6 +133,25 @@ export function name_among(row: Row, others: Row[]): string {
   return parts.length ? `${row.arrangement} (${parts.join(', ')})` : row.label_in_act || row.label || row.arrangement;
 }
 
+// Not part of a configuration, or shown in places of their own; how often a run is saved changes nothing.
+const kShown = ['arrangement', 'layers', 'lr', 'warmup_steps', 'seed', 'save_every'];
+
+function text_of(row: LabRow, option_name: string): string {
+  const value = row.options?.[option_name] ?? row.asked?.[option_name] ?? '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** The options that were asked for and differ between rows, but for those that have an axis of their own. */
+export function differing(rows: LabRow[]): string[] {
+  const asked = [...new Set(rows.flatMap((r) => Object.keys(r.asked ?? {})))];
+  return asked.filter((name) => !kShown.includes(name) && new Set(rows.map((r) => text_of(r, name))).size > 1);
+}
+
+/** "post-ln, norm rmsnorm, batch-size 8". */
+export function named_with(row: LabRow, options: string[]): string {
+  return [row.arrangement, ...options.map((name) => `${name.replace(/_/g, '-')} ${text_of(row, name) || 'none'}`)].join(', ');
+}
+
 const cache = new WeakMap<Row, Together>();
 
 const kMostPoints = 500;
@@ -141,23 +160,38 @@ const kMostPoints = 500;
 function thinned(curve: Curve): Curve {
   const block = Math.ceil(curve.step.length / kMostPoints);
   if (block < 2) return curve;
-  const out: Curve = { step: [], loss: [] };
+  const out = {
+    step: [] as number[],
+    loss: [] as (number | null)[],
+    least: [] as (number | null)[],
+    most: [] as (number | null)[],
+  };
   for (let i = 0; i < curve.step.length; i += block) {
-    const values = curve.loss.slice(i, i + block).filter(known);
+    const of = (list: (number | null)[]): number[] => list.slice(i, i + block).filter(known);
+    const values = of(curve.loss);
     out.step.push(curve.step[Math.min(i + block, curve.step.length) - 1]);
     out.loss.push(values.length ? mean(values) : null);
+    out.least.push(values.length ? Math.min(...values, ...of(curve.least ?? [])) : null);
+    out.most.push(values.length ? Math.max(...values, ...of(curve.most ?? [])) : null);
   }
   return out;
 }
 
-/** Mean, least and greatest over the seeds at every step that the longest curve has. */
+/** Mean, least and greatest over the seeds at every step that the longest curve has; of a single run, over the steps of each block. */
 export function together(row: Row): Together {
   const known_already = cache.get(row);
   if (known_already) return known_already;
   const curves = runs_of(row).flatMap((r) => (r.curve?.step?.length ? [thinned(r.curve)] : []));
   const longest = curves.reduce((a, b) => (b.step.length > a.step.length ? b : a), curves[0]);
   const out: Together = { x: longest?.step ?? [], y: [], low: [], high: [] };
+  const [single] = curves.length === 1 ? curves : [];
   out.x.forEach((step, i) => {
+    if (single) {
+      out.y.push(single.loss[i]);
+      out.low.push(single.least?.[i] ?? single.loss[i]);
+      out.high.push(single.most?.[i] ?? single.loss[i]);
+      return;
+    }
     const values = curves.map((c) => (c.step[i] === step ? c.loss[i] : null)).filter(known);
     out.y.push(values.length ? mean(values) : null);
     out.low.push(values.length ? Math.min(...values) : null);
@@ -167,8 +201,16 @@ export function together(row: Row): Together {
   return out;
 }
 
+const kOpen = ['unknown', 'too short to tell']; // words that the program writes where there is no verdict
+
+/** Runs are done, and long enough to tell what happened. */
 export function judged(row: LabRow): boolean {
-  return !!row.happened && known(row.trained);
+  return !!row.happened && known(row.trained) && !kOpen.includes(row.happened);
+}
+
+/** What happened, in a word: a row that only needs more steps is slow, and has not failed. */
+export function outcome_of(row: LabRow): string | undefined {
+  return row.slow && judged(row) ? 'slow' : row.happened;
 }
 
 /** Running mean over `width` points, for lines that single batches make noisy. */

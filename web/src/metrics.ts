@@ -116,6 +116,12 @@ export function matrix_of(p: Probes, metric: Metric): Matrix | undefined {
   return { columns, rows: kept.length, step: p.step, names: kept.map((r) => names[r]), at: (c, r) => values[c * rows + kept[r]] };
 }
 
+/** Of the steps that several runs were probed at those of the run that went on longest: what a slider goes through. */
+export function longest_steps(runs: number[][]): number[] {
+  const last = (steps: number[]): number => steps[steps.length - 1] ?? -1;
+  return runs.reduce((a, b) => (last(b) > last(a) || (last(b) === last(a) && b.length > a.length) ? b : a), []);
+}
+
 /** Least and greatest over many matrices: what makes one colour scale serve all. On a log scale eight powers of ten at most. */
 export function common_range(all: Matrix[], metric: Metric): [number, number] {
   if (metric.range) return metric.range;

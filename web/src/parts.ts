@@ -17,6 +17,12 @@ export function badge(verdict: string | undefined, text?: string): HTMLElement {
   );
 }
 
+/** A text of the data with a capital and a full stop. */
+export function sentence(text: string | undefined): string {
+  const trimmed = (text ?? '').trim();
+  return trimmed && trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? '' : '.');
+}
+
 /** The line and the mark that stand for something in figures. */
 export function key_of(look: Look): SVGSVGElement {
   return svg(

@@ -1,6 +1,7 @@
 // Deeper and worse: the degradation problem.
 import { spread_bars } from '../charts/spread_bars';
 import { figure } from '../figure';
+import * as labs from '../labs';
 import { known } from '../numbers';
 import { kSum } from './code_lines';
 import { predict } from './predict';
@@ -16,7 +17,7 @@ export const degradation: Topic = {
         'With skips a layer that has nothing to say can fall silent instead of standing in the way, and depth stops hurting so much. That is a statement about what training finds in these runs. It is no promise that more layers can never do harm.',
       ),
     );
-    const rows = rows_named(['plain', 'pre-ln']);
+    const rows = rows_named(['plain', 'pre-ln'], labs.judged);
     place.append(
       rows.length
         ? predict(
@@ -33,7 +34,7 @@ export const degradation: Topic = {
       place.append(
         figure({
           title: 'Training loss of 20 and of 56 units',
-          note: 'Feed-forward units with norms, ten classes; the whisker is the spread over seeds. More layers are worse without skips, and no worse with them.',
+          note: 'Feed-forward units with norms, ten classes; the whisker is the spread over seeds. More layers are worse without skips, and hardly worse with them.',
           draw: (width) => spread_bars(values, width),
           table: () => ({ columns: ['network', 'training loss', 'spread'], rows: values.map((v) => [v.name, v.mean, v.spread]) }),
         }),

@@ -39,8 +39,8 @@ export const pre_post: Topic = {
         : [];
     });
     if (pictures.length) place.append(h('div', { class: 'trio' }, pictures));
-    const cold = rows_named(kThree, (r) => !(r.warmup > 0));
-    const rows = cold.length ? cold : rows_named(kThree);
+    const cold = rows_named(kThree, (r) => labs.judged(r) && !(r.warmup > 0));
+    const rows = cold.length ? cold : rows_named(kThree, labs.judged);
     place.append(
       rows.length
         ? predict(

@@ -4,7 +4,7 @@ import { clear, h } from '../dom';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { fixed, listed } from '../numbers';
-import { badge, key_of } from '../parts';
+import { badge, key_of, nothing } from '../parts';
 import { loss_chart, loss_table } from '../views/loss_figure';
 
 function answer(rows: labs.Row[], names: string[], guesses: Set<number>): HTMLElement {
@@ -33,7 +33,7 @@ function answer(rows: labs.Row[], names: string[], guesses: Set<number>): HTMLEl
           ' ',
           names[i],
           ' ',
-          badge(r.happened),
+          badge(labs.outcome_of(r)),
           ' ',
           `ends at ${fixed(r.loss?.mean)}`,
           h(
@@ -47,8 +47,9 @@ function answer(rows: labs.Row[], names: string[], guesses: Set<number>): HTMLEl
   );
 }
 
-/** `ask` is the question; `names` what the rows are called in it. */
+/** `ask` is the question; `names` what the rows are called in it. Without a verdict on every row there is no answer to reveal. */
 export function predict(title: string, ask: string, rows: labs.Row[], names: string[]): HTMLElement {
+  if (!rows.every(labs.judged)) return nothing('These runs are not decided yet, so there is nothing to predict.');
   const guesses = new Set<number>();
   const place = h('div', null);
   const ask_again = (): void => {

@@ -3,7 +3,7 @@ import { line_chart, type Series } from '../charts/line_chart';
 import { slider } from '../dom';
 import { make_figure } from '../figure';
 import * as labs from '../labs';
-import { matrix_of, kMetrics } from '../metrics';
+import { kMetrics, longest_steps, matrix_of } from '../metrics';
 import { kSum, kWrite } from './code_lines';
 import { code, evidence, formulas, main_rows, not_here, say, type Topic } from './topic';
 
@@ -17,14 +17,20 @@ export function profile_figure(title: string, metric_id: string, rows: labs.Row[
   });
   if (!all.length || !metric) return null;
   let record = 0;
-  const steps = all[0].matrix.step;
+  const steps = longest_steps(all.map((a) => a.matrix.step));
   const series = (): Series[] =>
-    all.map(({ row, matrix }) => ({
-      name: labs.name_among(row, rows),
-      look: row.look,
-      x: matrix.names.map((_, i) => i),
-      y: matrix.names.map((_, i) => matrix.at(Math.min(record, matrix.columns - 1), i)),
-    }));
+    all.flatMap(({ row, matrix }) => {
+      const at = matrix.step.indexOf(steps[record]); // a run that broke off has no such record
+      if (at < 0) return [];
+      return [
+        {
+          name: labs.name_among(row, rows),
+          look: row.look,
+          x: matrix.names.map((_, i) => i),
+          y: matrix.names.map((_, i) => matrix.at(at, i)),
+        },
+      ];
+    });
   const drawn = make_figure({
     title,
     note,

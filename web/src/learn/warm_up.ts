@@ -7,13 +7,14 @@ import { kWarmUp } from './code_lines';
 import { predict } from './predict';
 import { code, evidence, formulas, not_here, say, type Topic } from './topic';
 
-/** A row and its copy with warm-up. */
+/** A row and its copy with warm-up, both with a verdict. */
 function pair(name: string): labs.Row[] {
   for (const table of labs.all()) {
-    const own = table.rows.filter((r) => r.arrangement === name);
-    const cold = own.find((r) => !(r.warmup > 0)),
-      warm = own.find((r) => r.warmup > 0 && r.layers === cold?.layers && r.rate === cold?.rate);
-    if (cold && warm) return [cold, warm];
+    const own = table.rows.filter((r) => r.arrangement === name && labs.judged(r));
+    for (const cold of own.filter((r) => !(r.warmup > 0))) {
+      const warm = own.find((r) => r.warmup > 0 && r.layers === cold.layers && r.rate === cold.rate);
+      if (warm) return [cold, warm];
+    }
   }
   return [];
 }

@@ -4,7 +4,7 @@ import { formula_lines } from '../formula';
 import * as labs from '../labs';
 import { fixed, known } from '../numbers';
 import { tone_of } from '../palette';
-import { badge, key_of } from '../parts';
+import { badge, key_of, sentence } from '../parts';
 import * as state from '../state';
 
 function cause_line(row: labs.Row): Child {
@@ -23,17 +23,12 @@ function cause_line(row: labs.Row): Child {
   );
 }
 
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  return trimmed.charAt(0).toUpperCase() + trimmed.slice(1) + (/[.!?]$/.test(trimmed) ? '' : '.');
-}
-
 export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
   const text = labs.formula_of(row);
   const seeds = known(row.trained) ? `${row.trained}/${row.done ?? row.runs.length}` : '';
   return h(
     'article',
-    { class: `card ${tone_of(row.happened)}` },
+    { class: `card ${tone_of(labs.outcome_of(row))}` },
     h(
       'h3',
       null,
@@ -59,7 +54,7 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
             'div',
             null,
             h('dt', null, 'happened'),
-            h('dd', null, badge(row.happened), ' ', h('small', { title: 'seeds that trained' }, seeds)),
+            h('dd', null, badge(labs.outcome_of(row)), ' ', h('small', { title: 'seeds that trained' }, seeds)),
           )
         : null,
       h(

@@ -22,9 +22,10 @@ function varies(rows: labs.Row[], axis: Axis): boolean {
 }
 
 function stable_rates(rows: labs.Row[]): HTMLElement | null {
-  const groups = new Map<string, labs.Row[]>();
+  const groups = new Map<string, labs.Row[]>(),
+    others = labs.differing(rows);
   for (const r of rows) {
-    const key = JSON.stringify([r.arrangement, r.layers, r.warmup]);
+    const key = JSON.stringify([labs.named_with(r, others), r.layers, r.warmup]);
     groups.set(key, [...(groups.get(key) ?? []), r]);
   }
   const lines = [...groups.values()]
@@ -33,7 +34,7 @@ function stable_rates(rows: labs.Row[]): HTMLElement | null {
       const good = g.filter((r) => r.happened === 'trains').map((r) => r.rate);
       const [first] = g;
       return [
-        first.arrangement,
+        labs.named_with(first, others),
         first.layers,
         first.warmup || 'none',
         good.length ? short(Math.max(...good)) : 'none of these',
@@ -59,8 +60,9 @@ function crossing(rows: labs.Row[]): HTMLElement[] {
   const depths = [...new Set(rows.map((r) => r.layers))].sort((a, b) => a - b);
   const columns = [...new Set(rows.map((r) => `${r.rate}|${r.warmup}`))].sort((a, b) => parseFloat(a) - parseFloat(b));
   const several = varies(rows, 'warmup');
-  return [...new Set(rows.map((r) => r.arrangement))].slice(0, 40).map((name) => {
-    const own = rows.filter((r) => r.arrangement === name);
+  const others = labs.differing(rows);
+  return [...new Set(rows.map((r) => labs.named_with(r, others)))].slice(0, 40).map((name) => {
+    const own = rows.filter((r) => labs.named_with(r, others) === name);
     const used = columns.filter((c) => own.some((r) => `${r.rate}|${r.warmup}` === c));
     if (used.length > 4)
       return data_table(
@@ -72,7 +74,7 @@ function crossing(rows: labs.Row[]): HTMLElement[] {
             r.layers,
             short(r.rate),
             r.warmup || 'none',
-            badge(r.happened, `${r.happened ?? 'not run'}, ${fixed(r.loss?.mean)}`),
+            badge(labs.outcome_of(r), `${labs.outcome_of(r) ?? 'not run'}, ${fixed(r.loss?.mean)}`),
           ]),
       );
     return data_table(
@@ -90,7 +92,7 @@ function crossing(rows: labs.Row[]): HTMLElement[] {
           d,
           ...used.map((c): Child => {
             const r = own.find((o) => o.layers === d && `${o.rate}|${o.warmup}` === c);
-            return r ? badge(r.happened, fixed(r.loss?.mean)) : '';
+            return r ? badge(labs.outcome_of(r), fixed(r.loss?.mean)) : '';
           }),
         ]),
     );
@@ -106,7 +108,8 @@ export function grid_view(): View {
     draw(place) {
       const table = labs.current();
       if (!table) return;
-      const rows = table.rows;
+      const rows = table.rows.filter((r) => r.instead_of === undefined); // not the copies that confirm a cause
+      const others = labs.differing(rows);
       const possible = kAxes.filter((a) => varies(rows, a.id));
       const axis = possible.find((a) => a.id === state.get('x')) ?? possible[0] ?? kAxes[0];
       const rest = kAxes.filter((a) => a.id !== axis.id);
@@ -135,7 +138,7 @@ export function grid_view(): View {
       const groups = new Map<string, labs.Row[]>();
       for (const r of rows) {
         const key = [
-          r.arrangement,
+          labs.named_with(r, others),
           ...rest
             .filter((a) => varies(rows, a.id))
             .map(

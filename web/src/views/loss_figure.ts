@@ -40,18 +40,26 @@ export function telling(rows: labs.Row[]): labs.Row[] {
   return out.size ? rows.filter((r) => out.has(r)) : rows.slice(0, kMostLines);
 }
 
+/** A single run whose blocks of steps have their least and greatest loss. */
+export function spiky(row: labs.Row): boolean {
+  const all = labs.together(row);
+  return row.runs.length === 1 && all.high.some((v, i) => known(v) && v !== all.y[i]);
+}
+
 export function loss_chart(rows: labs.Row[], height?: number): LineChart {
   const lines = references(rows);
   const series: Series[] = rows.map((row) => {
     const all = labs.together(row);
     const calm = all.x.length > 100 ? 5 : 1;
-    const band = rows.length <= kMostBands && row.runs.length > 1;
+    const seeds = row.runs.length > 1;
+    const band = rows.length <= kMostBands && (seeds || spiky(row));
+    const edge = seeds ? calm : 1; // a spike is to be seen at its full height
     return {
       name: labs.name_among(row, rows),
       look: row.look,
       x: all.x,
       y: labs.smooth(all.y, calm),
-      ...(band ? { low: labs.smooth(all.low, calm), high: labs.smooth(all.high, calm) } : {}),
+      ...(band ? { low: labs.smooth(all.low, edge), high: labs.smooth(all.high, edge) } : {}),
     };
   });
   if (rows.length <= 6)
@@ -67,8 +75,26 @@ export function loss_chart(rows: labs.Row[], height?: number): LineChart {
           });
   const finals = series.flatMap((s) => s.y.slice(lines.length ? Math.min(3, s.y.length - 1) : 0)).filter(known);
   const values = [...finals, ...lines.map((l) => l.value)];
-  const top = values.length ? Math.max(...values) : 1,
-    bottom = values.length ? Math.min(...values) : 0;
+  const mean_top = values.length ? Math.max(...values) : 1,
+    mean_bottom = values.length ? Math.min(...values) : 0;
+  // Single steps may go beyond the means, as far as that leaves room for these.
+  const room = 0.5 * (mean_top - mean_bottom);
+  const lows = series.flatMap((s) => s.low ?? []).filter(known),
+    highs = series.flatMap((s) => s.high ?? []).filter(known);
+  const top = Math.max(
+      mean_top,
+      Math.min(
+        mean_top + room,
+        highs.reduce((a, b) => Math.max(a, b), -Infinity),
+      ),
+    ),
+    bottom = Math.min(
+      mean_bottom,
+      Math.max(
+        mean_bottom - room,
+        lows.reduce((a, b) => Math.min(a, b), Infinity),
+      ),
+    );
   const unigram = lines[0]?.value;
   // A run that explodes must not flatten all others.
   const cap = known(unigram) ? Math.min(top, unigram + 0.45 * (unigram - bottom)) : top;

@@ -2,10 +2,12 @@
 import { colour_bar, heat_map } from '../charts/heat_map';
 import { line_chart } from '../charts/line_chart';
 import { choose, h, toggles, type Child } from '../dom';
+import type { Probes } from '../data';
 import type { Table as Csv } from '../export';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { common_range, kMetrics, matrix_of, type Matrix, type Metric } from '../metrics';
+import { known } from '../numbers';
 import { badge, key_of, lab_choice, nothing } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
@@ -15,6 +17,16 @@ const kMostMaps = 12;
 interface Mapped {
   row: labs.Row;
   matrix: Matrix;
+  probes: Probes;
+}
+
+/** "60 of 200 records", where the page has not all of them. */
+function left_out(p: Probes): string {
+  const parts = [
+    known(p.of_records) ? `${p.step.length} of ${p.of_records} records` : '',
+    known(p.of_units) ? `${p.units.length} of ${p.of_units} units` : '',
+  ].filter(Boolean);
+  return parts.length ? ` ${parts.join(', ')}.` : '';
 }
 
 function probed(table: labs.Table | undefined): labs.Row[] {
@@ -30,7 +42,7 @@ function mapped(rows: labs.Row[], metric: Metric, nth: number): Mapped[] {
   return rows.flatMap((row) => {
     const probes = labs.probes_of(labs.runs_of(row)[run_with_probes(row, nth)]);
     const matrix = probes && matrix_of(probes, metric);
-    return matrix ? [{ row, matrix }] : [];
+    return probes && matrix ? [{ row, matrix, probes }] : [];
   });
 }
 
@@ -205,13 +217,13 @@ export function maps_view(): View {
         h(
           'div',
           { class: 'maps' },
-          maps.map(({ row, matrix }) => {
+          maps.map(({ row, matrix, probes }) => {
             const name = labs.name_among(row, of_act);
             const column = chosen?.row === row.index ? matrix.step.indexOf(chosen.step) : -1;
             return figure({
               title: name,
               class: 'map',
-              note: [key_of(row.look), ' ', row.happened ? badge(row.happened) : null],
+              note: [key_of(row.look), ' ', row.happened ? badge(labs.outcome_of(row)) : null, left_out(probes)],
               draw: (width) =>
                 heat_map(
                   {
@@ -224,7 +236,7 @@ export function maps_view(): View {
                   },
                   width,
                 ),
-              table: () => table_of([{ row, matrix }], metric),
+              table: () => table_of([{ row, matrix, probes }], metric),
             });
           }),
         ),

@@ -6,7 +6,7 @@ import { data_table, lab_choice, nothing } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
 import { verdict_card } from './cards';
-import { gradient_figure, loss_figure, telling } from './loss_figure';
+import { gradient_figure, loss_figure, spiky, telling } from './loss_figure';
 
 const kMostCards = 24;
 
@@ -19,6 +19,15 @@ function asked_for(rows: labs.Row[]): labs.Row[] {
   return rows.filter((r) => labs.judged(r) && r.instead_of === undefined);
 }
 
+/** Rows of a lab that have none: not run yet, or for too few steps. */
+function open_ones(rows: labs.Row[]): labs.Row[] {
+  return rows.filter((r) => r.happened && known(r.trained) && !labs.judged(r) && r.instead_of === undefined);
+}
+
+function slow(row: labs.Row): boolean {
+  return labs.outcome_of(row) === 'slow';
+}
+
 function names(rows: labs.Row[], among: labs.Row[]): string {
   return listed([...new Set(rows.map((r) => labs.name_among(r, among)))]);
 }
@@ -26,6 +35,9 @@ function names(rows: labs.Row[], among: labs.Row[]): string {
 /** "Of 6 arrangements, 3 train here." */
 function headline(rows: labs.Row[]): string {
   const judged = asked_for(rows);
+  const left = open_ones(rows);
+  if (!judged.length && left.length)
+    return `${count_of(left.length, 'configuration')}: ${left.every((r) => r.happened !== 'unknown') ? 'too short to tell' : 'not decided yet'}`;
   if (!judged.length) return rows.length === 1 ? `Training: ${rows[0].label}` : `${count_of(rows.length, 'training run')}`;
   const good = judged.filter(trained);
   const what = new Set(judged.map((r) => r.arrangement)).size === judged.length ? 'arrangement' : 'configuration';
@@ -33,7 +45,7 @@ function headline(rows: labs.Row[]): string {
     return judged.length === 1 ? `${judged[0].arrangement} trains here.` : `All ${judged.length} ${what}s train here.`;
   if (!good.length)
     return judged.length === 1
-      ? `${judged[0].arrangement} does not train here.`
+      ? `${judged[0].arrangement} ${slow(judged[0]) ? 'is slow' : 'does not train'} here.`
       : `None of ${judged.length} ${what}s trains here.`;
   return `${good.length} of ${judged.length} ${what}s train${good.length === 1 ? 's' : ''} here.`;
 }
@@ -41,11 +53,16 @@ function headline(rows: labs.Row[]): string {
 function lead(rows: labs.Row[]): Child[] {
   const judged = asked_for(rows);
   const good = judged.filter(trained),
-    bad = judged.filter((r) => !trained(r));
+    late = judged.filter(slow),
+    bad = judged.filter((r) => !trained(r) && !slow(r));
   const out: Child[] = [];
   const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some, judged).length < 110;
   if (fits(good)) out.push(h('b', null, names(good, judged)), good.length === 1 ? ' trains. ' : ' train. ');
   if (fits(bad)) out.push(h('b', null, names(bad, judged)), bad.length === 1 ? ' does not. ' : ' do not. ');
+  if (fits(late))
+    out.push(h('b', null, names(late, judged)), ` ${late.length === 1 ? 'is' : 'are'} slow: more steps are needed. `);
+  const left = judged.length ? open_ones(rows).length : 0;
+  if (left) out.push(`${count_of(left, 'configuration')} ${left === 1 ? 'is' : 'are'} not decided yet. `);
   const foreseen = judged.filter((r) => r.agreed !== null && r.agreed !== undefined);
   if (foreseen.length)
     out.push(`Preflight said so in advance for ${foreseen.filter((r) => r.agreed).length} of ${foreseen.length}. `);
@@ -130,7 +147,7 @@ function summary(rows: labs.Row[]): HTMLElement {
       .map((r) => [
         r.label,
         r.prediction?.forecast ?? r.no_prediction ?? '–',
-        r.happened ?? '–',
+        labs.outcome_of(r) ?? '–',
         known(r.trained) ? `${r.trained} of ${r.done ?? r.runs.length}` : '–',
         known(r.loss?.mean)
           ? `${fixed(r.loss?.mean, 3)}${known(r.loss?.deviation) && (r.loss?.count ?? 0) > 1 ? ` ± ${fixed(r.loss?.deviation, 3)}` : ''}`
@@ -154,7 +171,9 @@ export function overview(): View {
       const of_act = act < 0 ? table.rows : table.rows.filter((r) => (r.act ?? 0) === act);
       const words = state.get('rows').toLowerCase().split(/\s+/).filter(Boolean);
       const rows = of_act.filter((r) =>
-        words.every((w) => `${r.label} ${r.arrangement} ${r.happened ?? ''}`.toLowerCase().includes(w)),
+        words.every((w) =>
+          `${r.label} ${r.arrangement} ${r.happened ?? ''} ${labs.outcome_of(r) ?? ''}`.toLowerCase().includes(w),
+        ),
       );
       const note = table.lab.acts?.[act]?.note;
       place.append(
@@ -208,6 +227,9 @@ export function overview(): View {
                 ' it has begun to use the context; no model can get below the ',
                 h('i', null, 'floor'),
                 '.',
+                drawn.some(spiky)
+                  ? ' Of a single run the line is a mean over some steps each, and the shade goes from the least to the greatest loss of one step.'
+                  : '',
               ],
               400,
             ).element,
@@ -236,7 +258,7 @@ export function overview(): View {
           h(
             'section',
             null,
-            h('h2', null, 'Differences outside the noise'),
+            h('h2', null, 'The best loss against the others'),
             h(
               'ul',
               null,

@@ -1,13 +1,13 @@
 // Preflight: the model's profile before the first step and after a trial of real ones, the verdict, and advice that passed the same trial.
 import { line_chart, type Series } from '../charts/line_chart';
 import type { Preflight, ReportData } from '../data';
-import { choose, h } from '../dom';
+import { choose, h, type Child } from '../dom';
 import { figure } from '../figure';
 import { formula_lines } from '../formula';
 import { place_name } from '../metrics';
 import { known, percent, short } from '../numbers';
 import { look_of } from '../palette';
-import { badge } from '../parts';
+import { badge, sentence } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
 
@@ -46,14 +46,12 @@ function trial_figure(p: Preflight): HTMLElement | null {
   ].filter((t) => t.losses?.length);
   if (!trials.length) return null;
   const looks = ['pre-ln', 'deepnorm', 'rezero', 'post-ln'];
-  const series = trials.map(
-    (t, i): Series => ({
-      name: t.name,
-      look: look_of(t.name === 'second look' ? 'post-ln' : looks[i % 3]),
-      x: (t.losses ?? []).map((_, k) => k + 1),
-      y: t.losses ?? [],
-    }),
-  );
+  const series = trials.map((t, i): Series => ({
+    name: t.name,
+    look: look_of(t.name === 'second look' ? 'post-ln' : looks[i % 3]),
+    x: (t.losses ?? []).map((_, k) => k + 1),
+    y: t.losses ?? [],
+  }));
   return figure({
     title: 'Loss of the trials',
     note: 'Short trials with a squeezed warm-up settle most cases; where they do not, the beginning of the run itself is looked at.',
@@ -66,8 +64,16 @@ function trial_figure(p: Preflight): HTMLElement | null {
   });
 }
 
-function sentence(text: string | undefined): string {
-  return text ? text.charAt(0).toUpperCase() + text.slice(1) + (text.endsWith('.') ? '' : '.') : '';
+/** How far the verdict can be trusted: how often such ones were right, on what, and for how long. */
+function trust(p: Preflight): Child {
+  if (!known(p.confidence)) return null;
+  const beyond = p.beyond_measured ? `, but ${p.beyond_measured}` : '';
+  const reach = p.horizon ? `, for the first ${p.horizon} steps` : '';
+  return h(
+    'span',
+    { class: 'quiet' },
+    ` Verdicts of this kind were right in ${percent(p.confidence)} of held-out runs${beyond}${reach}.`,
+  );
 }
 
 export function preflight_view(data: ReportData): View {
@@ -79,7 +85,8 @@ export function preflight_view(data: ReportData): View {
     watches: ['p'],
     draw(place) {
       const p = all[state.number('p', 0)] ?? all[0];
-      const o = p.options ?? {};
+      const o = p.options ?? {},
+        notes = p.notes ?? [];
       const what = [
         o.arrangement,
         known(o.layers as number) ? `${o.layers} layers` : '',
@@ -94,11 +101,16 @@ export function preflight_view(data: ReportData): View {
           'p',
           { class: 'lead' },
           sentence(p.reason),
-          known(p.confidence)
-            ? h('span', { class: 'quiet' }, ` Verdicts of this kind were right in ${percent(p.confidence)} of held-out runs.`)
-            : null,
+          trust(p),
           p.twin ? h('span', { class: 'quiet' }, ` Tried as a narrower twin: ${p.twin}.`) : null,
         ),
+        notes.length
+          ? h(
+              'ul',
+              { class: 'notes' },
+              notes.map((n) => h('li', null, sentence(n))),
+            )
+          : '',
         h(
           'div',
           { class: 'controls' },
@@ -133,7 +145,11 @@ export function preflight_view(data: ReportData): View {
                   h('li', null, h('code', null, a.option), ' ', h('span', null, a.change, ' '), badge(a.verdict)),
                 ),
               )
-            : h('p', null, 'None is needed, or none was looked for.'),
+            : h(
+                'p',
+                null,
+                p.verdict === 'trains' ? 'None is needed.' : 'No change that was tried passed, or none was looked for.',
+              ),
         ),
       );
       const facts: [string, string][] = [

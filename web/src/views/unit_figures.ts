@@ -5,7 +5,7 @@ import type { Probes } from '../data';
 import { h, slider } from '../dom';
 import { figure, make_figure } from '../figure';
 import * as labs from '../labs';
-import { place_name, type Matrix, type Metric } from '../metrics';
+import { longest_steps, place_name, type Matrix, type Metric } from '../metrics';
 import { known } from '../numbers';
 import { unpack } from '../packed';
 import { look_of, type Look } from '../palette';
@@ -34,12 +34,14 @@ function probed(names: string[]): Probed[] {
 }
 
 function split_figure(all: Probed[]): HTMLElement {
-  const most = Math.max(...all.map((p) => p.probes.step.length));
+  const steps = longest_steps(all.map((p) => p.probes.step)),
+    most = steps.length;
   let record = Math.min(most - 1, Math.round(state.number('record', most - 1)));
   const series = (): Series[] =>
     all.flatMap(({ name, look, probes }) => {
       const units = probes.units.length,
-        at = Math.min(record, probes.step.length - 1);
+        at = probes.step.indexOf(steps[record]); // a run that broke off has no such record
+      if (at < 0) return [];
       const part = (list: Float32Array): (number | null)[] =>
         Array.from(list.subarray(at * units, (at + 1) * units), (v) => (Number.isFinite(v) ? v : null));
       const x = probes.units.map((_, i) => i + 1);
@@ -48,7 +50,6 @@ function split_figure(all: Probed[]): HTMLElement {
         { name: `${name}, branch`, look: { ...look, dash: '3 3' }, x, y: part(unpack(probes.gradient_branch)) },
       ].filter((s) => s.y.some((v) => known(v) && v > 0));
     });
-  const steps = all[0].probes.step;
   const drawn = make_figure({
     title: 'The gradient at each unit, by the two ways it came',
     level: 2,
@@ -56,7 +57,7 @@ function split_figure(all: Probed[]): HTMLElement {
       'At step',
       { min: 0, max: most - 1 },
       record,
-      (v) => String(steps[Math.min(v, steps.length - 1)]),
+      (v) => String(steps[v]),
       (v) => {
         record = v;
         state.set({ record: String(v) }, true);
