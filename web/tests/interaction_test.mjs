@@ -39,6 +39,8 @@ test('a heat map tells its cell on hover, and a click opens the history of that 
 test('all maps of a view share one colour scale', async (context) => {
   const { page } = await at_view(context, 'maps', '&metric=stream_rms');
   expect((await page.$$('.bar svg')).length === 1, 'there is not one scale');
+  const ranges = await page.$$eval('.bar svg, .maps .heat', (all) => all.map((m) => m.dataset.range));
+  expect(ranges.length > 2 && ranges.every((r) => r && r === ranges[0]), ranges.join('; '));
   await page.close();
 });
 

@@ -1,4 +1,5 @@
 // 1,000 runs: as many as a large grid has. Curves come decimated by the program; one lab has them as long as 10,000 points all the same.
+import { basename } from 'node:path';
 import { performance } from 'node:perf_hooks';
 import { drawn, open, views_of, with_data } from './browser.mjs';
 import { expect, Skip, test } from './harness.mjs';
@@ -36,28 +37,38 @@ function large(runs, points) {
   return { format: 1, version: '0', labs: [{ name: 'large', rows, runs: all }] };
 }
 
+/** Opens the page, goes through its views and hovers over its curves, each within so many seconds. */
+async function stays_usable(context, file, seconds) {
+  let begun = performance.now();
+  const { page, problems } = await open(context, '', { file });
+  expect(performance.now() - begun < seconds * 1000, `it opens in ${Math.round(performance.now() - begun)} ms`);
+  for (const view of await views_of(page)) {
+    begun = performance.now();
+    await page.click(`.tabs a[data-view="${view}"]`);
+    await drawn(page);
+    expect(performance.now() - begun < seconds * 1000, `${view} takes ${Math.round(performance.now() - begun)} ms`);
+  }
+  await page.click('.tabs a[data-view="overview"]');
+  await drawn(page);
+  begun = performance.now();
+  for (let x = 100; x < 400; x += 30) await page.hover('.loss svg.chart', { position: { x, y: 100 } });
+  const hover = (performance.now() - begun) / 10;
+  expect(hover < 500, `a hover takes ${Math.round(hover)} ms`);
+  expect(!problems.length, problems.join('\n'));
+  await page.close();
+}
+
 for (const [runs, points, seconds] of [
   [1000, 120, 6],
   [100, 10000, 8],
 ])
   test(`${runs} runs of ${points} points stay usable`, async (context) => {
     if (!context.first) throw new Skip('done on the first page');
-    const file = with_data(context.file, large(runs, points), 'large');
-    let begun = performance.now();
-    const { page, problems } = await open(context, '', { file });
-    expect(performance.now() - begun < seconds * 1000, `it opens in ${Math.round(performance.now() - begun)} ms`);
-    for (const view of await views_of(page)) {
-      begun = performance.now();
-      await page.click(`.tabs a[data-view="${view}"]`);
-      await drawn(page);
-      expect(performance.now() - begun < seconds * 1000, `${view} takes ${Math.round(performance.now() - begun)} ms`);
-    }
-    await page.click('.tabs a[data-view="overview"]');
-    await drawn(page);
-    begun = performance.now();
-    for (let x = 100; x < 400; x += 30) await page.hover('.loss svg.chart', { position: { x, y: 100 } });
-    const hover = (performance.now() - begun) / 10;
-    expect(hover < 500, `a hover takes ${Math.round(hover)} ms`);
-    expect(!problems.length, problems.join('\n'));
-    await page.close();
+    await stays_usable(context, with_data(context.file, large(runs, points), 'large'), seconds);
   });
+
+test('many.html, which the program made of 1000 runs of 10000 steps, stays usable', async (context) => {
+  const file = context.files?.find((f) => basename(f) === 'many.html');
+  if (!file) throw new Skip('no many.html is among the pages');
+  await stays_usable(context, file, 8);
+});

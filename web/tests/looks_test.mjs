@@ -47,17 +47,30 @@ test('the colour scheme can be chosen, and stays chosen', async (context) => {
   await page.click('.theme');
   await page.click('.theme');
   expect((await paper()) !== light && (await page.getAttribute('html', 'data-theme')) === 'dark', 'no dark');
+  await page.reload();
+  await page.waitForSelector('html[data-ready]');
+  expect((await paper()) !== light && (await page.getAttribute('html', 'data-theme')) === 'dark', 'light again after a reload');
   await page.close();
 });
 
 test('it prints: no controls, nothing cut off', async (context) => {
   const { page } = await open(context);
+  const views = await views_of(page);
   await page.emulateMedia({ media: 'print' });
   await drawn(page);
   expect(
     !(await page.isVisible('.tabs')) && !(await page.isVisible('.files >> nth=0').catch(() => false)),
     'controls are printed',
   );
+  for (const width of [1280, 718]) {
+    await page.setViewportSize({ width, height: 900 }); // 718: an A4 sheet between its margins
+    for (const view of views) {
+      await page.evaluate((v) => (location.hash = `view=${v}`), view);
+      await drawn(page);
+      const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      expect(over <= 0, `${view} is ${over} pixels wider than a sheet of ${width}`);
+    }
+  }
   const pdf = await page.pdf({ format: 'A4' });
   expect(pdf.length > 5000, `${pdf.length} bytes`);
   await page.close();

@@ -72,6 +72,12 @@ test('the first screen has formulas as MathML and the lines of reference', async
   expect((await page.$$('.card math')).length > 0, 'no formula');
   const text = await page.textContent('.first');
   for (const word of ['unigram', 'bigram', 'floor', 'predicted', 'happened']) expect(text.includes(word), `"${word}" is missing`);
+  expect((await page.$$('.card.bad')).length > 0, 'no configuration fails');
+  const causes = await page.$$eval('.card .cause', (all) => all.map((c) => c.parentElement.textContent));
+  expect(
+    causes.some((c) => /^(Cause, confirmed|Suspected): ./.test(c)),
+    `no card has a cause: ${causes.join('; ')}`,
+  );
   expect((await page.$$('.loss .line')).length > 1 && (await page.$$('.loss .band')).length > 0, 'lines or shades are missing');
   await page.close();
 });
