@@ -96,7 +96,10 @@ int look_and_tell(PreflightChoices& o) {
   if (SignalWatch::caught())
     return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
                              "begin again with");
-  if (o.json) std::cout << to_json(result) << '\n' << std::flush;
+  if (o.json)
+    std::cout << to_json(result) << '\n' << std::flush;
+  else if (result.forecast != Forecast::trains && result.advice.empty() && !o.no_advice)
+    std::cout << "\nno change that was tried passes the same trial\n";
   return o.report.empty() || write_page(result, o.report, o.json) ? 0 : 1;
 }
 

@@ -25,10 +25,10 @@ std::string settings(const RunOptions& o) {
                 " x ", m.seq_len);
 }
 
-/// "skip gain 1.3e-05 by the formula, 1.1e-05 measured"
+/// "skip gain 1.3e-05 with branches as strong as what they read, 1.1e-05 measured"
 std::string skip_gain_text(const PreflightResult& r) {
   if (!r.skip_gain_predicted) return "no skip";
-  std::string text = concat("skip gain ", short_figure(*r.skip_gain_predicted), " by the formula");
+  std::string text = concat("skip gain ", short_figure(*r.skip_gain_predicted), " with branches as strong as what they read");
   if (r.skip_gain_measured) text += concat(", ", short_figure(*r.skip_gain_measured), " measured");
   return text;
 }
@@ -112,13 +112,13 @@ std::string verdict_text(const PreflightResult& r, const Terminal& terminal) {
   std::string text = concat(settings(r.options), "\n  ", r.formula, "    ", skip_gain_text(r), "\n");
   if (!r.twin.empty()) text += concat("  tried as a narrower twin of the same depth: ", r.twin, "\n");
   text += "\n" + plots(r, terminal) + "\n";
-  const std::string looked =
-      concat(r.passed, " of ", r.trials.size(), " trials pass", r.second_look ? ", a second look decided" : "");
+  const std::string verdict = concat(name_of(r.forecast), " within ", r.horizon, " steps: ", r.reason);
+  const std::string by = r.second_look ? "a second look decided" : concat(r.passed, " of ", r.trials.size(), " trials pass");
   const std::string beyond = r.beyond.empty() ? "" : concat(", but none of them ", r.beyond);
-  const std::string verdict =
-      concat(name_of(r.forecast), " (", looked, "; such answers were right in ", fixed(100 * r.confidence, 0),
-             " % of unseen cases", beyond, "; for the first ", r.horizon, " steps): ", r.reason);
-  for (const std::string& line : wrapped(verdict, terminal.columns)) text += line + "\n";
+  const std::string grounds =
+      concat("(", by, "; such answers were right in ", fixed(100 * r.confidence, 0), " % of unseen cases", beyond, ")");
+  for (const std::string& part : {verdict, grounds})
+    for (const std::string& line : wrapped(part, terminal.columns)) text += line + "\n";
   return text;
 }
 

@@ -48,8 +48,12 @@ Json hugging_face_options(const std::string& text, const std::string& where, std
   notes = read.notes;
   if (read.config.vocab > 0) notes.push_back(concat("the vocabulary is that of the data here, ", read.config.vocab, " there"));
   ModelConfig config = with_own_init(read);
-  config.head = true;  // there is something to be learned
-  Json options = parsed(to_json(config), where);
+  config.head = true;                             // there is something to be learned
+  Json options = parsed(to_json(config), where);  // without what is as our defaults are
+  options["layers"] = config.layers;              // these are said all the same: they would be planned by the data otherwise
+  options["d_model"] = config.d_model;
+  options["heads"] = config.heads;
+  options["seq_len"] = config.seq_len;
   for (const char* name : {"vocab", "target_vocab", "classes"}) options.erase(name);
   return options;
 }

@@ -10,6 +10,7 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesCompared = 5;
+constexpr double kHardlyAnything = 0.02;  // nats
 
 double mean_of_last(const std::vector<double>& values, std::size_t end) {
   const std::size_t count = std::min(end, kLossesCompared);
@@ -98,10 +99,16 @@ std::string Reading::text() const {
     case Sign::alike:
       return concat(after, "tokens have become alike at the top", where, ": only ", short_figure(spread),
                     " of the stream differs between them");
+    case Sign::rising:
+      return concat(after, "the loss is ", loss_figure(last_loss), where, ", above the ", loss_figure(first_loss),
+                    " that it began with");
     case Sign::stuck:
       return concat(after, "the loss is ", loss_figure(last_loss), where,
                     ": hardly below what frequencies alone give, though tokens differ at the top (", short_figure(spread), ")");
     case Sign::slow:
+      if (!(first_loss - last_loss > kHardlyAnything))
+        return concat("hardly anything is learned at this rate: ", after, "the loss is ", loss_figure(last_loss), where,
+                      ", and it began with ", loss_figure(first_loss));
       return concat("it is slow, not stuck: ", after, "the loss is ", loss_figure(last_loss), where,
                     steps < kForecastSteps ? concat("; as it falls it is ", loss_figure(ahead), " at step ", kForecastSteps) : "",
                     ", and below ", loss_figure(line), " counts as trained");

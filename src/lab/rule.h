@@ -36,6 +36,7 @@ enum class Sign : unsigned char {
   vanished,  ///< no gradient reaches the lower units
   exploded,  ///< it grows too much on its way down, or a number is not finite
   alike,     ///< tokens have become alike at the top
+  rising,    ///< a second look: the loss is above where it began
   stuck,     ///< a second look: tokens differ, but the loss stays where frequencies alone bring it
   slow,      ///< a second look: all is well, but the loss falls too slowly to be below the line in time
 };

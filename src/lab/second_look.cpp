@@ -10,6 +10,7 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kLossesSeen = 10, kLostFrom = 40, kRecoveredFrom = 60;
+constexpr double kWorse = 0.1;   // nats above the first loss, which chance does not bring about
 constexpr double kMoves = 0.05;  // of the way from the plateau to the line, until the horizon: less is no movement
 
 double mean_of(std::span<const double> values) {
@@ -79,6 +80,8 @@ Reading read_second_look(const Trial& trial, std::size_t warmup, const std::opti
   const bool trains = course == Course::recovered || (course == Course::open && in_the_end);
   if (trains)
     r.sign = Sign::healthy;
+  else if (course == Course::open && progress && r.last_loss > r.first_loss + kWorse)
+    r.sign = Sign::rising;
   else if (course == Course::open && progress && (progress->now < 0 || progress->ahead > progress->now + kMoves) && by_signs)
     r.sign = Sign::slow;
   else if (r.trains())

@@ -54,6 +54,17 @@ TEST_F(PreflightNotes, AreToldOnTheErrorOutputAndInJson) {
   }
 }
 
+TEST_F(PreflightNotes, StandBesideTheSizesOfTheFileAlsoWhereTheseAreOurDefaults) {
+  const Ended ended = of(
+      R"({"model_type": "gpt2", "n_embd": 256, "n_layer": 6, "n_head": 4, "n_positions": 256, "vocab_size": 100})", {"--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json options = parsed(ended.out, "stdout")["options"];
+  EXPECT_EQ(options["layers"], 6);
+  EXPECT_EQ(options["d_model"], 256);
+  EXPECT_EQ(options["heads"], 4);
+  EXPECT_EQ(options["seq_len"], 256);
+}
+
 TEST_F(PreflightNotes, AreNoneForOptionsOfOurOwnAndQuietWhenAsked) {
   const Ended own = of(R"({"layers": 2, "d_model": 32, "heads": 2, "seq_len": 16})", {"--json"});
   ASSERT_EQ(own.code, 0) << own.err;

@@ -70,6 +70,13 @@ TEST(SecondLook, DecidesByTheLossWhereItWasLongEnough) {
   EXPECT_FALSE(read_second_look(trial(180, 2.95, 1e-6, 0.5), 0, std::nullopt).trains()) << "no gradient arrives";
 }
 
+TEST(SecondLook, TellsALossThatRoseFromOneThatIsSlow) {
+  EXPECT_EQ(read_second_look(trial(180, 6, 1, 0.5, -0.01), 0, kKnown).sign, Sign::rising);
+  const Reading idle = read_second_look(trial(180, 3.9, 1, 0.5), 0, kKnown);
+  EXPECT_EQ(idle.sign, Sign::slow);
+  EXPECT_NE(idle.text().find("hardly anything is learned at this rate"), std::string::npos) << idle.text();
+}
+
 TEST(SecondLook, SaysWhereASlowLossWillBe) {
   const Reading r = read_second_look(trial(180, 2.95, 1, 0.5, kSlow), 0, kKnown);
   EXPECT_NEAR(r.ahead, 2.95 - 0.12, 0.01);
