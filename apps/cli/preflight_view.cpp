@@ -112,7 +112,8 @@ std::string verdict_text(const PreflightResult& r, const Terminal& terminal) {
   std::string text = concat(settings(r.options), "\n  ", r.formula, "    ", skip_gain_text(r), "\n");
   if (!r.twin.empty()) text += concat("  tried as a narrower twin of the same depth: ", r.twin, "\n");
   text += "\n" + plots(r, terminal) + "\n";
-  const std::string verdict = concat(name_of(r.forecast), " within ", r.horizon, " steps: ", r.reason);
+  const char* const to_train = r.forecast == Forecast::needs_warmup ? " to train" : "";
+  const std::string verdict = concat(name_of(r.forecast), to_train, " within ", r.horizon, " steps: ", r.reason);
   const std::string by = r.second_look ? "a second look decided" : concat(r.passed, " of ", r.trials.size(), " trials pass");
   const std::string beyond = r.beyond.empty() ? "" : concat(", but none of them ", r.beyond);
   const std::string grounds =

@@ -12,8 +12,8 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kWarmups[] = {50, 100, 150, 200};  // longer ones hardly begin within a trial
-constexpr double kSlower[] = {0.4, 0.2, 0.1, 0.05};      // times the asked rate
+constexpr std::size_t kWarmups[] = {50, 100, 150, 200};           // longer ones hardly begin within a trial
+constexpr double kSlower[] = {0.4, 0.2, 0.1, 0.05, 0.01, 0.001};  // times the asked rate
 constexpr double kFaster[] = {3, 10, 30, 100, 300, 1000};
 constexpr double kLeastRate = 1e-5;  // where a search for a larger rate than nothing begins
 

@@ -81,13 +81,19 @@ test('preflight says how far its verdict reaches, and what there is to note', as
   const file = with_data(context.file, { format: 1, version: '0', preflights }, 'preflight');
   const { page, problems } = await open(context, 'view=preflight', { file });
   const lead = await page.textContent('.lead');
-  expect(lead.includes('84 % of held-out runs, but none of them was wider than 88, for the first 300 steps.'), lead);
+  expect(
+    lead.includes('84 % of held-out runs, but none of them was wider than 88; the verdict is for the first 300 steps.'),
+    lead,
+  );
   const notes = await page.$$eval('.notes li', (all) => all.map((n) => n.textContent));
   expect(notes.join('|') === 'The first note <b>.|The second.', notes.join('|'));
   expect(/No change that was tried passed/.test(await page.textContent('.advice')), await page.textContent('.advice'));
   await page.evaluate(() => (location.hash = 'view=preflight&p=1'));
   await drawn(page);
-  expect((await page.textContent('.lead')).includes('84 % of held-out runs, for the first 300 steps.'), 'a null is written');
+  expect(
+    (await page.textContent('.lead')).includes('84 % of held-out runs; the verdict is for the first 300 steps.'),
+    'a null is written',
+  );
   expect(/None is needed\.$/.test(await page.textContent('.advice')) && !(await page.$('.notes')), 'advice where all is well');
   expect(!problems.length, problems.join('\n'));
   await page.close();

@@ -206,9 +206,9 @@ export function grid_view(): View {
       if (rates) place.append(h('section', null, h('h2', null, 'Largest stable learning rate'), rates));
       const cells = crossing(rows);
       if (cells.length) place.append(h('section', null, h('h2', null, 'Cell by cell'), h('div', { class: 'tables' }, cells)));
-      const warm = rows.find((r) => r.warmup > 0 && labs.runs_of(r).some((run) => run.rate_curve?.length));
+      const warm = table.rows.find((r) => r.warmup > 0 && labs.runs_of(r).some((run) => run.rate_curve?.length));
       if (warm) {
-        const none = rows.find((r) => !(r.warmup > 0) && labs.runs_of(r).some((run) => run.rate_curve?.length));
+        const none = table.rows.find((r) => !(r.warmup > 0) && labs.runs_of(r).some((run) => run.rate_curve?.length));
         const series = [warm, none].flatMap((r) => {
           const run = r && labs.runs_of(r).find((x) => x.rate_curve?.length);
           return r && run?.curve

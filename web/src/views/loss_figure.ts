@@ -73,27 +73,23 @@ export function loss_chart(rows: labs.Row[], height?: number): LineChart {
             y: validation.loss,
             points: true,
           });
-  const finals = series.flatMap((s) => s.y.slice(lines.length ? Math.min(3, s.y.length - 1) : 0)).filter(known);
+  const begin = (s: Series): number => (lines.length ? Math.max(0, Math.min(3, s.y.length - 1)) : 0);
+  const finals = series.flatMap((s) => s.y.slice(begin(s))).filter(known);
   const values = [...finals, ...lines.map((l) => l.value)];
   const mean_top = values.length ? Math.max(...values) : 1,
     mean_bottom = values.length ? Math.min(...values) : 0;
   // Single steps may go beyond the means, as far as that leaves room for these.
   const room = 0.5 * (mean_top - mean_bottom);
-  const lows = series.flatMap((s) => s.low ?? []).filter(known),
-    highs = series.flatMap((s) => s.high ?? []).filter(known);
-  const top = Math.max(
-      mean_top,
-      Math.min(
-        mean_top + room,
-        highs.reduce((a, b) => Math.max(a, b), -Infinity),
-      ),
+  const single = rows.flatMap((row, i) => (spiky(row) && series[i].high ? [series[i]] : []));
+  const lows = single.flatMap((s) => s.low?.slice(begin(s)) ?? []).filter(known),
+    highs = single.flatMap((s) => s.high?.slice(begin(s)) ?? []).filter(known);
+  const top = Math.min(
+      mean_top + room,
+      highs.reduce((a, b) => Math.max(a, b), mean_top),
     ),
-    bottom = Math.min(
-      mean_bottom,
-      Math.max(
-        mean_bottom - room,
-        lows.reduce((a, b) => Math.min(a, b), Infinity),
-      ),
+    bottom = Math.max(
+      mean_bottom - room,
+      lows.reduce((a, b) => Math.min(a, b), mean_bottom),
     );
   const unigram = lines[0]?.value;
   // A run that explodes must not flatten all others.

@@ -69,18 +69,35 @@ function lead(rows: labs.Row[]): Child[] {
   return out;
 }
 
-/** Where a lab has all three: the formula that texts print for pre-LN, beside the two that it is taken for and is. */
+/**
+ * The formula that texts print for pre-LN, beside the two that it is taken for and is: where all three were run at the same depth, rate
+ * and warm-up, and it fails as post-LN does.
+ */
 function disguise(rows: labs.Row[]): Child {
-  const one = (name: string): labs.Row | undefined => rows.find((r) => r.arrangement === name && known(r.loss?.mean));
-  const printed = one('norm-skip'),
-    post = one('post-ln'),
-    pre = one('pre-ln');
-  if (!printed || !post || !pre || trained(printed) || trained(post) || !trained(pre)) return null;
+  const found = rows
+    .filter((r) => r.arrangement === 'pre-ln' && trained(r))
+    .map((pre) => {
+      const failed = (name: string): labs.Row | undefined =>
+        rows.find(
+          (r) =>
+            r.arrangement === name &&
+            labs.judged(r) &&
+            !trained(r) &&
+            !slow(r) &&
+            Object.is(r.layers, pre.layers) &&
+            Object.is(r.rate, pre.rate) &&
+            Object.is(r.warmup, pre.warmup),
+        );
+      return { pre, post: failed('post-ln'), printed: failed('norm-skip') };
+    })
+    .find(({ post, printed }) => post && printed);
+  if (!found) return null;
+  const { pre, post, printed } = found;
   return h(
     'p',
     { class: 'finding' },
     h('b', null, 'A formula that teaching texts print as pre-LN is post-LN in disguise. '),
-    `LN(x) + F(LN(x)) ends at ${fixed(printed.loss?.mean)} nats, as post-LN does (${fixed(post.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
+    `LN(x) + F(LN(x)) ends at ${fixed(printed?.loss?.mean)} nats, as post-LN does (${fixed(post?.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
     h('a', { href: state.link({ view: 'layers', a: 'norm-skip', b: 'post-ln' }) }, 'See the two side by side'),
     '.',
   );

@@ -68,7 +68,7 @@ function trial_figure(p: Preflight): HTMLElement | null {
 function trust(p: Preflight): Child {
   if (!known(p.confidence)) return null;
   const beyond = p.beyond_measured ? `, but ${p.beyond_measured}` : '';
-  const reach = p.horizon ? `, for the first ${p.horizon} steps` : '';
+  const reach = p.horizon ? `; the verdict is for the first ${p.horizon} steps` : '';
   return h(
     'span',
     { class: 'quiet' },
