@@ -84,12 +84,12 @@ void compare_with_best(RowsOfOneData rows, Comparisons& into) {
 Comparisons comparisons(const GridResult& result) {
   std::vector<std::string> order;
   std::map<std::string, RowsOfOneData> groups;
-  std::size_t without_spread = 0;
+  std::size_t too_few_seeds = 0;
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
     if (!has_trained(row) || row.instead_of || result.is_repeated(i)) continue;
     if (row.loss.count < kLeastSeedsCompared) {
-      ++without_spread;
+      ++too_few_seeds;
       continue;
     }
     const std::string key = what_is_predicted(row);
@@ -98,9 +98,9 @@ Comparisons comparisons(const GridResult& result) {
   }
   Comparisons all;
   for (const std::string& key : order) compare_with_best(groups[key], all);
-  if (without_spread > 0)
-    all.lines.push_back(concat(without_spread, without_spread == 1 ? " row that trained has" : " rows that trained have",
-                               " fewer than 3 seeds: no spread, not compared"));
+  if (too_few_seeds > 0 && (too_few_seeds > 1 || !groups.empty()))  // one alone has no others
+    all.lines.push_back(concat(too_few_seeds, too_few_seeds == 1 ? " row that trained has" : " rows that trained have",
+                               " fewer than 3 seeds: not compared"));
   return all;
 }
 
