@@ -20,7 +20,7 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::size_t kLogEnd = 4096;
-constexpr int kRule = 5;  // of preflight: another number where the same trial would get another forecast
+constexpr int kRule = 6;  // of preflight: another number where the same trial would get another forecast
 
 std::string file_text(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
@@ -125,6 +125,16 @@ fs::path set_aside(const GridRun& run) {
   fs::rename(run.folder, away, failed);
   if (failed) throw DataError(concat(run.folder.string(), ": cannot be moved to ", away.string(), ": ", failed.message()));
   return away;
+}
+
+void set_aside_other_lab(const fs::path& folder, const std::string& grid) {
+  const fs::path asked = folder / "lab-grid.json", result = folder / "lab.json";
+  std::error_code failed;
+  if (!fs::exists(result, failed) || file_text(asked) == grid) return;
+  int number = 1;
+  while (fs::exists(folder / concat("lab-", number, ".json"), failed)) ++number;
+  fs::rename(result, folder / concat("lab-", number, ".json"), failed);
+  if (!failed) fs::rename(asked, folder / concat("lab-", number, "-grid.json"), failed);
 }
 
 std::string last_words(const std::filesystem::path& log) {

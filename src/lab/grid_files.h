@@ -18,6 +18,9 @@ std::string what_is_damaged(const GridRun& run);
 /// Moves the folder away, to the first of NAME.damaged, NAME.damaged-2, ... that is free: nothing is deleted. An Error where a
 /// process has it, or the system refuses.
 std::filesystem::path set_aside(const GridRun& run);
+/// Another grid has had this folder: its lab.json and lab-grid.json stay, as lab-1.json and lab-1-grid.json or the first number
+/// that is free. `grid`: the text of the one that is to be run.
+void set_aside_other_lab(const std::filesystem::path& folder, const std::string& grid);
 /// What a process complained of in its log, or its last line; "": nothing.
 std::string last_words(const std::filesystem::path& log);
 

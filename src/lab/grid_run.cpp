@@ -41,7 +41,11 @@ class GridRunner {
     GridPlanner::label(result_);
     RunLock::check_free(request_.folder);
     const RunLock lock(request_.folder);
-    if (!request_.result_file.empty()) replace_text(request_.folder / "lab-grid.json", to_json(request_.spec) + "\n");
+    if (!request_.result_file.empty()) {
+      const std::string grid = to_json(request_.spec) + "\n";
+      set_aside_other_lab(request_.folder, grid);
+      replace_text(request_.folder / "lab-grid.json", grid);
+    }
     find_done();
     observer_.on_plan(result_);
     result_.finished = (!request_.predict || predict_rows()) && (!request_.run || (run_waiting() && look_closer()));

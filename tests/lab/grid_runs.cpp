@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <set>
 
 #include "addnorm/core/error.h"
@@ -60,6 +61,28 @@ i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); d
   fs::path program;
   Watching watching;
 };
+
+TEST_F(GridRuns, KeepTheResultOfAnotherGridInTheSameFolder) {
+  const auto run = [&](const char* arrangement) {
+    GridRequest one = request(concat(R"({"grid": {"arrangement": [")", arrangement, R"("]}, "seeds": 1})"));
+    one.run = false;
+    Watching nobody;
+    run_grid(one, nobody);
+  };
+  const auto said = [&](const char* file) {
+    std::ifstream in(folder.path / "lab" / file);
+    return std::string(std::istreambuf_iterator<char>(in), {});
+  };
+  run("pre-ln");
+  run("pre-ln");
+  EXPECT_FALSE(fs::exists(folder.path / "lab" / "lab-1.json")) << "the same grid again";
+  run("post-ln");
+  EXPECT_NE(said("lab-1.json").find("pre-ln"), std::string::npos);
+  EXPECT_NE(said("lab-1-grid.json").find("pre-ln"), std::string::npos);
+  EXPECT_EQ(said("lab.json").find("pre-ln"), std::string::npos);
+  run("rezero");
+  EXPECT_NE(said("lab-2.json").find("post-ln"), std::string::npos);
+}
 
 TEST_F(GridRuns, EndWithTheResultOfEveryRowAndAreNotRunTwice) {
   const GridRequest asked = request(rows(R"("post-ln", "pre-ln")"));

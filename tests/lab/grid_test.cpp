@@ -234,7 +234,7 @@ TEST(Comparisons, AndPredictionsCountRowsThatAreTheSameOnce) {
 TEST(Comparisons, LeaveOutRowsWithOneSeedAndSaySo) {
   const auto lines = comparisons(made_up({{2.0}, {2.4, 2.4, 2.4}})).lines;
   ASSERT_EQ(lines.size(), 1u);
-  expect_in(lines[0], {"1 row", "no spread"});
+  expect_in(lines[0], {"1 row", "not compared"});
 }
 
 TEST(Rows, SayWhatHappenedAndHowFarFromTheFloor) {

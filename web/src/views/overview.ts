@@ -140,6 +140,7 @@ function find_rows(): HTMLElement {
 function confusion(table: labs.Table): Child {
   const c = table.lab.confusion;
   if (!c?.counts?.length || (c.rows ?? 0) < 10) return null;
+  const left_out = (c.rows ?? 0) - c.counts.flat().reduce((sum, n) => sum + n, 0);
   return h(
     'section',
     null,
@@ -150,7 +151,10 @@ function confusion(table: labs.Table): Child {
       c.counts.map((row, i) => [c.classes[i] ?? '', ...row]),
     ),
     known(c.trains_or_not_balanced_accuracy)
-      ? h('p', null, `Trains or not: balanced accuracy ${percent(c.trains_or_not_balanced_accuracy)} over ${c.rows} rows.`)
+      ? h('p', null, `Trains or not: balanced accuracy ${percent(c.trains_or_not_balanced_accuracy)} over the ${c.rows} rows of all parts.`)
+      : null,
+    left_out > 0
+      ? h('p', null, `Rows that did not train, with no more warm-up tried, are not in the table: ${left_out}.`)
       : null,
   );
 }
