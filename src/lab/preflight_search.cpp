@@ -51,7 +51,7 @@ std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, Pref
   const auto with = [&](std::size_t steps) { return with_warmup(p.options, steps); };
   const auto what = [](std::size_t steps) { return concat("--warmup-steps ", steps); };
   const auto healthy = [&](std::size_t steps) { return is_healthy(ground, with(steps), what(steps)); };
-  if (passes(ground, with(0), what(0))) return 0;
+  if (try_out(ground, with(0), what(0)).trains()) return 0;  // as the verdict would have it
   std::size_t bad = 0, good = 0;
   for (std::size_t steps = kFirstWarmup; good == 0 && bad < p.options.steps && ground.go_on(); steps *= 2) {
     const std::size_t now = std::min(steps, p.options.steps);

@@ -18,8 +18,8 @@ namespace {
 PreflightRequest request(const std::string& options, std::size_t seeds = 1) {
   return {.given = run_options_from_json("{" + options + "}", "the test"), .seeds = seeds};
 }
-const char* const kDeep =
-    R"("layers": 16, "d_model": 32, "heads": 2, "seq_len": 32, "batch_size": 4, "optimizer": "adam", "lr": 0.003,
+const char* const kDeep =  // as small as shows it: this runs under sanitizers, too
+    R"("layers": 12, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4, "optimizer": "adam", "lr": 0.01,
        "warmup_steps": 0, "steps": 300)";
 
 RunOptions planned_options(const std::string& options) {
@@ -36,7 +36,7 @@ TEST(Preflight, TellsADeepPostNormFromAPreNorm) {
   const PreflightResult bad = preflight(post);
   EXPECT_NE(bad.forecast, Forecast::trains);
   EXPECT_EQ(bad.trials.size(), 3);
-  EXPECT_NE(bad.reason.find("of 32"), std::string::npos) << bad.reason;  // the unit is named
+  EXPECT_NE(bad.reason.find("of 24"), std::string::npos) << bad.reason;  // the unit is named
   EXPECT_TRUE(bad.skip_gain_predicted.has_value());
   const PreflightResult good = preflight(request(concat(kDeep, R"(, "arrangement": "pre-ln")"), 3));
   EXPECT_EQ(good.forecast, Forecast::trains);
@@ -74,7 +74,7 @@ TEST(Preflight, AdvisesOnlyWhatHasPassedTheSameTrial) {
 }
 
 TEST(Preflight, TellsARateThatIsTooSmallAndAdvisesALargerOne) {
-  const char* const sturdy = R"("layers": 2, "d_model": 32, "heads": 2, "seq_len": 32, "batch_size": 8, "optimizer": "adam",
+  const char* const sturdy = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 8, "optimizer": "adam",
                                 "warmup_steps": 0, "steps": 300, "arrangement": "pre-ln", "lr": )";
   for (const char* rate : {"0", "1e-5"}) {
     SCOPED_TRACE(rate);
@@ -85,7 +85,7 @@ TEST(Preflight, TellsARateThatIsTooSmallAndAdvisesALargerOne) {
     ASSERT_EQ(slow.advice.size(), 1);
     EXPECT_GT(slow.advice[0].options.lr, 1e-4);
   }
-  EXPECT_EQ(preflight(request(concat(sturdy, "0.003"))).forecast, Forecast::trains);
+  EXPECT_EQ(preflight(request(concat(sturdy, "0.01"))).forecast, Forecast::trains);
 }
 
 TEST(Preflight, SaysWhereItsHitRateWasNotMeasured) {
@@ -111,7 +111,8 @@ TEST(Preflight, SqueezesTheWarmupAndKeepsTheRate) {
 }
 
 TEST(Preflight, SaysThatADeepStackWithoutSkipFailsWhateverItsTrialsShow) {
-  PreflightRequest plain = request(R"("layers": 4, "d_model": 32, "heads": 2, "lr": 1e-5, "steps": 300, "arrangement": "plain")");
+  PreflightRequest plain = request(
+      R"("layers": 4, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4, "lr": 1e-5, "steps": 300, "arrangement": "plain")");
   plain.advice = false;
   const PreflightResult result = preflight(plain);
   EXPECT_EQ(result.forecast, Forecast::will_not_train);
@@ -120,9 +121,9 @@ TEST(Preflight, SaysThatADeepStackWithoutSkipFailsWhateverItsTrialsShow) {
 }
 
 TEST(Preflight, TakesASecondLookWhereTheFirstDoesNotSettleIt) {
-  PreflightRequest near = request(
-      R"("layers": 10, "d_model": 32, "heads": 2, "seq_len": 32, "batch_size": 8, "optimizer": "adam", "lr": 0.003, "warmup_steps": 50, "steps": 300,
-         "arrangement": "post-ln")",
+  PreflightRequest near = request(  // a first look tells nothing of SGD
+      R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4, "optimizer": "sgd", "lr": 0.1, "warmup_steps": 0,
+         "steps": 300)",
       3);
   near.advice = false;
   const PreflightResult result = preflight(near);
@@ -156,7 +157,9 @@ TEST(Preflight, WorksForEveryKindOfModel) {
 
 TEST(Preflight, IsTheSameTwice) {
   const auto once = [] {
-    PreflightResult r = preflight(request(R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4)"));
+    PreflightRequest asked = request(R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4)");
+    asked.advice = false;
+    const PreflightResult r = preflight(asked);
     return r.trials.at(0).losses;
   };
   EXPECT_EQ(once(), once());
@@ -237,14 +240,16 @@ TEST(Search, FindsTheLargestRateAndTheShortestWarmup) {
   asked.given.options.lr = rate->rate;
   asked.advice = false;
   EXPECT_EQ(preflight(asked).forecast, Forecast::trains);
-  const auto none = shortest_warmup(request(concat(kDeep, R"(, "arrangement": "pre-ln")")));
+  const auto none =
+      shortest_warmup(request(R"("layers": 4, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 8, "steps": 300,
+                                               "optimizer": "adam", "lr": 0.005, "arrangement": "pre-ln")"));
   ASSERT_TRUE(none.has_value());
   EXPECT_EQ(*none, 0);
 }
 
 TEST(Search, FindsTheShortestWarmupThatPasses) {
   const char* const shallow =
-      R"("layers": 8, "d_model": 32, "heads": 2, "optimizer": "adam", "lr": 0.003, "steps": 300, "arrangement": "post-ln")";
+      R"("layers": 8, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 8, "optimizer": "adam", "lr": 0.003, "steps": 300, "arrangement": "post-ln")";
   PreflightRequest asked = request(concat(shallow, R"(, "warmup_steps": 0)"));
   asked.advice = false;
   ASSERT_NE(preflight(asked).forecast, Forecast::trains);
