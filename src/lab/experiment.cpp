@@ -138,7 +138,7 @@ ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
 }
 
 std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed) {
-  std::unique_ptr<Model> model = make_model(config);
+  std::unique_ptr<Model> model = make_model(config, Start::blank);
   model->initialise(seed);
   return model;
 }

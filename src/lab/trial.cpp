@@ -5,6 +5,7 @@
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/error.h"
+#include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
 #include "addnorm/probe/probe.h"
 #include "addnorm/tensor/arena.h"
@@ -16,6 +17,7 @@ namespace {
 
 constexpr std::int64_t kProbeEvery = 5;
 constexpr double kNudge = 1e-3;  // of every parameter, relative to the RMS of its tensor
+constexpr std::size_t kNudgesPerBlock = 2048;
 
 Tensor logits_of(const Model& model, const Batch& batch) {
   const NoGrad values_only;
@@ -33,7 +35,10 @@ double sensitivity(Model& model, const Batch& batch, std::uint64_t seed) {
     for (const float v : w.values<float>()) squares += static_cast<double>(v) * static_cast<double>(v);
     const double size = kNudge * std::sqrt(squares / static_cast<double>(w.elements()));
     const RandomKey key = RandomKey(seed).with("nudge").with(p.path);
-    for (std::size_t i = 0; i < w.elements(); ++i) w.data<float>()[i] += static_cast<float>(size) * normal_at(key, i);
+    float* values = w.data<float>();
+    parallel_ranges(w.elements(), kNudgesPerBlock, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) values[i] += static_cast<float>(size) * normal_at(key, i);
+    });
   });
   const Tensor after = logits_of(model, batch);
   std::size_t at = 0;
@@ -64,7 +69,7 @@ struct TrialRun::Impl {
   Impl(const RunOptions& o, std::uint64_t seed, std::shared_ptr<const Dataset> d, StartLook look, Pace pace)
       : data(std::move(d)),
         start(look),
-        model(make_model(o.model)),
+        model(make_model(o.model, Start::blank)),
         probe({.level = ProbeLevel::on, .every = kProbeEvery}, [this](const ProbeRecord& r) { trial.records.push_back(r); }) {
     trial.seed = seed;
     model->initialise(seed);

@@ -14,12 +14,12 @@ Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& length
   return reshape(attention(query, keys, x, {.key_lengths = lengths}), {batch, width});
 }
 
-Classifier::Classifier(const ModelConfig& given)
+Classifier::Classifier(const ModelConfig& given, Start start)
     : Model(given, ModelKind::classifier),
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::encoder_only),
       out_(config().d_model, config().classes, Role::head) {
-  draw(1);
+  if (start == Start::drawn) draw(1);
 }
 
 Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

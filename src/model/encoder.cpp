@@ -4,12 +4,12 @@
 
 namespace addnorm {
 
-Encoder::Encoder(const ModelConfig& given)
+Encoder::Encoder(const ModelConfig& given, Start start)
     : Model(given, ModelKind::encoder),
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::encoder_only),
       head_(config().head ? Head(config(), config().vocab) : Head()) {
-  draw(1);
+  if (start == Start::drawn) draw(1);
 }
 
 Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

@@ -13,14 +13,14 @@ constexpr const char* kDecoder = "decoder";
 
 }  // namespace
 
-EncoderDecoder::EncoderDecoder(const ModelConfig& given)
+EncoderDecoder::EncoderDecoder(const ModelConfig& given, Start start)
     : Model(given, ModelKind::seq2seq),
       source_(config(), config().vocab, "source"),
       target_(config(), config().shared_vocab ? 0 : config().target_vocab, "target"),
       encoder_(config(), StackKind::encoder),
       decoder_(config(), StackKind::decoder),
       head_(config(), config().target_vocab) {
-  draw(1);
+  if (start == Start::drawn) draw(1);
 }
 
 const Embedding& EncoderDecoder::target_table() const { return config().shared_vocab ? source_.table() : target_.table(); }

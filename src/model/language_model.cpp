@@ -7,12 +7,12 @@
 
 namespace addnorm {
 
-LanguageModel::LanguageModel(const ModelConfig& given)
+LanguageModel::LanguageModel(const ModelConfig& given, Start start)
     : Model(given, ModelKind::lm),
       tokens_(config(), config().vocab, "tokens"),
       stack_(config(), StackKind::decoder_only),
       head_(config(), config().vocab) {
-  draw(1);
+  if (start == Start::drawn) draw(1);
 }
 
 Var LanguageModel::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

@@ -2,12 +2,12 @@
 
 namespace addnorm {
 
-Mlp::Mlp(const ModelConfig& given)
+Mlp::Mlp(const ModelConfig& given, Start start)
     : Model(given, ModelKind::mlp),
       in_(config().features, config().d_model),
       stack_(config(), StackKind::encoder_only),
       out_(config().d_model, config().classes, Role::head) {
-  draw(1);
+  if (start == Start::drawn) draw(1);
 }
 
 Var Mlp::operator()(const Var& x, const Pass& pass, StreamObserver* observer) const {

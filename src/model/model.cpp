@@ -17,7 +17,7 @@ Model::Model(const ModelConfig& config, ModelKind kind) : config_(completed(conf
 }
 
 void Model::initialise(std::uint64_t seed) {
-  const std::unique_ptr<Model> fresh = make_model(config_);
+  const std::unique_ptr<Model> fresh = make_model(config_, Start::blank);  // matrices are drawn below
   std::map<std::string, Tensor> starts;
   for_each_parameter(*fresh, [&](Parameter& p) { starts[p.path] = p.value.value(); });
   for_each_buffer(*fresh, [&](const std::string& path, Tensor& value) { starts[path] = value; });
@@ -51,18 +51,18 @@ void Head::visit(Visitor& visitor) {
   visitor.parameter("bias", bias_, Role::bias);
 }
 
-std::unique_ptr<Model> make_model(const ModelConfig& config) {
+std::unique_ptr<Model> make_model(const ModelConfig& config, Start start) {
   switch (config.model) {
     case ModelKind::lm:
-      return std::make_unique<LanguageModel>(config);
+      return std::make_unique<LanguageModel>(config, start);
     case ModelKind::encoder:
-      return std::make_unique<Encoder>(config);
+      return std::make_unique<Encoder>(config, start);
     case ModelKind::seq2seq:
-      return std::make_unique<EncoderDecoder>(config);
+      return std::make_unique<EncoderDecoder>(config, start);
     case ModelKind::classifier:
-      return std::make_unique<Classifier>(config);
+      return std::make_unique<Classifier>(config, start);
     case ModelKind::mlp:
-      return std::make_unique<Mlp>(config);
+      return std::make_unique<Mlp>(config, start);
   }
   throw UsageError(concat("make_model: model kind ", static_cast<int>(config.model), " is none of lm ... mlp"));
 }

@@ -3,28 +3,30 @@
 #include <cmath>
 #include <ostream>
 
+#include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
 
 namespace addnorm {
 namespace {
 
+constexpr std::size_t kDrawsPerBlock = 2048;  // some fifty microseconds of normal numbers
+
 double draw(const Distribution& from, RandomKey key, std::uint64_t index) {
-  switch (from.kind) {
-    case Distribution::Kind::constant:
-      return from.size;
-    case Distribution::Kind::normal:
-      return from.size * static_cast<double>(normal_at(key, index));
-    case Distribution::Kind::uniform:
-      return from.size * (2 * static_cast<double>(uniform_at(key, index)) - 1);
-  }
-  refuse("initialise: Distribution::kind is ", static_cast<int>(from.kind), "; allowed are constant, normal and uniform");
+  if (from.kind == Distribution::Kind::normal) return from.size * static_cast<double>(normal_at(key, index));
+  if (from.kind == Distribution::Kind::uniform) return from.size * (2 * static_cast<double>(uniform_at(key, index)) - 1);
+  return from.size;
 }
 
+/// Element i is a function of the key and i: the same bits on any number of threads.
 void fill(Tensor& values, std::size_t begin, std::size_t end, const Distribution& from, RandomKey key) {
+  require(from.kind <= Distribution::Kind::uniform, "initialise: Distribution::kind is ", static_cast<int>(from.kind),
+          "; allowed are constant, normal and uniform");
   dispatch(values.dtype(), [&](auto zero) {
     using T = decltype(zero);
-    T* data = values.data<T>();
-    for (std::size_t i = begin; i < end; ++i) data[i] = static_cast<T>(draw(from, key, i));
+    T* data = values.data<T>() + begin;
+    parallel_ranges(end - begin, kDrawsPerBlock, [&](std::size_t first, std::size_t last) {
+      for (std::size_t i = first; i < last; ++i) data[i] = static_cast<T>(draw(from, key, begin + i));
+    });
   });
 }
 

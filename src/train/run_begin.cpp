@@ -64,7 +64,7 @@ void Run::begin_or_go_on() {
 }
 
 void Run::make_trainer() {
-  model_ = make_model(options_.model);
+  model_ = make_model(options_.model, Start::blank);
   model_->initialise(options_.seed);
   trainer_ = std::make_unique<Trainer>(*model_, *data_.train, trainer_options(options_));
   trainer_->observe(&observer_);

@@ -140,7 +140,7 @@ std::unique_ptr<Model> load_model(const std::filesystem::path& folder, const Loa
   const std::filesystem::path weights = folder / "model.safetensors", config_file = folder / "config.json";
   const ModelConfig config = checked_config(config_file);
   check_size(config, config_file, weights);
-  std::unique_ptr<Model> model = make_model(config);
+  std::unique_ptr<Model> model = make_model(config, Start::blank);
   load_weights(weights, *model, options);
   return model;
 }

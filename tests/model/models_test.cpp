@@ -135,6 +135,25 @@ TEST(Models, StartTheSameForTheSameSeedAndDifferForAnother) {
   }
 }
 
+TEST(Models, MadeBlankAreThoseOfTheSeedOnceInitialised) {
+  for (const ModelKind kind : kKinds) {
+    AnyModel drawn(small(kind));
+    const std::unique_ptr<Model> blank = make_model(small(kind), Start::blank);
+    std::size_t nonzero = 0;
+    for_each_parameter(*blank, [&](Parameter& p) {
+      for (const float v : p.value.value().values<float>()) nonzero += is_matrix(p.role) && v != 0;
+    });
+    EXPECT_EQ(nonzero, 0u) << name_of(kind);
+    blank->initialise(1);
+    std::vector<Tensor> got;
+    for_each_parameter(*blank, [&](Parameter& p) { got.push_back(p.value.value()); });
+    std::size_t at = 0;
+    for_each_parameter(*drawn.model, [&](Parameter& p) {
+      EXPECT_SAME_BITS(p.value.value().values<float>(), got.at(at++).values<float>()) << p.path;
+    });
+  }
+}
+
 TEST(Models, StartAnewWhenInitialisedAgain) {
   for (const char* arrangement : {"pre-ln", "rezero", "admin", "dlcl-pre"}) {
     ModelConfig config = small(ModelKind::lm, arrangement);

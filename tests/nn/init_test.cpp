@@ -7,6 +7,7 @@
 
 #include "addnorm/nn/linear.h"
 #include "support/near.h"
+#include "support/threads.h"
 
 namespace addnorm {
 namespace {
@@ -37,6 +38,16 @@ TEST(Initialise, DependsOnSeedAndPathAlone) {
   EXPECT_SAME_BITS(one.b.weight().value().values<float>(), other.b.weight().value().values<float>());
   EXPECT_FALSE(test::same_bits(one.a.weight().value().values<float>(), one.b.weight().value().values<float>()));
   EXPECT_FALSE(test::same_bits(one.a.weight().value().values<float>(), third.a.weight().value().values<float>()));
+}
+
+TEST(Initialise, DrawsTheSameBitsOnAnyNumberOfThreads) {
+  Two one;
+  initialise(one, xavier_rule, 7);
+  test::with_every_thread_count([&] {
+    Two other;
+    initialise(other, xavier_rule, 7);
+    EXPECT_SAME_BITS(one.a.weight().value().values<float>(), other.a.weight().value().values<float>());
+  });
 }
 
 TEST(Initialise, DrawsWithTheDeviationThatTheRuleGives) {

@@ -11,7 +11,7 @@ Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& length
 /// Logits [batch, classes] of token sequences.
 class Classifier : public Model {
  public:
-  explicit Classifier(const ModelConfig& config);
+  explicit Classifier(const ModelConfig& config, Start start = Start::drawn);
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   /// Logits of what comes out of the stack, [batch, tokens, d_model].

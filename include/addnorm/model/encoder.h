@@ -8,7 +8,7 @@ namespace addnorm {
 /// Tokens to vectors [batch, tokens, d_model]; logits() of every token where the config has a head.
 class Encoder : public Model {
  public:
-  explicit Encoder(const ModelConfig& config);
+  explicit Encoder(const ModelConfig& config, Start start = Start::drawn);
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   Var logits(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;

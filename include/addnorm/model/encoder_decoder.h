@@ -9,7 +9,7 @@ namespace addnorm {
 /// Two stacks: the decoder's cross-attention reads what comes out of the encoder.
 class EncoderDecoder : public Model {
  public:
-  explicit EncoderDecoder(const ModelConfig& config);
+  explicit EncoderDecoder(const ModelConfig& config, Start start = Start::drawn);
 
   /// The encoder's exit, [batch, source tokens, d_model].
   Var encode(const Tokens& source, const Pass& pass = {}, StreamObserver* observer = nullptr) const;

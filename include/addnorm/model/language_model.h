@@ -9,7 +9,7 @@ namespace addnorm {
 /// Decoder only: logits [batch, tokens, vocab] of each next token.
 class LanguageModel : public Model {
  public:
-  explicit LanguageModel(const ModelConfig& config);
+  explicit LanguageModel(const ModelConfig& config, Start start = Start::drawn);
 
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   /// Empty sequences to be continued. With a cache a step costs one token; without, the whole prefix again. The model outlives it

@@ -8,7 +8,7 @@ namespace addnorm {
 /// Logits [batch, classes] of rows of numbers [batch, features]: W_in x, a stack of feed-forward units, W_out.
 class Mlp : public Model {
  public:
-  explicit Mlp(const ModelConfig& config);
+  explicit Mlp(const ModelConfig& config, Start start = Start::drawn);
 
   Var operator()(const Var& x, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   Var head(const Var& y) const { return out_(y); }  ///< logits of what comes out of the stack

@@ -8,6 +8,10 @@
 
 namespace addnorm {
 
+/// What a model just made holds: matrices drawn with seed 1, or all zero, for those who fill them at once (a checkpoint,
+/// another seed) and need not pay for drawing twice.
+enum class Start : unsigned char { drawn, blank };
+
 /// Neither copied nor moved: decodings and graphs with recompute refer to it.
 class Model : public Module {
  public:
@@ -43,6 +47,6 @@ class Head : public Module {
 };
 
 /// The model that the config names.
-std::unique_ptr<Model> make_model(const ModelConfig& config);
+std::unique_ptr<Model> make_model(const ModelConfig& config, Start start = Start::drawn);
 
 }  // namespace addnorm
