@@ -74,7 +74,7 @@ def rows(draw):
         for _ in range(3):
             drawn = row(draw, "adam", (6, 8, 12), norm=norm, activation=activation, **width(draw, (40, 4), (56, 2)))
             yield {name: value for name, value in drawn.items() if name != "norm" or drawn["arrangement"] not in NORMLESS}
-    for depths, count in (((8, 10, 12), 16), ((14, 18, 24), 8)):  # where a warm-up helps, and where nothing does
+    for depths, count in (((8, 10, 12), 16), ((14, 18, 24), 8), ((8, 10, 12), 16)):  # where a warm-up helps, and where nothing does
         for _ in range(count):
             drawn = row(draw, "adam", depths, batch_size=8, **width(draw, (40, 4), (56, 2)))
             yield {**drawn, "arrangement": draw.choice(DEEP_FRAGILE), "warmup_steps": 0}
