@@ -4,6 +4,7 @@
 - every link to a file, and to a heading of one, in README.md, CONTRIBUTING.md, CHANGELOG.md, docs and bench
 - every command line of the tool in code (indented, fenced without a language or as sh, or `addnorm ...` in a sentence): the
   command exists, and so do its options; every ./scripts/... and tools/... in code exists
+- every `--option` in a sentence: some command has it, or a script of ours
 
 TOOL is the addnorm program, which is asked for --help.
 """
@@ -16,6 +17,8 @@ import sys
 
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 FENCE = re.compile(r"^\s*(```+|~~~+)\s*(\S*)")
+OPTION_SPAN = re.compile(r"`(--[a-z][\w-]*)[^`]*`")
+COMMAND_LINE = re.compile(r"^\s*(\$ )?addnorm\b|(^|\s)\./addnorm\b")
 SPAN = re.compile(r"`((?:\./)?addnorm [^`]+)`")
 PROGRAM = re.compile(r"^(?:\./)?((?:scripts|tools|tests|examples)/[\w./-]+)$")
 # What an option is called besides: understood, and not in --help.
@@ -90,6 +93,12 @@ class Tool:
         lines = re.findall(r"^  (-[^\n]*)", self.help(words), re.M)
         return {option for line in lines for option in re.findall(r"(?<![\w-])--?[a-zA-Z][\w-]*", line.split("   ")[0])}
 
+    @functools.lru_cache(maxsize=None)
+    def all_options(self):
+        paths = [(), *((name,) for name in self.commands())]
+        paths += [(*path, name) for path in paths[1:] for name in self.commands(path)]
+        return set().union(*(self.options(path) for path in paths))
+
     def complaint(self, line):
         """About one command line, or None."""
         words = words_of(line)
@@ -114,7 +123,9 @@ def words_of(line):
     match = re.search(r"(?:^|[\s(|;&])((?:\./)?addnorm(?:\s|$).*)", line)
     if not match:
         return []
-    text = re.split(r"\s#|\s[|;&>]|&&|\.\.\.", match.group(1))[0].replace("[", " ").replace("]", " ")
+    text = re.split(r"\s#|\s[|;&>]|&&", match.group(1))[0]
+    for sign in ("...", "[", "]"):
+        text = text.replace(sign, " ")
     try:
         return shlex.split(text)
     except ValueError:
@@ -129,16 +140,32 @@ def missing_program(root, line):
     return None
 
 
+@functools.lru_cache(maxsize=None)
+def options_of_scripts(root):
+    """Those that scripts of ours take or give to others (cmake, git), by the words in them."""
+    files = [path for folder in ("scripts", "tools", "web/tests", "examples", ".ci") for path in (root / folder).glob("*") if path.is_file()]
+    return set(re.findall(r"(?<![\w-])--[a-z][\w-]*", "".join(path.read_text(encoding="utf-8") for path in files)))
+
+
+def unknown_option(root, option, tool):
+    """The complaint about an option that a sentence speaks of, or None."""
+    known = tool.all_options() | set(ALIASES) | options_of_scripts(root)
+    return None if option in known else f"no command has an option {option}"
+
+
 def complaints_of(root, path, tool):
-    text = path.read_text(encoding="utf-8")
+    text, begun = path.read_text(encoding="utf-8"), ""
     for number, line, kind in blocks(text):
-        found = []
+        found, line, begun = [], begun + line, ""
         if kind == "text":
             bare = re.sub(r"`[^`]*`", "", line)
             found += [broken_link(path, target) for target in LINK.findall(bare)]
             found += [tool.complaint(span) for span in SPAN.findall(line)]
+            found += [unknown_option(root, option, tool) for option in OPTION_SPAN.findall(line)]
+        elif kind == "code" and line.endswith("\\"):
+            begun = line[:-1]
         elif kind == "code":
-            found += [tool.complaint(line) if re.match(r"\s*(\$ )?(\./)?addnorm\b", line) else None, missing_program(root, line)]
+            found += [tool.complaint(line) if COMMAND_LINE.search(line) else None, missing_program(root, line)]
         for complaint in found:
             if complaint:
                 yield f"{path.relative_to(root)}:{number}: {complaint}"

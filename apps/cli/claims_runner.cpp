@@ -1,6 +1,5 @@
 #include "claims_runner.h"
 
-#include <ctime>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -9,6 +8,7 @@
 #include "addnorm/core/rng.h"
 #include "addnorm/core/version.h"
 #include "core/file.h"
+#include "core/utc.h"
 #include "lab/child_pool.h"
 
 namespace addnorm::cli {
@@ -26,15 +26,6 @@ std::string build_stamp() {
   std::ostringstream out;
   out << version() << '-' << std::hex << (RandomKey(size).with(static_cast<std::uint64_t>(made)).bits() & 0xffffffffu);
   return out.str();
-}
-
-std::string today() {
-  const std::time_t now = std::time(nullptr);
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[16];
-  std::strftime(text, sizeof text, "%Y-%m-%d", &parts);
-  return text;
 }
 
 std::string made_with(const ClaimsPlan& plan) { return concat(build_stamp(), ", scale ", plan.scale, ", seeds ", plan.seeds); }
@@ -103,7 +94,7 @@ FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const s
                                                .go_on = go_on,
                                                .runs = plan.out / "runs" / build_stamp()});
   Json json = parsed(to_json(claim, result), claim.id);
-  json["date"] = today();
+  json["date"] = utc_today();
   json["made_with"] = made_with(plan);
   replace_text(file_of(claim, plan), json.dump(2) + "\n");
   return {json};

@@ -1,8 +1,6 @@
 #include "report_page.h"
 
 #include <cctype>
-#include <chrono>
-#include <ctime>
 #include <iostream>
 
 #include "addnorm/model/config.h"
@@ -11,6 +9,7 @@
 #include "addnorm/train/run_options.h"
 #include "arrangement_views.h"
 #include "core/json.h"
+#include "core/utc.h"
 
 namespace addnorm::cli {
 namespace {
@@ -43,14 +42,6 @@ ToldArrangement told_of(const std::string& options) {
   } catch (const Error&) {
     return {};
   }
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 }  // namespace

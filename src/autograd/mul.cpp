@@ -27,7 +27,7 @@ const char* hint_for(const Var& a, const Var& b) {
 }  // namespace
 
 Var mul(const Var& a, const Var& b) {
-  detail::require_alike("mul", a, b, hint_for(a, b));
+  detail::require_alike("mul", a, b, hint_for(a, b));  // defined, one shape, one dtype; else what was probably meant
 
   return record("mul", {a, b}, product(a.value(), b.value()), [a = a.value(), b = b.value()](const Tensor& dy, Grads& grads) {
     if (grads.wanted(0)) grads.give(0, product(dy, b));

@@ -111,7 +111,7 @@ GridPlanner::Opened& GridPlanner::opened_for(const RunOptions& options) {
 RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
   RunOptions options = planned(given, opened.source->facts());
   opened.source->fill(options.model);
-  options.model = completed(options.model);
+  options.model = completed(options.model, option_or_field);
   MemoryEstimate memory = estimate_memory(options.model, {.optimizer = options.optimizer.kind,
                                                           .batch_size = options.batch_size,
                                                           .accumulate = options.grad_accum,

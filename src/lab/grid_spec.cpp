@@ -87,6 +87,19 @@ class SpecReader {
         at.fail(unknown_name("field", at.inside(name).path, known), "\nOptions of runs stand in base, grid and rows");
   }
 
+  /// A list of options, an empty one too, is taken as it is: what is wrong with it is told in better words later.
+  static bool says_of_runs(const Json& json) {
+    const Json* grid = json.find("grid");
+    return json.contains("rows") || (grid != nullptr && !(grid->is_object() && grid->size() == 0));
+  }
+
+  [[noreturn]] static void fail_empty(const JsonAt& at) {
+    at.fail(at.path, at.path.empty() ? "" : ": ",
+            "nothing is said of any run. A grid has \"grid\" (lists of options, combined), \"rows\" (single ones) or \"acts\" "
+            "(several of these), and \"base\" (options of all runs), e.g. {\"grid\": {\"arrangement\": [\"post-ln\", "
+            "\"pre-ln\"], \"layers\": [6, 24]}}");
+  }
+
   SpecPart read_common(const Json& json, const JsonAt& at, SpecPart part) const {
     if (const Json* seeds = json.find("seeds")) part.seeds = read_seeds(*seeds, at.inside("seeds"));
     if (const Json* base = json.find("base")) put_over(part.base, options_in_our_words(*base, at.inside("base")));
@@ -98,6 +111,7 @@ class SpecReader {
     if (const Json* name = json.find("name")) read(*name, act.name, at.inside("name"));
     if (const Json* note = json.find("note")) read(*note, act.note, at.inside("note"));
     spec_.acts.push_back(act);
+    if (part.base.size() == 0 && !says_of_runs(json)) fail_empty(at);
     if (const Json* grid = json.find("grid")) add_combinations(*grid, at.inside("grid"), part);
     if (const Json* rows = json.find("rows")) {
       const JsonAt inside = at.inside("rows");

@@ -78,7 +78,7 @@ Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) 
   if (!p.source) return p;
   p.options = planned(request.given, p.source->facts());
   p.source->fill(p.options.model);
-  p.options.model = completed(p.options.model);
+  p.options.model = completed(p.options.model, option_or_field);
   p.data = p.source->datasets(p.options);
   return p;
 }

@@ -4,26 +4,12 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <ostream>
 
 #include "addnorm/residual/catalogue.h"
 
 namespace addnorm {
 namespace {
-
-/// "model config: heads is 5; it must divide d_model (64)"
-template <class T, class... Allowed>
-void field(bool ok, const char* name, const T& value, const Allowed&... allowed) {
-  require(ok, "model config: ", name, " is ", value, "; it must ", allowed...);
-}
-
-template <class Named>
-void named(const char* name, const Named& look_up) {
-  try {
-    look_up();
-  } catch (const UsageError& error) {
-    throw UsageError(concat("model config: ", name, ": ", error.what()));
-  }
-}
 
 bool has_attention(const ModelConfig& c) { return c.layer != LayerKind::ffn; }
 bool has_tokens(const ModelConfig& c) { return c.model != ModelKind::mlp; }
@@ -34,77 +20,109 @@ constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max();
 constexpr std::size_t kMostLayers = 1000000;
 constexpr std::size_t kMostWidth = std::size_t{1} << 28;
 
-void size(const char* name, std::size_t value, std::size_t most) {
-  field(value >= 1 && value <= most, name, value, "be 1 ... ", most);
-}
-/// A field that this kind of model has no use for.
-void unused(const ModelConfig& c, const char* name, bool given, std::size_t value) {
-  field(!given, name, value, "be left out in a model of kind ", name_of(c.model));
-}
+/// A field's name as a part of a message: looked up only where there is one.
+struct Called {
+  const char* name;
+  FieldWords words;
+  friend std::ostream& operator<<(std::ostream& out, const Called& c) { return c.words ? out << c.words(c.name) : out << c.name; }
+};
 
-void check_vocabularies(const ModelConfig& c) {
-  const bool pair = c.model == ModelKind::seq2seq;
-  if (has_tokens(c)) size("vocab", c.vocab, kMostIds);
-  if (pair) size("target_vocab", c.target_vocab, kMostIds);
-  if (has_classes(c)) size("classes", c.classes, kMostIds);
-  if (c.model == ModelKind::mlp) size("features", c.features, kMostWidth);
-  unused(c, "target_vocab", !pair && c.target_vocab > 0, c.target_vocab);
-  unused(c, "decoder_layers", !pair && c.decoder_layers > 0, c.decoder_layers);
-  unused(c, "classes", !has_classes(c) && c.classes > 0, c.classes);
-  unused(c, "features", c.model != ModelKind::mlp && c.features > 0, c.features);
-  field(!pair || !c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal vocab (", c.vocab,
-        "), because shared_vocab is true");
-  field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
-}
+/// "model config: heads is 5; it must divide d_model (64)", or "--heads is 5; it must divide --d-model (64)".
+class Checks {
+ public:
+  Checks(const ModelConfig& config, FieldWords words) : c(config), words_(words) {}
 
-void check_sizes(const ModelConfig& c) {
-  size("layers", c.layers, kMostLayers);
-  if (c.model == ModelKind::seq2seq) size("decoder_layers", c.decoder_layers, kMostLayers);
-  size("d_model", c.d_model, kMostWidth);
-  if (c.layer != LayerKind::attention) size("d_ff", c.d_ff, kMostWidth);
-  if (has_tokens(c)) size("seq_len", c.seq_len, kMostIds);
-  field(c.position_offset <= kMostIds - std::min(c.seq_len, kMostIds), "position_offset", c.position_offset,
-        "be at most 2147483647 together with seq_len (", c.seq_len, ")");
-  field(c.dropout >= 0 && static_cast<float>(c.dropout) < 1, "dropout", c.dropout, "be at least 0 and below 1");
-  field(std::isfinite(c.rope_base) && c.rope_base > 0, "rope_base", c.rope_base, "be a number above 0");
-}
-
-void check_attention(const ModelConfig& c) {
-  if (!has_attention(c)) {
-    field(c.qk_norm == "none", "qk_norm", c.qk_norm, "be none, because layers without attention have no queries and keys");
-    field(!is_rotary(c.positions), "positions", name_of(c.positions), "not turn queries and keys: these layers have none");
-    return;
+  void norms() const {
+    named("norm", [&] { norm_named(c.norm); });
+    named("qk_norm", [&] { norm_named(c.qk_norm); });
+    if (c.norm_eps)
+      field(std::isfinite(*c.norm_eps) && *c.norm_eps >= 0 && *c.norm_eps < 1e30, "norm_eps", *c.norm_eps,
+            "be 0 or a small number above it");
+    const NormFormula formula = norm_named(c.norm).formula;
+    const bool has_bias = formula == NormFormula::layer || formula == NormFormula::batch || formula == NormFormula::dyt;
+    field(!c.norm_bias.value_or(false) || has_bias, "norm_bias", "true", "be false or left out: ", c.norm, " has no bias");
+    named("arrangement", [&] { with_options(arrangement_of(c), residual_options(c)); });
   }
-  size("heads", c.heads, kMostWidth);
-  field(c.d_head <= kMostWidth / c.heads, "d_head", c.d_head, "be at most ", kMostWidth / c.heads, " with ", c.heads, " heads");
-  field(c.d_head >= 1 || c.d_model % c.heads == 0, "heads", c.heads, "divide d_model (", c.d_model, "), or d_head be given");
-  field(c.kv_heads == 0 || c.heads % c.kv_heads == 0, "kv_heads", c.kv_heads, "divide heads (", c.heads, ")");
-  field(qk_norm_of(c).formula != NormFormula::batch, "qk_norm", c.qk_norm,
-        "look at one token at a time; a batch of queries has no statistics of its own");
-  if (!is_rotary(c.positions)) return;
-  const std::size_t d_head = c.d_head ? c.d_head : c.d_model / c.heads;
-  field(d_head % 2 == 0, "d_head", d_head, "be even: rotary positions turn pairs of features");
-  field(c.position_offset == 0, "position_offset", c.position_offset, "be 0 with rotary positions, which have no table");
-}
 
-void check_layer(const ModelConfig& c) {
-  if (c.model == ModelKind::mlp) field(c.layer == LayerKind::ffn, "layer", "attention", "be ffn in a model of kind mlp");
-  if (c.model == ModelKind::seq2seq)
-    field(c.layer != LayerKind::ffn, "layer", "ffn",
-          "have attention in a model of kind seq2seq: the decoder reads the encoder by it");
-}
+  void vocabularies() const {
+    const bool pair = c.model == ModelKind::seq2seq;
+    if (has_tokens(c)) size("vocab", c.vocab, kMostIds);
+    if (pair) size("target_vocab", c.target_vocab, kMostIds);
+    if (has_classes(c)) size("classes", c.classes, kMostIds);
+    if (c.model == ModelKind::mlp) size("features", c.features, kMostWidth);
+    unused("target_vocab", !pair && c.target_vocab > 0, c.target_vocab);
+    unused("decoder_layers", !pair && c.decoder_layers > 0, c.decoder_layers);
+    unused("classes", !has_classes(c) && c.classes > 0, c.classes);
+    unused("features", c.model != ModelKind::mlp && c.features > 0, c.features);
+    field(!pair || !c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal ", called("vocab"), " (",
+          c.vocab, "), because ", called("shared_vocab"), " is true");
+    field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
+  }
 
-void check_norms(const ModelConfig& c) {
-  named("norm", [&] { norm_named(c.norm); });
-  named("qk_norm", [&] { norm_named(c.qk_norm); });
-  if (c.norm_eps)
-    field(std::isfinite(*c.norm_eps) && *c.norm_eps >= 0 && *c.norm_eps < 1e30, "norm_eps", *c.norm_eps,
-          "be 0 or a small number above it");
-  const NormFormula formula = norm_named(c.norm).formula;
-  const bool has_bias = formula == NormFormula::layer || formula == NormFormula::batch || formula == NormFormula::dyt;
-  field(!c.norm_bias.value_or(false) || has_bias, "norm_bias", "true", "be false or left out: ", c.norm, " has no bias");
-  named("arrangement", [&] { with_options(arrangement_of(c), residual_options(c)); });
-}
+  void sizes() const {
+    size("layers", c.layers, kMostLayers);
+    if (c.model == ModelKind::seq2seq) size("decoder_layers", c.decoder_layers, kMostLayers);
+    size("d_model", c.d_model, kMostWidth);
+    if (c.layer != LayerKind::attention) size("d_ff", c.d_ff, kMostWidth);
+    if (has_tokens(c)) size("seq_len", c.seq_len, kMostIds);
+    field(c.position_offset <= kMostIds - std::min(c.seq_len, kMostIds), "position_offset", c.position_offset,
+          "be at most 2147483647 together with ", called("seq_len"), " (", c.seq_len, ")");
+    field(c.dropout >= 0 && static_cast<float>(c.dropout) < 1, "dropout", c.dropout, "be at least 0 and below 1");
+    field(std::isfinite(c.rope_base) && c.rope_base > 0, "rope_base", c.rope_base, "be a number above 0");
+  }
+
+  void layer() const {
+    if (c.model == ModelKind::mlp) field(c.layer == LayerKind::ffn, "layer", "attention", "be ffn in a model of kind mlp");
+    if (c.model == ModelKind::seq2seq)
+      field(c.layer != LayerKind::ffn, "layer", "ffn",
+            "have attention in a model of kind seq2seq: the decoder reads the encoder by it");
+  }
+
+  void attention() const {
+    if (!has_attention(c)) {
+      field(c.qk_norm == "none", "qk_norm", c.qk_norm, "be none, because layers without attention have no queries and keys");
+      field(!is_rotary(c.positions), "positions", name_of(c.positions), "not turn queries and keys: these layers have none");
+      return;
+    }
+    size("heads", c.heads, kMostWidth);
+    field(c.d_head <= kMostWidth / c.heads, "d_head", c.d_head, "be at most ", kMostWidth / c.heads, " with ", c.heads, " heads");
+    field(c.d_head >= 1 || c.d_model % c.heads == 0, "heads", c.heads, "divide ", called("d_model"), " (", c.d_model, "), or ",
+          called("d_head"), " be given");
+    field(c.kv_heads == 0 || c.heads % c.kv_heads == 0, "kv_heads", c.kv_heads, "divide ", called("heads"), " (", c.heads, ")");
+    field(qk_norm_of(c).formula != NormFormula::batch, "qk_norm", c.qk_norm,
+          "look at one token at a time; a batch of queries has no statistics of its own");
+    if (!is_rotary(c.positions)) return;
+    const std::size_t d_head = c.d_head ? c.d_head : c.d_model / c.heads;
+    field(d_head % 2 == 0, "d_head", d_head, "be even: rotary positions turn pairs of features");
+    field(c.position_offset == 0, "position_offset", c.position_offset, "be 0 with rotary positions, which have no table");
+  }
+
+ private:
+  Called called(const char* name) const { return {name, words_}; }
+
+  template <class T, class... Allowed>
+  void field(bool ok, const char* name, const T& value, const Allowed&... allowed) const {
+    require(ok, words_ ? "" : "model config: ", called(name), " is ", value, "; it must ", allowed...);
+  }
+  template <class Named>
+  void named(const char* name, const Named& look_up) const {
+    try {
+      look_up();
+    } catch (const UsageError& error) {
+      throw UsageError(concat(words_ ? "" : "model config: ", called(name), ": ", error.what()));
+    }
+  }
+  void size(const char* name, std::size_t value, std::size_t most) const {
+    field(value >= 1 && value <= most, name, value, "be 1 ... ", most);
+  }
+  /// A field that this kind of model has no use for.
+  void unused(const char* name, bool given, std::size_t value) const {
+    field(!given, name, value, "be left out in a model of kind ", name_of(c.model));
+  }
+
+  const ModelConfig& c;
+  FieldWords words_;
+};
 
 std::size_t default_d_ff(const ModelConfig& c) {
   if (c.d_model > kMostWidth) return 1;  // refused as what it is
@@ -143,16 +161,17 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .choices = config.choices};
 }
 
-ModelConfig completed(ModelConfig config) {
+ModelConfig completed(ModelConfig config, FieldWords words) {
   if (config.model == ModelKind::mlp && config.layer == LayerKind::attention_ffn) config.layer = LayerKind::ffn;
   if (config.model == ModelKind::seq2seq && config.target_vocab == 0) config.target_vocab = config.vocab;
   if (config.model == ModelKind::seq2seq && config.decoder_layers == 0) config.decoder_layers = config.layers;
   if (config.d_ff == 0) config.d_ff = default_d_ff(config);
-  check_norms(config);
-  check_vocabularies(config);
-  check_sizes(config);
-  check_layer(config);
-  check_attention(config);
+  const Checks checks(config, words);
+  checks.norms();
+  checks.vocabularies();
+  checks.sizes();
+  checks.layer();
+  checks.attention();
   if (has_attention(config) && config.kv_heads == 0) config.kv_heads = config.heads;
   if (has_attention(config) && config.d_head == 0) config.d_head = config.d_model / config.heads;
   config.arrangement = arrangement_of(config).name;

@@ -3,36 +3,81 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 
 #include "report/numbers.h"
-#include "report/record_file.h"
 
 namespace addnorm {
 
+namespace {
+
+constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
+
+/// What one line says, whichever kind it is of.
+struct MetricsLine {
+  std::optional<std::uint64_t> step{};
+  StepMetrics metrics{0, kNone, kNone, kNone, kNone, kNone};
+  double validation_loss = kNone;
+  bool has_loss = false, has_validation = false, rolled_back = false;
+  std::optional<std::string> stopped{};
+};
+
+MetricsLine line_of(const RecordLine& record) {
+  MetricsLine line;
+  for (const auto& [name, value] : record.fields()) {
+    if (name == "step") {
+      line.step = skimmed_whole(value);
+    } else if (name == "loss") {
+      line.has_loss = true;
+      line.metrics.loss = skimmed_number(value);
+    } else if (name == "gradient_norm") {
+      line.metrics.gradient_norm = skimmed_number(value);
+    } else if (name == "learning_rate") {
+      line.metrics.learning_rate = skimmed_number(value);
+    } else if (name == "seconds") {
+      line.metrics.seconds = skimmed_number(value);
+    } else if (name == "tokens") {
+      line.metrics.tokens = skimmed_number(value);
+    } else if (name == "validation_loss") {
+      line.has_validation = true;
+      line.validation_loss = skimmed_number(value);
+    } else if (name == "rolled_back_from") {
+      line.rolled_back = true;
+    } else if (name == "stopped") {
+      line.stopped = text_of_value(value);
+    }
+  }
+  line.metrics.step = line.step.value_or(0);
+  return line;
+}
+
+void drop_from(Metrics& all, std::uint64_t step) {
+  while (!all.steps.empty() && all.steps.back().step >= step) all.steps.pop_back();
+  while (!all.validation_steps.empty() && all.validation_steps.back() >= step) {
+    all.validation_steps.pop_back();
+    all.validation_losses.pop_back();
+  }
+}
+
+void add(Metrics& all, const MetricsLine& line) {
+  if (!line.step) return;
+  if (line.stopped) all.stopped = *line.stopped;
+  if (line.rolled_back) drop_from(all, *line.step + 1);
+  if (line.has_validation) {
+    if (!all.validation_steps.empty() && all.validation_steps.back() >= *line.step) drop_from(all, *line.step + 1);
+    all.validation_steps.push_back(*line.step);
+    all.validation_losses.push_back(line.validation_loss);
+  }
+  if (!line.has_loss) return;
+  drop_from(all, *line.step);  // a run that went on from a checkpoint has its own word
+  all.steps.push_back(line.metrics);
+}
+
+}  // namespace
+
 Metrics read_metrics(const std::filesystem::path& file) {
   Metrics all;
-  const auto drop_from = [&](std::uint64_t step) {
-    while (!all.steps.empty() && all.steps.back().step >= step) all.steps.pop_back();
-    while (!all.validation_steps.empty() && all.validation_steps.back() >= step) {
-      all.validation_steps.pop_back();
-      all.validation_losses.pop_back();
-    }
-  };
-  all.broken = each_record(file, [&](const Json& record) {
-    const std::optional<std::uint64_t> step = whole_in(record, "step");
-    if (!step) return;
-    if (record.contains("stopped")) all.stopped = text_in(record, "stopped");
-    if (record.contains("rolled_back_from")) drop_from(*step + 1);
-    if (record.contains("validation_loss")) {
-      if (!all.validation_steps.empty() && all.validation_steps.back() >= *step) drop_from(*step + 1);
-      all.validation_steps.push_back(*step);
-      all.validation_losses.push_back(number_in(record, "validation_loss"));
-    }
-    if (!record.contains("loss")) return;
-    drop_from(*step);  // a run that went on from a checkpoint has its own word
-    all.steps.push_back({*step, number_in(record, "loss"), number_in(record, "gradient_norm"), number_in(record, "learning_rate"),
-                         number_in(record, "seconds"), number_in(record, "tokens")});
-  });
+  all.flaws = each_record(file, [&](const RecordLine& record) { add(all, line_of(record)); });
   return all;
 }
 

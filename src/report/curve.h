@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/json.h"
+#include "report/record_file.h"
 
 namespace addnorm {
 
@@ -21,8 +22,8 @@ struct Metrics {
   std::vector<StepMetrics> steps;  ///< ascending
   std::vector<std::uint64_t> validation_steps;
   std::vector<double> validation_losses;
-  std::string stopped;     ///< why the run broke off; "": it did not
-  std::size_t broken = 0;  ///< lines that are no JSON
+  std::string stopped;  ///< why the run broke off; "": it did not
+  LineFlaws flaws{};    ///< lines that are left out
 };
 /// Steps that were rolled back are left out. DataError where the file cannot be read.
 Metrics read_metrics(const std::filesystem::path& file);

@@ -2,6 +2,7 @@
 #include <set>
 
 #include "addnorm/core/error.h"
+#include "report/at_once.h"
 #include "report/curve.h"
 #include "report/numbers.h"
 #include "report/record_shapes.h"
@@ -36,21 +37,27 @@ Json run_record(const Json& run) {
 
 bool has_begun(const Json& run) { return text_in(run, "state") != "waiting" && whole_in(run, "steps_done").value_or(1) > 0; }
 
-/// How many, and the first of them: a thousand runs do not make a thousand lines.
-class Counted {
- public:
-  void add(const std::string& what) {
-    if (count_++ == 0) first_ = what;
-  }
-  void tell(const std::string& consequence, Problems& problems) const {
-    if (count_ == 0) return;
-    problems.push_back(concat(first_, count_ > 1 ? concat(" (and ", count_ - 1, " more like it)") : "", "; ", consequence));
-  }
-
- private:
-  std::size_t count_ = 0;
-  std::string first_;
+/// What is told of one run; "" where there is nothing to tell.
+struct RunNotes {
+  std::string missing{}, outside{}, flaws{};
 };
+
+RunNotes add_curves(Json& run, const std::filesystem::path& lab, std::size_t points) {
+  if (const Json* curve = run.find("curve")) run["curve"] = shorter_curve(*curve, points);
+  const std::string named = text_in(run, "folder");
+  if (lab.empty() || !has_begun(run) || named.empty()) return {};
+  const std::filesystem::path place = folder_of(run, lab);
+  if (place.empty()) return {.outside = concat(lab.string(), ": folder '", named, "' of a run is not below it")};
+  try {
+    const std::filesystem::path file = place / "metrics.jsonl";
+    const Metrics metrics = read_metrics(file);
+    const std::vector<std::uint64_t> ends = run.contains("curve") ? ends_of(run.at("curve")) : std::vector<std::uint64_t>{};
+    put_curves(metrics, ends.empty() ? block_ends(metrics, points) : ends, ends.empty(), run);
+    return {.flaws = metrics.flaws.any() ? concat(file.string(), ": ", metrics.flaws.text()) : ""};
+  } catch (const DataError& error) {
+    return {.missing = error.what()};
+  }
+}
 
 }  // namespace
 
@@ -80,26 +87,17 @@ Json LabRecord::written() const {
 }
 
 void add_lab_curves(LabRecord& lab, std::size_t points, Problems& problems) {
-  Counted missing, outside;
-  for (Json& run : lab.runs) {
-    if (const Json* curve = run.find("curve")) run["curve"] = shorter_curve(*curve, points);
-    if (lab.folder.empty() || !has_begun(run)) continue;
-    const std::filesystem::path place = folder_of(run, lab.folder);
-    if (text_in(run, "folder").empty()) continue;
-    if (place.empty()) {
-      outside.add(concat(lab.folder.string(), ": folder '", text_in(run, "folder"), "' of a run is not below it"));
-      continue;
-    }
-    try {
-      const Metrics metrics = read_metrics(place / "metrics.jsonl");
-      const std::vector<std::uint64_t> ends = run.contains("curve") ? ends_of(run.at("curve")) : std::vector<std::uint64_t>{};
-      put_curves(metrics, ends.empty() ? block_ends(metrics, points) : ends, ends.empty(), run);
-    } catch (const DataError& error) {
-      missing.add(error.what());
-    }
+  std::vector<RunNotes> notes(lab.runs.size());
+  read_at_once(notes.size(), [&](std::size_t i) { notes[i] = add_curves(lab.runs[i], lab.folder, points); });
+  CountedProblem missing, outside, flaws;
+  for (const RunNotes& one : notes) {
+    missing.add(one.missing);
+    outside.add(one.outside);
+    flaws.add(one.flaws);
   }
   missing.tell("such runs are shown without curves of gradient and rate", problems);
   outside.tell("it is not read", problems);
+  flaws.tell("the other lines are shown", problems);
 }
 
 std::vector<ProbePlace> probe_places(const LabRecord& lab) {

@@ -1,12 +1,12 @@
 #include "report/probe_matrices.h"
 
+#include <algorithm>
 #include <array>
-#include <functional>
 #include <limits>
 #include <map>
 
+#include "core/file.h"
 #include "report/numbers.h"
-#include "report/record_file.h"
 #include "report/record_shapes.h"
 
 namespace addnorm {
@@ -24,47 +24,62 @@ struct Record {
 
 /// Which lines are records, without what they hold: files may be far larger than what is kept of them.
 struct Line {
-  std::size_t number;
+  std::uint64_t offset;
+  std::size_t bytes;
   std::uint64_t step;
   bool full;
 };
-using Visit = std::function<void(std::size_t number, std::uint64_t step, const Json& line, const Json& stacks)>;
 
-void each_probe_record(const std::filesystem::path& file, const Visit& visit) {
-  std::size_t number = 0;
-  each_record(file, [&](const Json& line) {
-    const std::optional<std::uint64_t> step = whole_in(line, "step");
-    const Json* stacks = line.find("stacks");
-    if (step && stacks && stacks->is_array()) visit(number, *step, line, *stacks);
-    ++number;
-  });
+/// The first stack has what only full records have. Stacks with unusual letters in them are built.
+bool is_full(std::string_view stacks) {
+  std::vector<std::string_view> items;
+  std::vector<SkimmedField> fields;
+  if (skim_items(stacks, items) && !items.empty() && skim(items.front(), fields))
+    return std::ranges::find(fields, "lens_loss", &SkimmedField::name) != fields.end();
+  const Json built = parsed_or_null(stacks);
+  return built.size() > 0 && built[0].contains("lens_loss");
 }
 
-std::vector<Line> lines_in(const std::filesystem::path& file) {
+std::vector<Line> lines_in(const std::filesystem::path& file, LineFlaws& flaws) {
   std::vector<Line> lines;
-  each_probe_record(file, [&](std::size_t number, std::uint64_t step, const Json&, const Json& stacks) {
-    while (!lines.empty() && lines.back().step >= step) lines.pop_back();  // a run that went on from a checkpoint
-    lines.push_back({number, step, stacks.size() > 0 && stacks[0].contains("lens_loss")});
+  flaws = each_record(file, [&](const RecordLine& line) {
+    const std::optional<std::uint64_t> step = line.whole("step");
+    const std::string_view stacks = line.value("stacks");
+    if (!step || !stacks.starts_with('[')) return;
+    while (!lines.empty() && lines.back().step >= *step) lines.pop_back();  // a run that went on from a checkpoint
+    lines.push_back({line.offset(), line.bytes(), *step, is_full(stacks)});
   });
   return lines;
 }
 
+/// A line that is no longer there, because somebody writes the file anew, has no stacks.
+Record read_record(const InputFile& in, const Line& line) {
+  std::string text(line.bytes, '\0');
+  in.read(line.offset, text.data(), text.size());
+  const Json json = parsed_or_null(text);
+  const Json* stacks = json.find("stacks");
+  return {.step = line.step,
+          .probe_loss = number_in(json, "probe_loss"),
+          .stacks = stacks && stacks->is_array() ? *stacks : Json::array()};
+}
+
 std::vector<Record> chosen_records(const std::filesystem::path& file, const std::vector<Line>& lines, std::size_t most) {
-  std::map<std::size_t, Record> chosen;  // by line
-  for (const std::size_t i : evenly_spaced(lines.size(), most)) chosen[lines[i].number].in_matrices = true;
+  struct Use {
+    bool in_matrices = false, in_full = false;
+  };
+  std::map<std::size_t, Use> chosen;  // by line
+  for (const std::size_t i : evenly_spaced(lines.size(), most)) chosen[i].in_matrices = true;
   std::vector<std::size_t> full;
-  for (const Line& line : lines)
-    if (line.full) full.push_back(line.number);
+  for (std::size_t i = 0; i < lines.size(); ++i)
+    if (lines[i].full) full.push_back(i);
   for (const std::size_t i : evenly_spaced(full.size(), 3)) chosen[full[i]].in_full = true;
-  each_probe_record(file, [&](std::size_t number, std::uint64_t step, const Json& line, const Json& stacks) {
-    const auto found = chosen.find(number);
-    if (found == chosen.end()) return;
-    found->second.step = step;
-    found->second.probe_loss = number_in(line, "probe_loss");
-    found->second.stacks = stacks;
-  });
+  const InputFile in(file);
   std::vector<Record> records;
-  for (auto& [number, record] : chosen) records.push_back(std::move(record));
+  for (const auto& [i, use] : chosen) {
+    records.push_back(read_record(in, lines[i]));
+    records.back().in_matrices = use.in_matrices;
+    records.back().in_full = use.in_full;
+  }
   return records;
 }
 
@@ -140,14 +155,14 @@ std::vector<std::size_t> evenly_spaced(std::size_t size, std::size_t count) {
   return at;
 }
 
-Json probe_matrices(const std::filesystem::path& file, const ProbeLimits& limits) {
-  const std::vector<Line> lines = lines_in(file);
+ProbeMatrices probe_matrices(const std::filesystem::path& file, const ProbeLimits& limits) {
+  ProbeMatrices all;
+  const std::vector<Line> lines = lines_in(file, all.flaws);
   const std::vector<Record> records = chosen_records(file, lines, limits.records);
-  Json all = Json::array();
   if (records.empty()) return all;
   for (std::size_t number = 0; number < records.front().stacks.size(); ++number)
     if (!items_in(records.front().stacks[number], "units").empty())
-      all.push_back(stack_matrices(records, number, lines.size(), limits));
+      all.stacks.push_back(stack_matrices(records, number, lines.size(), limits));
   return all;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "core/json.h"
+#include "report/record_file.h"
 
 namespace addnorm {
 
@@ -12,12 +13,17 @@ struct ProbeLimits {
   std::size_t units = 256;
 };
 
+struct ProbeMatrices {
+  Json stacks = Json::array();
+  LineFlaws flaws{};  ///< lines that are left out
+};
+
 /// An array with an object per stack: "stack", "units", "step" of the records that are kept, and for each field that was recorded
 /// its numbers, packed, record after record: K + 1 by place, K by unit. Of more records than the limit the first, the last and
 /// those nearest to evenly spaced positions between them are kept, of more units the same; "of_records" and "of_units" then say
 /// how many there were. "full" has three records of the full set in plain numbers. Records of another stack than the first
 /// record's (other units) are left out. DataError where the file cannot be read.
-Json probe_matrices(const std::filesystem::path& file, const ProbeLimits& limits = {});
+ProbeMatrices probe_matrices(const std::filesystem::path& file, const ProbeLimits& limits = {});
 
 /// `count` positions out of 0 ... size - 1, evenly spaced, ends included; all of them where there are no more.
 std::vector<std::size_t> evenly_spaced(std::size_t size, std::size_t count);

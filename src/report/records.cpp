@@ -19,6 +19,15 @@ Json without_folders(const Json& value) {
 
 }  // namespace
 
+void CountedProblem::add(const std::string& what) {
+  if (!what.empty() && count_++ == 0) first_ = what;
+}
+
+void CountedProblem::tell(const std::string& consequence, Problems& problems) const {
+  if (count_ == 0) return;
+  problems.push_back(concat(first_, count_ > 1 ? concat(" (and ", count_ - 1, " more like it)") : "", "; ", consequence));
+}
+
 Json options_record(const Json& options) {
   Json all = Json::object();
   if (options.is_object())
@@ -48,8 +57,7 @@ Json train_record(const Json& run, const std::string& name, const std::filesyste
     double seconds = 0, tokens = 0;
     for (const StepMetrics& step : metrics.steps) seconds += step.seconds, tokens += step.tokens;
     out["tokens_per_second"] = rounded(tokens / seconds);
-    if (metrics.broken > 0)
-      problems.push_back(concat(file.string(), ": ", metrics.broken, " lines are no JSON; they are left out"));
+    if (metrics.flaws.any()) problems.push_back(concat(file.string(), ": ", metrics.flaws.text(), "; the other lines are shown"));
   } catch (const DataError& error) {
     problems.push_back(concat(error.what(), "; the run is shown without its curves"));
   }

@@ -12,6 +12,17 @@ namespace addnorm {
 /// Lines for people about what was left out.
 using Problems = std::vector<std::string>;
 
+/// How many there are of a kind, and the first of them: a thousand runs do not make a thousand lines.
+class CountedProblem {
+ public:
+  void add(const std::string& what);  ///< "": nothing
+  void tell(const std::string& consequence, Problems& problems) const;
+
+ private:
+  std::size_t count_ = 0;
+  std::string first_;
+};
+
 /// A lab on its way to the page: its runs are filled one by one.
 struct LabRecord {
   Json lab;                        ///< all but its runs

@@ -8,9 +8,10 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/version.h"
 #include "core/file.h"
+#include "report/at_once.h"
 #include "report/numbers.h"
 #include "report/page.h"
-#include "report/probe_matrices.h"
+#include "report/page_probes.h"
 #include "report/records.h"
 #include "report/sources.h"
 
@@ -18,7 +19,6 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kManyRuns = 200, kPoints = 300, kPointsOfMany = 120;
-constexpr std::size_t kMostProbeBytes = 6'000'000;
 
 struct Gathered {
   std::vector<LabRecord> labs;
@@ -71,12 +71,6 @@ void take(FoundRecord found, Gathered& all, Report& report) {
   all.names.push_back(found.name);
 }
 
-struct ProbeJob {
-  Json* run;
-  std::filesystem::path file;
-  bool first_seed;  ///< of its row
-};
-
 std::vector<ProbeJob> probe_jobs(Gathered& all, std::vector<Json>& trains) {
   std::vector<ProbeJob> jobs;
   for (LabRecord& lab : all.labs)
@@ -88,35 +82,14 @@ std::vector<ProbeJob> probe_jobs(Gathered& all, std::vector<Json>& trains) {
   return jobs;
 }
 
-/// Probes of every run, or where that is too much of the first seed of each row, or of the first rows only.
-void add_probes(const std::vector<ProbeJob>& jobs, Problems& problems) {
-  std::size_t bytes = 0, left_out = 0;
-  bool full = false;
-  for (const bool first_seeds : {true, false}) {
-    std::vector<std::pair<Json*, Json>> matrices;
-    for (const ProbeJob& job : jobs) {
-      if (job.first_seed != first_seeds) continue;
-      try {
-        Json probes = full ? Json::array() : probe_matrices(job.file);
-        const std::size_t more = probes.dump().size();
-        full = full || bytes + more > kMostProbeBytes;
-        if (full) ++left_out;
-        if (full || probes.size() == 0) continue;
-        bytes += more;
-        matrices.emplace_back(job.run, std::move(probes));
-      } catch (const DataError& error) {
-        problems.push_back(concat(error.what(), "; the run is shown without its probes"));
-      }
-    }
-    if (full && !first_seeds) {  // other seeds of some rows only would be a puzzle
-      left_out += matrices.size();
-      matrices.clear();
-    }
-    for (auto& [run, probes] : matrices) (*run)["probes"] = std::move(probes);
-  }
-  if (left_out > 0)
-    problems.push_back(concat("probes of ", left_out, " runs are left out: those of a page take ", kMostProbeBytes / 1'000'000,
-                              " MB at most; name fewer runs to see them"));
+/// Of every run that was found, in their order.
+std::vector<Json> train_records(const std::vector<FoundRecord>& runs, std::size_t points, Problems& problems) {
+  std::vector<Json> trains(runs.size());
+  std::vector<Problems> told(runs.size());
+  read_at_once(runs.size(),
+               [&](std::size_t i) { trains[i] = train_record(runs[i].json, runs[i].name, runs[i].folder, points, told[i]); });
+  for (const Problems& some : told) problems.insert(problems.end(), some.begin(), some.end());
+  return trains;
 }
 
 Json shipped_claims() {
@@ -155,8 +128,7 @@ Json arrangements_of(const Gathered& all, const ReportRequest& request, std::vec
 Json document_of(Gathered& all, const ReportRequest& request, Report& report) {
   const std::size_t points = run_count(all) > kManyRuns ? kPointsOfMany : kPoints;
   for (LabRecord& lab : all.labs) add_lab_curves(lab, points, report.problems);
-  std::vector<Json> trains;
-  for (const FoundRecord& run : all.runs) trains.push_back(train_record(run.json, run.name, run.folder, points, report.problems));
+  std::vector<Json> trains = train_records(all.runs, points, report.problems);
   add_probes(probe_jobs(all, trains), report.problems);
   Json arrangements = arrangements_of(all, request, trains);
   Json labs = Json::array();

@@ -75,7 +75,7 @@ std::string outcome(const Json& some, std::string_view where) {
   if (has_tokens(o)) o.model.vocab = 1;
   if (is(o, {ModelKind::mlp})) o.model.features = 1;
   if (is(o, {ModelKind::mlp, ModelKind::classifier})) o.model.classes = 1;
-  o.model = completed(o.model);
+  o.model = completed(o.model, option_or_field);
   return to_json(o);
 }
 

@@ -99,10 +99,6 @@ class SgdOptimizer final : public ElementwiseOptimizer<T> {
   }
 };
 
-void require_number(const char* field, double value, bool ok, const char* allowed) {
-  require(std::isfinite(value) && ok, "optimizer: ", field, " is ", value, "; it must be ", allowed);
-}
-
 }  // namespace
 
 const char* name_of(OptimizerKind kind) { return kNames.at(static_cast<std::size_t>(kind)).c_str(); }
@@ -113,14 +109,18 @@ OptimizerKind optimizer_named(const std::string& name) {
   return static_cast<OptimizerKind>(found - kNames.begin());
 }
 
-void check(const OptimizerOptions& o) {
+void check(const OptimizerOptions& o, FieldWords words) {
+  const auto called = [&](const char* field) { return words ? words(field) : concat("optimizer: ", field); };
+  const auto require_number = [&](const char* field, double value, bool ok, const char* allowed) {
+    if (!std::isfinite(value) || !ok) refuse(called(field), " is ", value, "; it must be ", allowed);
+  };
   require_one_of("optimizer", "kind", o.kind, "OptimizerKind", {"sgd", "adam", "adamw", "radam", "adafactor"});
   require_number("beta1", o.beta1, o.beta1 >= 0 && o.beta1 < 1, "from 0 to below 1");
   require_number("beta2", o.beta2, o.beta2 >= 0 && o.beta2 < 1, "from 0 to below 1");
   require_number("eps", o.eps, o.eps >= 1e-37, "at least 1e-37: a float 0 would divide 0 by 0");
   require_number("momentum", o.momentum, o.momentum >= 0 && o.momentum < 1, "from 0 to below 1");
-  require(!o.nesterov || o.kind != OptimizerKind::sgd || o.momentum > 0, "optimizer: nesterov without momentum has no meaning; ",
-          "give a momentum between 0 and 1");
+  if (o.nesterov && o.kind == OptimizerKind::sgd && o.momentum == 0)
+    refuse(called("nesterov"), " without momentum has no meaning; give a momentum between 0 and 1");
   require_number("weight_decay", o.weight_decay, o.weight_decay >= 0, "from 0 on");
   require_number("update_clip", o.update_clip, o.update_clip >= 1, "at least 1");
   require_number("beta2_power", o.beta2_power, o.beta2_power >= 0 && o.beta2_power <= 1, "from 0 to 1");

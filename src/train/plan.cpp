@@ -98,6 +98,11 @@ std::string option_name(std::string name) {
   return "--" + name;
 }
 
+std::string option_or_field(std::string field) {
+  const std::vector<OptionText> options = option_texts();
+  return std::ranges::find(options, field, &OptionText::name) == options.end() ? field : option_name(field);
+}
+
 void check(const RunOptions& o) {
   for (const auto& [name, value] : counts(o)) require(*value > 0, option_name(name), " is 0; it must be at least 1");
   require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
@@ -110,6 +115,9 @@ void check(const RunOptions& o) {
           "; it must be a number from 0 on");
   require(o.label_smoothing >= 0 && o.label_smoothing < 1, "--label-smoothing is ", o.label_smoothing,
           "; it must be 0 or more and below 1");
+  require(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "--clip-grad-norm is ", o.clip_grad_norm,
+          "; it must be a number from 0 on (0: no clipping)");
+  check(o.optimizer, option_or_field);
   const std::size_t warmup = o.warmup_steps.value_or(0);
   require(warmup <= o.steps, "--warmup-steps is ", warmup, "; it must be 0 ... ", o.steps,
           " (--steps), or the learning rate never gets as high as --lr");

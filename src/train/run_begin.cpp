@@ -30,7 +30,7 @@ bool Run::prepare() {
   data_paths_ = absolute_paths(here.data);
   options_ = resumed_ ? given.options : planned(given, source_->facts());
   source_->fill(options_.model);
-  options_.model = completed(options_.model);
+  options_.model = completed(options_.model, option_or_field);
   data_ = source_->datasets(options_);
   if (options_.validation <= 0) data_.validation.reset();
   state_.fingerprint = source_->fingerprint();

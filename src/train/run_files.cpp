@@ -2,8 +2,6 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <chrono>
-#include <ctime>
 #include <fstream>
 
 #include "addnorm/core/machine.h"
@@ -11,6 +9,7 @@
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "core/utc.h"
 #include "train/metrics_line.h"
 
 namespace addnorm {
@@ -44,14 +43,6 @@ Json machine_facts() {
   facts["memory_mib"] = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
   facts["compiler"] = __VERSION__;
   return facts;
-}
-
-std::string utc_now() {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm parts{};
-  gmtime_r(&now, &parts);
-  char text[32];
-  return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
 void compare(const Json& before, const Json& now, const std::string& path, std::vector<FieldDifference>& found) {

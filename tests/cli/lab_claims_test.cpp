@@ -1,6 +1,7 @@
 // addnorm lab claims as a person calls it.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 
@@ -19,11 +20,12 @@ Ended run(const TemporaryFolder& folder, std::vector<std::string> arguments) {
 }
 bool says(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
-TEST(LabClaims, RefuseUnknownIdsWithTheList) {
+TEST(LabClaims, AnswerAnUnknownIdInALine) {
   const TemporaryFolder folder;
   const Ended ended = run(folder, {"--only", "S11,S99"});
   EXPECT_EQ(ended.code, 2);
-  EXPECT_TRUE(says(ended.err, "unknown claim 'S99'; known: S01, S02")) << ended.err;
+  EXPECT_TRUE(says(ended.err, "no claim S99; nearest: S74; there are S01 ... S74 and C1 ... C37")) << ended.err;
+  EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
   EXPECT_FALSE(fs::exists(folder.path / "runs"));
 }
 

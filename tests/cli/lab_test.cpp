@@ -321,12 +321,16 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   refused({"lab", "--layers", "6,,8"}, {"--layers", "comma too many"});
   refused({"lab", "--layers", ""}, {"--layers", "empty"});
   refused({"lab", "--layers", "6,x"}, {"--layers", "'x' is not a whole number"});
-  refused({"lab", "--layers", "6,0"}, {"layers"});
+  refused({"lab", "--layers", "6,0"}, {"--layers is 0; it must be 1 ... 1000000"});
+  refused({"lab", "--heads", "0"}, {"--heads is 0; it must be 1 ... "});
+  refused({"preflight", "--d-model", "0"}, {"preflight: --d-model is 0; it must be 1 ... "});
   refused({"lab", "--layers", "6,1000000", "--d-model", "4096"}, {"memory", "1000000"}, 1);
   refused({"lab", "--lerning-rate", "1"}, {"unknown option", "did you mean --lr?"});
   refused({"lab", "--seeds", "0"}, {"--seeds is 0"});
   refused({"lab", "--data", "nowhere.txt"}, {"nowhere.txt"}, 1);
   refused({"lab", "--grid", "nowhere.json"}, {"nowhere.json"});
+  folder.write("empty.json", "{}");
+  refused({"lab", "--grid", "empty.json"}, {"empty.json: nothing is said of any run", "\"grid\"", "\"rows\"", "\"base\""});
   folder.write("bad.json", "{\"grid\": {\"layers\": [}}");
   refused({"lab", "--grid", "bad.json"}, {"bad.json", "not JSON", "line 1"});
   folder.write("list.json", "{\"grid\": {\"layers\": [2]}}");

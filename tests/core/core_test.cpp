@@ -8,6 +8,7 @@
 #include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
 #include "core/bytes.h"
+#include "core/utc.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -35,6 +36,14 @@ TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape[Shape::kMaxRank]); }, {"axis 8", "[2, 3]"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([] { static_cast<void>(Shape{}.back()); }, {"axis 0", "[]", "0 axes"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape.with(2, 1)); }, {"axis 2", "[2, 3]"}));
+}
+
+TEST(Utc, IsWrittenAsRecordsHaveIt) {
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00Z");
+  EXPECT_EQ(utc_text(951782399), "2000-02-28T23:59:59Z");
+  EXPECT_EQ(utc_text(1709164800), "2024-02-29T00:00:00Z");
+  EXPECT_EQ(utc_now().size(), utc_text(0).size());
+  EXPECT_EQ(utc_today().size(), 10u);
 }
 
 TEST(Bytes, SaysWhatAPersonCanRead) {

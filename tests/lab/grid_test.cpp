@@ -76,6 +76,9 @@ TEST(GridSpec, LeavesOutDefaultsThatWouldHaveNoEffect) {
 TEST(GridSpec, RefusesNonsenseAndNamesThePlace) {
   expect_in(grid_refusal("{\"grid\": "), {"my.json", "not JSON", "line 1"});
   expect_in(grid_refusal("[]"), {"my.json", "a grid is an object"});
+  for (const char* empty : {"{}", R"({"grid": {}})", R"({"seeds": 2, "name": "mine"})", R"({"base": {}, "with_warmup": 20})"})
+    expect_in(grid_refusal(empty), {"my.json: nothing is said of any run", "\"grid\"", "\"rows\"", "\"acts\"", "\"base\""});
+  expect_in(grid_refusal(R"({"acts": [{"rows": [{}]}, {"name": "two"}]})"), {"my.json: acts[1]: nothing is said of any run"});
   expect_in(grid_refusal(R"({"gird": {}})"), {"gird", "did you mean grid?"});
   expect_in(grid_refusal(R"({"grid": {"layers": []}})"), {"my.json", "grid.layers is empty"});
   expect_in(grid_refusal(R"({"grid": {"layerz": [2]}})"), {"grid.layerz", "unknown field 'layerz'", "did you mean layers?"});
@@ -87,6 +90,11 @@ TEST(GridSpec, RefusesNonsenseAndNamesThePlace) {
   expect_in(grid_refusal(R"({"seeds": 0})"), {"seeds is 0", "1 ... 100"});
   expect_in(grid_refusal(R"({"acts": []})"), {"acts", "one part or more"});
   expect_in(grid_refusal(R"({"acts": [{"grid": {"optimizer": ["adamm"]}}]})"), {"acts[0].grid.optimizer[0]", "adamm", "adamw"});
+}
+
+TEST(GridSpec, MayBeOneRow) {
+  EXPECT_EQ(grid_from_json(R"({"base": {"layers": 6}})", "g").rows.size(), 1u);
+  EXPECT_EQ(grid_from_json(R"({"rows": [{}]})", "g").rows.size(), 1u);
 }
 
 TEST(DefaultLab, HasThreeActs) {

@@ -64,6 +64,18 @@ class Commands(unittest.TestCase):
         self.assertEqual(complaints("Try `addnorm lab --oot x`.\n\n```\naddnorm lab claims --out y\n```\n"),
                          ["README.md:1: addnorm lab has no option --oot", "README.md:4: addnorm lab claims has no option --out"])
 
+    def test_a_command_goes_on_behind_a_backslash(self):
+        self.assertEqual(complaints("\n    ./addnorm lab --out x \\\n        --oot\n"), ["README.md:3: addnorm lab has no option --oot"])
+
+    def test_what_stands_behind_dots_or_a_pipe_is_looked_at_too(self):
+        self.assertEqual(complaints("Or `addnorm lab [--layers ... --oot ...]`.\n\n    cat x | ./addnorm lab --in -\n"),
+                         ["README.md:1: addnorm lab has no option --oot", "README.md:3: addnorm lab has no option --in"])
+
+    def test_an_option_that_no_command_and_no_script_has_is_found_in_a_sentence(self):
+        scripts = {"scripts/test": "case $1 in --full) ;; esac"}
+        self.assertEqual(complaints("`--out x`, `--only`, `--full`, `--arrangements` and `--oot PATH`\n", scripts),
+                         ["README.md:1: no command has an option --oot"])
+
     def test_a_script_that_is_not_there_is_found(self):
         self.assertEqual(complaints("\n    ./scripts/tset --full\n"), ["README.md:2: there is no scripts/tset"])
 

@@ -106,7 +106,34 @@ TEST(Metrics, LeaveOutWhatWasRolledBackOrWrittenTwice) {
   EXPECT_EQ(metrics.steps[1].loss, 2.5);
   EXPECT_EQ(metrics.validation_losses, std::vector<double>{2.25});
   EXPECT_EQ(metrics.stopped, "the loss is not finite");
-  EXPECT_EQ(metrics.broken, 1u) << "a last line that is being written is not broken";
+  EXPECT_EQ(metrics.flaws.text(), "line 6 is no JSON object; line 9, the last, breaks off");
+}
+
+TEST(Metrics, TakeALastLineThatIsWholeButForItsEnd) {
+  const TemporaryFolder folder;
+  const std::string two = line(1, "3") + line(2, "2.5");
+  const Metrics metrics = read_metrics(folder.write("metrics.jsonl", two.substr(0, two.size() - 1)));
+  EXPECT_EQ(metrics.steps.size(), 2u);
+  EXPECT_FALSE(metrics.flaws.any());
+  for (std::size_t cut = 1; cut < line(2, "2.5").size() - 1; ++cut) {  // in the middle of the second line
+    const Metrics fewer = read_metrics(folder.write("metrics.jsonl", two.substr(0, line(1, "3").size() + cut)));
+    EXPECT_EQ(fewer.steps.size(), 1u);
+    EXPECT_EQ(fewer.flaws.text(), "line 2, the last, breaks off");
+  }
+}
+
+TEST(Metrics, OfAnyOtherWritingAreReadTheSame) {
+  const TemporaryFolder folder;
+  const Metrics metrics =
+      read_metrics(folder.write("metrics.jsonl",
+                                "\n{ \"loss\" : 2.5e0 ,\t\"note\":[1,{\"a\":\"\\u00e9\"}], \"step\":7, \"tokens\": 8 }\r\n"
+                                "{\"step\":8,\"stopped\":\"an \\\"odd\\\" end \u00e9\"}\n"));
+  ASSERT_EQ(metrics.steps.size(), 1u);
+  EXPECT_EQ(metrics.steps[0].step, 7u);
+  EXPECT_EQ(metrics.steps[0].loss, 2.5);
+  EXPECT_EQ(metrics.steps[0].tokens, 8);
+  EXPECT_TRUE(std::isnan(metrics.steps[0].seconds));
+  EXPECT_EQ(metrics.stopped, "an \"odd\" end \u00e9");
 }
 
 TEST(ShorterCurve, WeighsByStepsAndKeepsTheEnd) {
@@ -134,7 +161,7 @@ TEST(ProbeMatrices, HaveARowPerRecordAndSayWhatWasLeftOut) {
   const TemporaryFolder folder;
   std::string lines;
   for (std::size_t step = 1; step <= 100; ++step) lines += probe_line(step, 300);
-  const Json all = probe_matrices(folder.write("probes.jsonl", lines), {.records = 60, .units = 256});
+  const Json all = probe_matrices(folder.write("probes.jsonl", lines), {.records = 60, .units = 256}).stacks;
   ASSERT_EQ(all.size(), 1u);
   const Json& stack = all.array_items().front();
   EXPECT_EQ(stack["step"].size(), 60u);
@@ -148,11 +175,19 @@ TEST(ProbeMatrices, HaveARowPerRecordAndSayWhatWasLeftOut) {
   EXPECT_FALSE(stack.contains("spread")) << "it was not recorded";
 }
 
+TEST(ProbeMatrices, KeepWhatStandsBeforeACut) {
+  const TemporaryFolder folder;
+  const std::string two = probe_line(1, 3) + probe_line(2, 3), more = probe_line(4, 3);
+  const ProbeMatrices all = probe_matrices(folder.write("probes.jsonl", two + more.substr(0, more.size() / 2)));
+  EXPECT_EQ(all.stacks.array_items().front()["step"].dump(), "[1,2]");
+  EXPECT_EQ(all.flaws.text(), "line 3, the last, breaks off");
+}
+
 TEST(ProbeMatrices, HaveThreeFullRecordsInPlainNumbers) {
   const TemporaryFolder folder;
   std::string lines;
   for (std::size_t step = 1; step <= 100; ++step) lines += probe_line(step, 2, step % 10 == 0);
-  const Json all = probe_matrices(folder.write("probes.jsonl", lines));
+  const Json all = probe_matrices(folder.write("probes.jsonl", lines)).stacks;
   const Json& full = all.array_items().front()["full"];
   ASSERT_EQ(full.size(), 3u);
   EXPECT_EQ(full.array_items().front()["step"].whole(), 10u);
@@ -162,7 +197,9 @@ TEST(ProbeMatrices, HaveThreeFullRecordsInPlainNumbers) {
 
 TEST(ProbeMatrices, AreEmptyForAFileWithoutRecords) {
   const TemporaryFolder folder;
-  EXPECT_EQ(probe_matrices(folder.write("probes.jsonl", "{}\n[]\nnull\n{\"step\":1,\"stacks\":[7]}\n")).size(), 0u);
+  const ProbeMatrices none = probe_matrices(folder.write("probes.jsonl", "{}\n[]\nnull\n{\"step\":1,\"stacks\":[7]}\n"));
+  EXPECT_EQ(none.stacks.size(), 0u);
+  EXPECT_EQ(none.flaws.text(), "line 2 is no JSON object, nor is 1 other");
   EXPECT_THROW(probe_matrices(folder.path / "missing.jsonl"), DataError);
 }
 

@@ -7,6 +7,7 @@
 #include "core/json.h"
 #include "support/folder.h"
 #include "support/near.h"
+#include "support/threads.h"
 
 namespace addnorm {
 namespace {
@@ -146,6 +147,49 @@ TEST_F(Reports, ShowARunWithoutMetricsAndSaySo) {
   EXPECT_TRUE(told(report, "book/metrics.jsonl"));
   EXPECT_TRUE(told(report, "run-1/metrics.jsonl"));
   EXPECT_EQ(data_of(report)["trains"].array_items()[0]["curve"]["step"].size(), 0u);
+}
+
+TEST_F(Reports, SayWhichLineOfWhichFileBreaksOffAndShowTheOthers) {
+  const std::string probe = R"({"step":1,"stacks":[{"name":"stack","units":["a"],"spread":[0.5,0.25]}]})";
+  for (const fs::path& place : {run("book"), lab("one") / "run-1"}) {
+    folder.write(place / "metrics.jsonl", kMetrics + R"({"step":3,"lo)");
+    folder.write(place / "probes.jsonl", probe + "\n" + probe.substr(0, 40));
+  }
+  const Report report = report_of({folder.path / "book", folder.path / "one"});
+  EXPECT_EQ(report.problems.size(), 3u);
+  EXPECT_TRUE(told(report, "book/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
+  EXPECT_TRUE(told(report, "one/run-1/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
+  EXPECT_TRUE(
+      told(report, "one/run-1/probes.jsonl: line 2, the last, breaks off (and 1 more like it); the other lines are shown"));
+  const Json data = data_of(report);
+  const Json &train = data["trains"].array_items()[0], &of_lab = data["labs"].array_items()[0]["runs"].array_items()[0];
+  for (const Json* shown : {&train, &of_lab}) {
+    EXPECT_EQ((*shown)["curve"].dump(), R"({"step":[1,2],"loss":[3.5,2.5]})");
+    EXPECT_EQ((*shown)["probes"].array_items()[0]["step"].dump(), "[1]");
+  }
+}
+
+TEST_F(Reports, AreTheSameForAnyNumberOfThreads) {
+  Json rows = Json::array(), runs = Json::array();
+  for (int i = 0; i < 70; ++i) {  // more than are read at once, and each with something else to tell
+    rows.push_back(Json{{"label", concat("row ", i)}, {"arrangement", "pre-ln"}, {"runs", Json::array({i})}});
+    runs.push_back(Json{{"folder", concat("run-", i)}, {"state", "done"}});
+    const std::string stack = concat(R"([{"name":"stack","units":["a"],"spread":[)", i, ",", i + 1, "]}]");
+    if (i % 7 > 0)
+      folder.write(concat("many/run-", i, "/probes.jsonl"), concat("{\"step\":", i + 1, ",\"stacks\":", stack, "}\n"));
+    if (i % 5 > 0) folder.write(concat("many/run-", i, "/metrics.jsonl"), concat(kMetrics, "{\"step\":3,\"loss\":", i, "}\n{"));
+    folder.write(concat("book-", i % 3, "/metrics.jsonl"), kMetrics + (i % 2 ? "{" : ""));
+    folder.write(concat("book-", i % 3, "/run.json"), kRun);
+  }
+  const fs::path many = folder.write("many/lab.json", Json{{"rows", rows}, {"runs", runs}}.dump()).parent_path();
+  const auto read = [&] { return report_of({many, folder.path / "book-0", folder.path / "book-1", folder.path / "book-2"}); };
+  const Report first = read();
+  EXPECT_TRUE(told(first, "run-0/metrics.jsonl")) << "the first by number";
+  test::with_every_thread_count([&] {
+    const Report again = read();
+    EXPECT_EQ(again.html, first.html);
+    EXPECT_EQ(again.problems, first.problems);
+  });
 }
 
 TEST_F(Reports, ReadNoRunOutsideTheFolderOfItsLab) {

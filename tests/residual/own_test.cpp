@@ -151,18 +151,9 @@ TEST(Readme, HoldsTheProgramThatRunsHere) {
       << "README.md does not hold the text of examples/residual_unit.cpp";
 }
 
-TEST(AddingAnArrangement, ShowsTheFilesOfTheExamples) {
-  const std::string guide = text_of_file("docs/adding-an-arrangement.md");
-  EXPECT_NE(guide.find("```json\n" + text_of_file("examples/halved.json") + "```"), std::string::npos);
-  const std::string fading = text_of_file("examples/fading.h");
-  for (std::size_t at = guide.find("```cpp\n"); at != std::string::npos; at = guide.find("```cpp\n", at + 1)) {
-    const std::size_t begin = at + 7, end = guide.find("```", begin);
-    const std::string block = guide.substr(begin, end - begin);
-    const bool known = fading.find(block) != std::string::npos ||
-                       text_of_file("src/residual/catalogue.cpp").find(block) != std::string::npos ||
-                       text_of_file("tests/residual/own_test.cpp").find(block) != std::string::npos;
-    EXPECT_TRUE(known) << "a block that stands in no tested file:\n" << block;
-  }
+TEST(AddingAnArrangement, ShowsTheRowOfTheExamples) {
+  EXPECT_NE(text_of_file("docs/adding-an-arrangement.md").find("```json\n" + text_of_file("examples/halved.json") + "```"),
+            std::string::npos);
 }
 
 // Arrangements under a name of one's own.

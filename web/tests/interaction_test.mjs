@@ -1,6 +1,6 @@
 // Hover, click, sliders, files.
 import { readFileSync } from 'node:fs';
-import { drawn, open, views_of } from './browser.mjs';
+import { drawn, open, read_data, views_of } from './browser.mjs';
 import { expect, Skip, test } from './harness.mjs';
 
 async function at_view(context, view, more = '') {
@@ -35,6 +35,45 @@ test('a heat map tells its cell on hover, and a click opens the history of that 
   expect(!problems.length, problems.join('\n'));
   await page.close();
 });
+
+/** Of the first map: what stands along its steps, and where. */
+async function step_axis(page) {
+  return page.$eval('.heat', (map) => ({
+    label: map.querySelector('.axis-label').textContent,
+    cells: map.querySelector('image').getBoundingClientRect().toJSON(),
+    ticks: Array.from(map.querySelectorAll('.tick-text'), (t) => ({ text: t.textContent, box: t.getBoundingClientRect().toJSON() }))
+      .filter(({ text }) => /^\d/.test(text))
+      .map(({ text, box }) => ({ step: Number(text.replace(/,/g, '')), x: box.left + box.width / 2 })),
+  }));
+}
+
+for (const [choice, place] of [
+  ['log', Math.log],
+  ['linear', (step) => step],
+])
+  test(`the steps of a heat map lie where a ${choice} scale has them`, async (context) => {
+    const { page } = await at_view(context, 'maps', `&steps=${choice}`);
+    await page.locator('.heat').first().scrollIntoViewIfNeeded();
+    const { label, cells, ticks } = await step_axis(page);
+    expect(/log/.test(label) === (choice === 'log'), `the axis is called "${label}"`);
+    expect(ticks.length >= 3, `${ticks.length} ticks`);
+    const [first, last] = [ticks[0], ticks[ticks.length - 1]];
+    const pixels = (last.x - first.x) / (place(last.step) - place(first.step));
+    for (const { step, x } of ticks) {
+      const expected = first.x + pixels * (place(step) - place(first.step));
+      expect(Math.abs(x - expected) < 1.5, `step ${step} stands at ${x}, not at ${expected}`);
+    }
+    // Under the pointer is the record nearest to the step that the axis says.
+    const rows = read_data(context.file).labs[0];
+    const steps = rows.runs[rows.rows[0].runs[0]].probes[0].step;
+    for (const { step, x } of ticks) {
+      await page.mouse.move(Math.min(Math.max(x, cells.left + 1), cells.right - 1), cells.top + 20);
+      const told = Number(/step (\d+)/.exec(await page.textContent('.tooltip'))?.[1]);
+      const distance = (s) => Math.abs(place(s) - place(step));
+      expect(distance(told) <= Math.min(...steps.map(distance)) + 1.5 / pixels, `above step ${step} stands the record of ${told}`);
+    }
+    await page.close();
+  });
 
 test('all maps of a view share one colour scale', async (context) => {
   const { page } = await at_view(context, 'maps', '&metric=stream_rms');
@@ -120,6 +159,12 @@ test('a figure is saved as SVG and its data as CSV', async (context) => {
 test('claims are found by words', async (context) => {
   const { page } = await at_view(context, 'claims');
   const all = (await page.$$('.claim')).length;
+  const ids = await page.$$eval('.claim', (claims) => claims.map((c) => /[A-Z]\d+/.exec(c.textContent)[0]));
+  const numbers = ids.filter((id) => id[0] === ids[0][0]).map((id) => Number(id.slice(1)));
+  expect(
+    numbers.every((n, i) => i === 0 || n > numbers[i - 1]),
+    `not by number: ${ids.slice(0, 12).join(', ')}`,
+  );
   await page.fill('input[type=search]', 'warm-up');
   const some = (await page.$$('.claim')).length;
   expect(some > 0 && some < all, `${some} of ${all}`);

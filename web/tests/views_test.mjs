@@ -49,6 +49,26 @@ test('every view renders 400 pixels wide without scrolling sideways', async (con
   await page.close();
 });
 
+test('every tab is in sight on a screen of any width', async (context) => {
+  const { page } = await open(context);
+  const views = await views_of(page);
+  for (const width of [320, 400, 500, 640, 700, 900]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.evaluate(() => scrollTo(0, 0));
+    const hidden = await page.$$eval('.tabs a', (tabs) =>
+      tabs
+        .filter((tab) => {
+          const box = tab.getBoundingClientRect();
+          const seen = document.elementFromPoint(box.left + box.width / 2, box.top + box.height / 2);
+          return seen !== tab || box.left < 0 || box.right > innerWidth || box.height < 24;
+        })
+        .map((tab) => tab.textContent),
+    );
+    expect(!hidden.length, `${width} pixels wide: ${hidden.join(', ')} of ${views.length} tabs cannot be seen`);
+  }
+  await page.close();
+});
+
 test('every topic of Learn has words, and its figures are drawn', async (context) => {
   const { page, problems } = await open(context, 'view=learn');
   const topics = await topics_of(page);

@@ -18,6 +18,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 /// "unknown arrangement 'preln2'; did you mean pre-ln? known: post-ln, pre-ln". `what` says what kind of name it is.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
 
+/// What a field is called in a message: "d_model" -> "--d-model".
+using FieldWords = std::string (*)(std::string field);
+
 /// "post-ln, pre-ln".
 std::string listed(std::span<const std::string> names);
 

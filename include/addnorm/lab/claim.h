@@ -92,7 +92,7 @@ struct Claim {
 
 /// All of them: S-claims in the order of the texts, then C-claims by number.
 const std::vector<Claim>& claims();
-/// "s7" is S07. An unknown id is a UsageError with the list.
+/// "s7" is S07. An unknown id is a UsageError with the nearest, and with the first and last of each kind.
 const Claim& claim_named(std::string_view id);
 
 /// A statement that is not among the claims.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/feed_forward.h"
 #include "addnorm/nn/positions.h"
@@ -79,7 +80,8 @@ struct ModelConfig {
 };
 
 /// With every size that follows from others filled in, and checked: a UsageError names the field, its value and what is allowed.
-ModelConfig completed(ModelConfig config);
+/// `words`: what fields are called in it; null: by their names here.
+ModelConfig completed(ModelConfig config, FieldWords words = nullptr);
 
 /// Every field that is not at its default; model_config_from_json reads it back. A DataError names the place, the field, its
 /// value and what is allowed; an unknown field is answered with the nearest. The words of Hugging Face (hidden_size,

@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/nn/module.h"
 
 namespace addnorm {
@@ -43,8 +44,8 @@ struct OptimizerOptions {
   double eps1 = 0x1p-23;        ///< adafactor: least root of the second moment, and least mean of its rows
   double eps2 = 1e-3;           ///< adafactor: least RMS of a parameter that its steps are proportional to
 };
-/// A UsageError names the field, its value and what is allowed.
-void check(const OptimizerOptions& options);
+/// A UsageError names the field, its value and what is allowed. `words`: what fields are called in it; null: by their names here.
+void check(const OptimizerOptions& options, FieldWords words = nullptr);
 /// What people usually take for a kind: no decay where it would join the gradient, beta2 and decay of AdamW as above.
 OptimizerOptions usual_options(OptimizerKind kind);
 

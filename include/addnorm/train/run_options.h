@@ -59,6 +59,8 @@ struct RunOptions {
 std::string with_article(ModelKind kind);
 /// "batch_size" -> "--batch-size".
 std::string option_name(std::string name);
+/// The same where the command line has it; a field that only files can set stays as it is: "d_head".
+std::string option_or_field(std::string field);
 /// Which of them may be another after a run was resumed: they change no bit of what is learned as long as nothing goes wrong.
 /// `steps` is among them, but a schedule that depends on it must be asked for explicitly.
 bool may_change(std::string_view name);

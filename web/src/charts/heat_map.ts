@@ -1,9 +1,11 @@
-// Depth against step as colours. The cells are one small picture, scaled up, so that many maps stay quick.
+// Depth against step as colours. The cells are one small picture, scaled up, so that many maps stay quick: a row of it for each
+// place, and as many columns as it takes to draw the narrowest records.
 import { interpolateViridis } from 'd3-scale-chromatic';
 import { h, svg } from '../dom';
 import { short } from '../numbers';
 import type { Matrix, Metric } from '../metrics';
 import * as tooltip from '../tooltip';
+import { column_at, even_columns, step_columns, type Columns, type StepAxis } from './columns';
 import { log_ticks, sound, tick_text, type Scale } from './axes';
 import { chart_root } from './root';
 import { scaleLinear, scaleLog } from 'd3-scale';
@@ -24,17 +26,25 @@ const kTable: [number, number, number][] = Array.from({ length: 256 }, (_, i) =>
   return [hex >> 16, (hex >> 8) & 255, hex & 255];
 });
 
-function picture(matrix: Matrix, range: [number, number], log: boolean): string {
+/** Which column each pixel of a row is of: two for each of the screen's. */
+function pixels_of(columns: Columns): number[] {
+  const width = columns.edges[columns.edges.length - 1];
+  const count = Math.max(1, Math.round(2 * width));
+  return Array.from({ length: count }, (_, i) => column_at(columns, ((i + 0.5) * width) / count));
+}
+
+function picture(matrix: Matrix, columns: Columns, range: [number, number], log: boolean): string {
+  const pixels = pixels_of(columns);
   const canvas = document.createElement('canvas');
-  canvas.width = matrix.columns;
+  canvas.width = pixels.length;
   canvas.height = matrix.rows;
   const context = canvas.getContext('2d');
   if (!context) return '';
-  const image = context.createImageData(matrix.columns, matrix.rows);
+  const image = context.createImageData(pixels.length, matrix.rows);
   for (let r = 0; r < matrix.rows; ++r)
-    for (let c = 0; c < matrix.columns; ++c) {
-      const share = share_of(matrix.at(c, matrix.rows - 1 - r), range, log); // the top of the stack is the top of the picture
-      const at = 4 * (r * matrix.columns + c);
+    for (let i = 0; i < pixels.length; ++i) {
+      const share = share_of(matrix.at(pixels[i], matrix.rows - 1 - r), range, log); // the top of the stack is the top of the picture
+      const at = 4 * (r * pixels.length + i);
       if (Number.isNaN(share)) continue; // see-through
       const [red, green, blue] = kTable[Math.round(share * 255)];
       image.data.set([red, green, blue, 255], at);
@@ -52,8 +62,9 @@ export interface HeatMap {
   chosen?: { column: number; row: number };
   /** A cell was clicked, or Enter pressed on it. */
   choose?: (column: number, row: number) => void;
+  /** How steps are spaced. Without it columns are no steps, and of one width. */
+  axis?: StepAxis;
   x_label?: string;
-  row_labels?: string;
   column_name?: (column: number) => string;
 }
 
@@ -64,7 +75,9 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     bottom = 32;
   const height = map.height ?? 190;
   const inner = { width: width - left - 6, height: height - top - bottom };
-  const cell = { width: inner.width / matrix.columns, height: inner.height / matrix.rows };
+  const columns = map.axis ? step_columns(matrix.step, inner.width, map.axis) : even_columns(matrix.columns, inner.width);
+  const width_of = (c: number): number => columns.edges[c + 1] - columns.edges[c];
+  const cell_height = inner.height / matrix.rows;
   const root = chart_root(
     width,
     height,
@@ -77,36 +90,33 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     width: inner.width,
     height: inner.height,
     preserveAspectRatio: 'none',
-    href: picture(matrix, map.range, map.metric.log),
+    href: picture(matrix, columns, map.range, map.metric.log),
   });
   root.append(svg('rect', { class: 'void', x: left, y: top, width: inner.width, height: inner.height }), image);
 
-  const every = Math.max(1, Math.ceil(34 / cell.width));
-  for (let c = 0; c < matrix.columns; c += every)
-    root.appendChild(
-      svg(
-        'text',
-        { class: 'tick-text', x: left + (c + 0.5) * cell.width, y: top + inner.height + 13, 'text-anchor': 'middle' },
-        matrix.step[c],
-      ),
+  const bottom_edge = top + inner.height;
+  for (const { at, text } of columns.ticks)
+    root.append(
+      svg('line', { class: 'tick', x1: left + at, x2: left + at, y1: bottom_edge, y2: bottom_edge + 3 }),
+      svg('text', { class: 'tick-text', x: left + at, y: bottom_edge + 14, 'text-anchor': 'middle' }, text),
     );
   root.append(
-    svg('text', { class: 'axis-label', x: left + inner.width, y: height - 4, 'text-anchor': 'end' }, map.x_label ?? 'step'),
+    svg('text', { class: 'axis-label', x: left + inner.width, y: height - 4, 'text-anchor': 'end' }, map.x_label ?? (map.axis === 'log' ? 'step (log scale)' : 'step')),
     svg('text', { class: 'tick-text', x: left - 5, y: top + 9, 'text-anchor': 'end' }, 'top'),
     svg('text', { class: 'tick-text', x: left - 5, y: top + inner.height - 1, 'text-anchor': 'end' }, 'in'),
   );
   const frame = svg('rect', {
     class: 'cell',
-    width: Math.max(cell.width, 3),
-    height: Math.max(cell.height, 3),
+    height: Math.max(cell_height, 3),
     visibility: 'hidden',
   });
   root.appendChild(frame);
 
   let at = map.chosen ?? { column: matrix.columns - 1, row: 0 };
   const mark = (): void => {
-    frame.setAttribute('x', String(left + at.column * cell.width));
-    frame.setAttribute('y', String(top + (matrix.rows - 1 - at.row) * cell.height));
+    frame.setAttribute('x', String(left + columns.edges[at.column]));
+    frame.setAttribute('y', String(top + (matrix.rows - 1 - at.row) * cell_height));
+    frame.setAttribute('width', String(Math.max(width_of(at.column), 3)));
     frame.setAttribute('visibility', 'visible');
   };
   const tell = (x: number, y: number): void => {
@@ -123,8 +133,8 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
   };
   const find = (event: PointerEvent | MouseEvent): boolean => {
     const box = root.getBoundingClientRect();
-    const column = Math.floor(((event.clientX - box.left) * (width / box.width) - left) / cell.width);
-    const row = matrix.rows - 1 - Math.floor(((event.clientY - box.top) * (height / box.height) - top) / cell.height);
+    const column = column_at(columns, (event.clientX - box.left) * (width / box.width) - left);
+    const row = matrix.rows - 1 - Math.floor(((event.clientY - box.top) * (height / box.height) - top) / cell_height);
     if (column < 0 || row < 0 || column >= matrix.columns || row >= matrix.rows) return false;
     at = { column, row };
     return true;
@@ -161,8 +171,8 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     };
     const box = root.getBoundingClientRect();
     tell(
-      box.left + (left + at.column * cell.width) * (box.width / width),
-      box.top + (top + (matrix.rows - at.row) * cell.height) * (box.height / height),
+      box.left + (left + columns.edges[at.column]) * (box.width / width),
+      box.top + (top + (matrix.rows - at.row) * cell_height) * (box.height / height),
     );
   });
   return root;

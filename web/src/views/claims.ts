@@ -71,7 +71,10 @@ export function claim_item(claim: Claim, open = false): HTMLElement {
 }
 
 export function claims_view(data: ReportData): View {
-  const sets = (data.claims ?? []).filter((s) => s.claims?.length);
+  const by_number = new Intl.Collator('en', { numeric: true }); // C2 before C10
+  const sets = (data.claims ?? [])
+    .filter((s) => s.claims?.length)
+    .map((s) => ({ ...s, claims: [...s.claims].sort((a, b) => by_number.compare(a.id ?? '', b.id ?? '')) }));
   return {
     id: 'claims',
     title: 'Claims',

@@ -111,7 +111,7 @@ export function maps_view(): View {
     id: 'maps',
     title: 'Heat maps',
     empty: () => !labs.all().some((t) => probed(t).length),
-    watches: ['lab', 'stack', 'metric', 'seed', 'cell', 'act', 'maps'],
+    watches: ['lab', 'stack', 'metric', 'seed', 'steps', 'cell', 'act', 'maps'],
     draw(place) {
       const table = labs.current();
       const rows = probed(table);
@@ -120,7 +120,7 @@ export function maps_view(): View {
         h(
           'p',
           { class: 'lead' },
-          'Each map is one training run: left to right the steps, bottom to top the stack, from its input to its last unit. All maps share one colour scale.',
+          'Each map is one training run: left to right the steps, each column as wide as those it stands for; bottom to top the stack, from its input to its last unit. All maps share one colour scale.',
         ),
       );
       const metrics = kMetrics.filter((m) =>
@@ -143,6 +143,7 @@ export function maps_view(): View {
       const act = acts.length > 1 ? state.number('act', acts[0]) : -1;
       const of_act = act < 0 ? rows : rows.filter((r) => (r.act ?? 0) === act);
       const nth = state.number('seed', 0);
+      const axis = state.get('steps') === 'linear' ? 'linear' : 'log';
       const seeds = Math.max(1, ...of_act.map((r) => labs.runs_of(r).filter((run) => labs.probes_of(run)).length));
       const stacks = [
         ...new Set(of_act.flatMap((r) => labs.runs_of(r).flatMap((run) => (run.probes ?? []).map((p) => p.stack)))),
@@ -179,6 +180,15 @@ export function maps_view(): View {
               (value) => state.set({ seed: value, cell: '' }),
             )
           : null,
+        choose(
+          'Steps',
+          [
+            { value: 'log', text: 'on a log scale' },
+            { value: 'linear', text: 'evenly spaced' },
+          ],
+          axis,
+          (value) => state.set({ steps: value === 'log' ? '' : value }),
+        ),
       ];
       place.append(
         toggles(
@@ -231,6 +241,7 @@ export function maps_view(): View {
                     matrix,
                     metric,
                     range,
+                    axis,
                     chosen: column >= 0 && chosen ? { column, row: chosen.place } : undefined,
                     choose: (c, r) => state.set({ cell: `${row.index}.${r}.${matrix.step[c]}` }),
                   },
