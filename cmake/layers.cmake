@@ -18,22 +18,23 @@ function(addnorm_layer name)
   if(name MATCHES "^(core|kernels|gemm)$")
     addnorm_sanitized_loops(${target})
   elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)
-    # The preset clang does without all of this: there a file that forgot an include does not compile. One precompiled header serves
-    # all layers, so they are compiled alike: what takes time at run time is in the kernels, and the rest compiles faster at -O1.
+    # What takes time at run time is in the kernels, and the rest compiles faster at -O1. One precompiled header serves all layers, so
+    # they are compiled alike.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
-    if(name MATCHES "^(tensor|bench)$")  # bench has definitions of its own
+    if(ADDNORM_JOIN_SOURCES AND name MATCHES "^(tensor|bench)$")  # bench has definitions of its own
       target_precompile_headers(${target} PRIVATE <algorithm> <functional> <memory> <optional> <span> <sstream> <string> <vector>)
-    else()
+    elseif(ADDNORM_JOIN_SOURCES)
       target_precompile_headers(${target} REUSE_FROM addnorm_tensor)
     endif()
   endif()
   # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
   # also those without linkage. Kernels for several instruction sets include themselves once for each, and stay apart.
-  if(ADDNORM_QUICK_BUILD AND (ADDNORM_SIMD STREQUAL native OR NOT name MATCHES "^(kernels|gemm)$"))
+  # ADDNORM_ONE_BY_ONE, in the preset clang, does without both: there a file that forgot an include does not compile.
+  if(ADDNORM_JOIN_SOURCES AND (ADDNORM_SIMD STREQUAL native OR NOT name MATCHES "^(kernels|gemm)$"))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()
   addnorm_warnings(${target})
-  if(ADDNORM_QUICK_BUILD)  # two that complain only because the compiler sees several sources at once; the preset clang sees them one by one
+  if(ADDNORM_JOIN_SOURCES)  # two that complain only because the compiler sees several sources at once
     target_compile_options(${target} PRIVATE -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()

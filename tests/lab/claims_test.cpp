@@ -80,7 +80,9 @@ TEST(Claims, ThatThereAreNotAreAnsweredWithTheNearest) {
   for (const auto& [id, begin] : cases) EXPECT_EQ(refusal<UsageError>([&, given = id] { claim_named(given); }), begin + all);
 }
 
-// Everything that takes no training, as it comes out here. Three seeds instead of ten.
+// Everything that takes no training, as it comes out here. Three seeds instead of ten; under a sanitizer one, which runs the same
+// code and is too few for a verdict: the numbers are looked at without.
+constexpr std::size_t kSeeds = test::kSanitized ? 1 : 3;
 
 const std::map<std::string, std::string>& pinned() {
   static const std::map<std::string, std::string> all{
@@ -101,7 +103,7 @@ const std::map<std::string, std::string>& pinned() {
 const ClaimResult& result_of(const std::string& id) {
   static std::map<std::string, ClaimResult> all;
   auto found = all.find(id);
-  if (found == all.end()) found = all.emplace(id, run_claim(claim_named(id), {.seeds = 3})).first;
+  if (found == all.end()) found = all.emplace(id, run_claim(claim_named(id), {.seeds = kSeeds})).first;
   return found->second;
 }
 
@@ -111,6 +113,8 @@ TEST(Claims, AtInitialisationComeOutAsTheyAreKnownTo) {
     SCOPED_TRACE(claim.id);
     ASSERT_TRUE(pinned().contains(claim.id)) << "pin its verdict in this test";
     const ClaimResult& result = result_of(claim.id);
+    EXPECT_FALSE(result.verdict_text.empty());
+    if (test::kSanitized) continue;
     const std::string& want = pinned().at(claim.id);
     if (want == "true")
       EXPECT_EQ(result.verdict_text, want) << result.verdict.measured;
@@ -118,11 +122,12 @@ TEST(Claims, AtInitialisationComeOutAsTheyAreKnownTo) {
       EXPECT_NE(result.verdict.finding, Finding::no) << result.verdict.measured;
     else
       EXPECT_TRUE(result.verdict_text.starts_with(want)) << result.verdict_text << ": " << result.verdict.measured;
-    EXPECT_LT(result.cpu_seconds, test::kSanitized ? 600 : 30);
+    EXPECT_LT(result.cpu_seconds, 30);
   }
 }
 
 TEST(Claims, HaveTheNumbersThatFormulasPredict) {
+  if (test::kSanitized) GTEST_SKIP() << "skipped: means of three seeds, which only the builds without a sanitizer compute";
   const auto mean = [](const char* id, const char* name) { return result_of(id).values.mean(name); };
   EXPECT_NEAR(mean("S12", "post-ln") / std::pow(2, -12), 1, 0.25);  // 24 norms, each 1/sqrt(2)
   EXPECT_NEAR(mean("S41", "pre-ln-nofinal growth"), 0.5, 0.1);      // sqrt(1 + n)
@@ -156,10 +161,10 @@ TEST(ClaimResult, IsToldAsJson) {
     EXPECT_TRUE(json[name].is_string() && !json[name].text().empty()) << name;
   EXPECT_TRUE(json["seconds"].is_number());
   EXPECT_EQ(json["id"].text(), "S11");
-  EXPECT_EQ(json["seeds"].integer(), 3);
+  EXPECT_EQ(json["seeds"].integer(), static_cast<std::int64_t>(kSeeds));
   ASSERT_EQ(json["values"].size(), 2u);
   EXPECT_EQ(json["values"][0]["name"].text(), "x + F");
-  EXPECT_EQ(json["values"][0]["seeds"].integer(), 3);
+  EXPECT_EQ(json["values"][0]["seeds"].integer(), static_cast<std::int64_t>(kSeeds));
   ClaimResult broken{.values = made_up({{"loss", {std::nan("")}}}), .verdict_text = "false"};
   const Json told = parsed(to_json(claim_named("S01"), broken), "S01");
   EXPECT_TRUE(told["values"][0]["mean"].is_null());

@@ -78,9 +78,10 @@ class FailingRun : public testing::Test {
     std::filesystem::remove_all(folder());
   }
 
-  /// Allocation 0, `stride`, 2 * stride, ... of the run fails, until it makes fewer. How many it makes, to within a stride.
-  std::size_t with_failing_allocations(std::size_t stride) {
-    for (std::size_t number = 0;; number += stride) {
+  /// Allocation `first`, first + stride, first + 2 * stride, ... of the run fails, until it makes fewer. How many it makes, to
+  /// within a stride.
+  std::size_t with_failing_allocations(std::size_t stride, std::size_t first = 0) {
+    for (std::size_t number = first;; number += stride) {
       SCOPED_TRACE(concat("allocation ", number));
       run_with<FailingAllocation>(number);
       const bool happened = FailingAllocation::happened();
