@@ -40,7 +40,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
   options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
-  if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
+  if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
   return options;

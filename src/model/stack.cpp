@@ -13,7 +13,7 @@ MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer
                            .d_head = config.d_head,
                            .cross = cross,
                            .causal = !cross && (kind == StackKind::decoder || kind == StackKind::decoder_only),
-                           .bias = config.bias,
+                           .bias = config.attention_bias.value_or(config.bias),
                            .qk_norm = qk_norm_of(config),
                            .qk_norm_span = config.qk_norm_span,
                            .inner_norm = wanted.inner_norm,

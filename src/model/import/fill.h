@@ -1,0 +1,15 @@
+// The values of a file in their places.
+#pragma once
+
+#include "model/import/layout.h"
+
+namespace addnorm::importing {
+
+/// Reads every tensor straight into the parameter it belongs to, and compares what only repeats one. NaN and infinities are a
+/// DataError unless they are allowed.
+void fill(Model& model, const WeightSource& source, const Accounts& accounts, bool allow_nonfinite);
+
+/// Their [in, out] as our [out, in], and back.
+void transpose(std::span<const float> from, std::size_t rows, std::size_t columns, std::span<float> to);
+
+}  // namespace addnorm::importing
