@@ -115,9 +115,4 @@ void fill(Model& model, const WeightSource& source, const Accounts& accounts, bo
                          *first, " of them; nothing can be computed with these weights"));
 }
 
-void transpose(std::span<const float> from, std::size_t rows, std::size_t columns, std::span<float> to) {
-  for (std::size_t r = 0; r < rows; ++r)
-    for (std::size_t c = 0; c < columns; ++c) to[c * rows + r] = from[r * columns + c];
-}
-
 }  // namespace addnorm::importing

@@ -9,7 +9,4 @@ namespace addnorm::importing {
 /// DataError unless they are allowed.
 void fill(Model& model, const WeightSource& source, const Accounts& accounts, bool allow_nonfinite);
 
-/// Their [in, out] as our [out, in], and back.
-void transpose(std::span<const float> from, std::size_t rows, std::size_t columns, std::span<float> to);
-
 }  // namespace addnorm::importing

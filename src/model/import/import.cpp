@@ -6,6 +6,7 @@
 #include "model/import/fill.h"
 #include "model/import/llama2c.h"
 #include "model/import/sentence_files.h"
+#include "model/import/without_config.h"
 
 namespace addnorm {
 namespace {
@@ -22,8 +23,8 @@ struct ImportPlan {
   std::shared_ptr<const importing::WeightSource> source{};
   std::vector<std::string> notes{};
   std::optional<SentenceOptions> sentence{};
-  fs::path folder{};
-  std::string where{};  ///< begins messages
+  fs::path folder{}, below{};  ///< as in ImportLayout
+  std::string where{};         ///< begins messages
   bool llama2c = false;
 };
 
@@ -98,17 +99,30 @@ fs::path llama2c_in(const fs::path& folder) {
   return found;
 }
 
+ImportPlan plan_without_config(const fs::path& folder, const ImportOptions& options) {
+  std::shared_ptr<const importing::WeightSource> source = importing::source_of_folder(folder);
+  const auto guessed = importing::guessed_config(*source, options.heads);
+  if (!guessed)
+    throw DataError(concat(folder.string(), ": has no ", kConfig,
+                           ", which says what model the weights are of; put that of the model ", "beside them"));
+  ImportPlan plan{.family = guessed->family, .config = guessed->config, .source = std::move(source), .notes = guessed->notes};
+  plan.folder = folder;
+  plan.where = folder.string();
+  return plan;
+}
+
 ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) {
   std::error_code error;
   if (const auto sentence = importing::read_sentence_files(folder)) {
     ImportPlan plan = plan_hugging_face(folder / sentence->transformer);
     plan.sentence = sentence->options;
+    plan.folder = folder;
+    plan.below = sentence->transformer;
     return plan;
   }
   if (fs::exists(folder / kConfig, error)) return plan_hugging_face(folder);
   if (const fs::path file = llama2c_in(folder); !file.empty()) return plan_llama2c(file);
-  static_cast<void>(options);
-  throw DataError(concat(folder.string(), ": has no ", kConfig, ", which says what model the weights are of"));
+  return plan_without_config(folder, options);
 }
 
 ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
@@ -136,6 +150,7 @@ ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
   imported.notes.insert(imported.notes.end(), layout->accounts.notes.begin(), layout->accounts.notes.end());
   layout->source = plan.source;
   layout->folder = plan.folder;
+  layout->below = plan.below;
   layout->llama2c = plan.llama2c;
   imported.layout = std::move(layout);
   imported.sentence = plan.sentence;

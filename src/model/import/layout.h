@@ -44,6 +44,7 @@ struct ImportLayout {
   std::shared_ptr<const importing::WeightSource> source;
   importing::Accounts accounts;
   std::filesystem::path folder;  ///< that it came from
+  std::filesystem::path below;   ///< of it, where the weights are; mostly empty: in the folder itself
   bool llama2c = false;          ///< one .bin instead of safetensors
 };
 
