@@ -17,6 +17,7 @@
 #include "addnorm/data/masked.h"
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/sample_files.h"
+#include "addnorm/data/sentences.h"
 #include "addnorm/data/tasks.h"
 #include "addnorm/data/text.h"
 #include "addnorm/data/text_dataset.h"
