@@ -51,6 +51,15 @@ class SequenceData final : public Dataset {
   std::size_t next_;
 };
 
+/// Ids of a text; what it has no tokens for is told with where it stands.
+Sequence encoded(const Tokenizer& tokenizer, const std::string& text, const std::string& told) {
+  try {
+    return tokenizer.encode(text);
+  } catch (const DataError& error) {
+    throw DataError(concat(told, ": ", error.what()));
+  }
+}
+
 /// What a file holds, as far as it is needed.
 std::string text_in(const std::string& file, const Tokenizer& tokenizer) {
   std::string text;
@@ -111,14 +120,14 @@ std::vector<Sequence> windows_of(const Sequence& ids, std::optional<std::int32_t
 }
 
 /// Each line a sequence of its own, between the tokens that begin and end one.
-std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const Tokenizer& tokenizer, bool framed,
-                                   std::size_t longest, std::size_t tokens) {
+std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
+                                   bool framed, std::size_t longest, std::size_t tokens) {
   const SpecialTokens special = tokenizer.special();
   const bool both = framed && special.begin && special.end;
   std::vector<Sequence> all;
   std::size_t seen = 0;
   for (const std::string& line : lines) {
-    Sequence ids = tokenizer.encode(line);
+    Sequence ids = encoded(tokenizer, line, told);
     ids.resize(std::min(ids.size(), longest - (both ? 2 : 0)));
     if (ids.empty()) continue;
     if (both) ids.insert(ids.begin(), *special.begin), ids.push_back(*special.end);
@@ -157,7 +166,7 @@ XrayText of_language_model(const Wanted& w, const std::string& text, std::string
   const std::size_t most = w.run.model->config().seq_len;
   const std::size_t window = std::min(most, w.window > 0 ? w.window : kWindow);
   const auto begin = own_run || window < 2 ? std::nullopt : tokenizer.special().begin;
-  const Sequence ids = tokenizer.encode(text);
+  const Sequence ids = encoded(tokenizer, text, told);
   const std::vector<Sequence> windows = windows_of(ids, begin, window, w.tokens);
   if (windows.empty())
     throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
@@ -169,7 +178,8 @@ XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std:
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const ModelConfig& config = w.run.model->config();
   const std::size_t longest = w.window > 0 ? std::min(config.seq_len, w.window) : config.seq_len;
-  const auto data = std::make_shared<const SequenceData>(sequences_of(lines, tokenizer, !own_run, longest, w.tokens), false);
+  const auto data =
+      std::make_shared<const SequenceData>(sequences_of(lines, told, tokenizer, !own_run, longest, w.tokens), false);
   if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
   if (!config.head) return {batches_of(*data, *data), std::move(told)};
   if (!tokenizer.special().mask)

@@ -12,7 +12,8 @@ namespace {
 
 // Sun et al. 2024 (arXiv 2402.17762) call an activation massive from 100 and about 1,000 medians on.
 constexpr double kMassiveValue = 100, kMassiveRatio = 1000, kOutlierRatio = 100;
-constexpr double kSteady = 1.5;  // a stream whose largest and smallest RMS are no further apart keeps its size
+constexpr double kSteady = 1.5;        // a stream whose largest and smallest RMS are no further apart keeps its size
+constexpr double kWorthSaying = 0.05;  // of the whole: less is not worth a name
 constexpr std::size_t kMostNames = 4;
 
 /// Three digits, "2,411" from a thousand on.
@@ -174,8 +175,8 @@ void Teller::attribution() const {
     most += concat(i == 0 ? "" : ", ", name(order[i]), " ", figure(s_.attribution[order[i]]));
   if (most.empty()) return;
   const std::size_t last = order.back();
-  const std::string against =
-      s_.attribution[last] < 0 ? concat("; ", name(last), " takes ", figure(-s_.attribution[last]), " away") : "";
+  const bool counts = s_.attribution[last] < -kWorthSaying * std::abs(r_.attributed);
+  const std::string against = counts ? concat("; against it: ", name(last), " ", figure(s_.attribution[last])) : "";
   say(by_loss_ ? concat("of the label's logit, ", figure(r_.attributed), " above the mean, most is brought by ")
                : "of the embedding (1 in all) most is brought by ",
       most, against);
@@ -197,6 +198,10 @@ void Teller::attention() const {
     if (widest == s_.units.size() || h > s_.attention_entropy[widest]) widest = i;
   }
   if (sharpest == widest) return;
+  const double least = s_.attention_entropy[sharpest], most = s_.attention_entropy[widest];
+  if (most - least < kWorthSaying)
+    return say("attention is about equally wide in all units: entropies from ", figure(least), " to ", figure(most),
+               " of the most possible");
   say("attention is sharpest in ", s_.units[sharpest], " (entropy ", figure(s_.attention_entropy[sharpest]),
       " of the most possible) and widest in ", s_.units[widest], " (", figure(s_.attention_entropy[widest]), ")");
 }

@@ -449,11 +449,9 @@ TEST(Findings, AreSentencesOfTheNumbers) {
         "units layers.1.self and layers.1.ffn can be by-passed for at most 0.02 nats each, all 2 at once for 0.05 nats",
         "the model needs layers.0.ffn most: 5.25 nats without it",
         "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached behind layers.0.ffn, "
-        "unit 2 "
-        "of 4",
+        "unit 2 of 4",
         "of the label's logit, 6 above the mean, most is brought by layers.1.self 3, layers.0.self 2, the embedding 1; "
-        "layers.0.ffn "
-        "takes 0.5 away",
+        "against it: layers.0.ffn -0.5",
         "layer 0 turns the stream most (block influence 0.5), layer 1 least (0.1)",
         "attention is sharpest in layers.0.self (entropy 0.2 of the most possible) and widest in layers.1.self (0.7)",
         "gains of norms have an RMS between 0.5 (layers.0.self.in) and 1 (exit); a single one of exit reaches 9"})
@@ -466,6 +464,8 @@ TEST(Findings, ChangeWithTheNumbers) {
   r.stacks[0].peaks[2] = {.value = -2411, .over_median = 4000, .feature = 138, .position = 0, .text = "\"The\""};
   r.stacks[0].expendable = {{}, kNotMeasured};
   r.stacks[0].lens = {8, 7, 2.5, 4, 3};
+  r.stacks[0].attention_entropy = {0.72, kNotMeasured, 0.7, kNotMeasured};
+  EXPECT_TRUE(says(r, "attention is about equally wide in all units: entropies from 0.7 to 0.72 of the most possible"));
   EXPECT_TRUE(says(r, "the stream keeps its size: its RMS stays between 0.9 and 1.2"));
   EXPECT_TRUE(says(r, "feature 138 is massive: -2,411, 4,000 medians, at position 0 (\"The\") behind layers.0.ffn"));
   EXPECT_TRUE(says(r, "every unit counts: the least, layers.1.self, costs 0.01 nats when it is by-passed"));
