@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
+#include "addnorm/model/placement.h"
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/explain.h"
 #include "commands.h"
@@ -61,6 +62,21 @@ void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
         peak.text = token_text(tokenizer, peak.token);
 }
 
+/// What the config of a checkpoint says of its norms, held to the weights.
+std::vector<std::string> placement_notes(const RunModel& run, const Batch& batch) {
+  const PlacementFinding found =
+      detect_placement(*run.model, {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths});
+  std::vector<std::string> notes;
+  if (found.behaves_as.empty())
+    notes.push_back(concat("the config says ", found.configured, ", and the weights do not tell"));
+  else if (found.agrees)
+    notes.push_back(concat("the config says ", found.configured, " and the weights agree"));
+  else
+    notes.push_back(concat("the config says ", found.configured, ", but the weights behave as ", found.behaves_as));
+  notes.insert(notes.end(), found.warnings.begin(), found.warnings.end());
+  return notes;
+}
+
 std::string name_of_folder(const std::filesystem::path& folder) {
   const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
@@ -82,6 +98,7 @@ int run_xray(const XrayChoices& o) {
   const RunModel run = load_run(o.run, o.weights, notes);
   const XrayText text = xray_text(run, o.run, o.text, o.tokens, o.seq_len, notes);
   if (!o.quiet) std::cerr << notes.str();
+  if (run.sentence) options.pooling = run.sentence->pooling;
   XrayResult result;
   {
     Progress progress(o.quiet || o.json);
@@ -92,6 +109,7 @@ int run_xray(const XrayChoices& o) {
   result.model = name_of_folder(o.run);
   result.text = text.source;
   result.formula = formula_of_model(run.model->config());
+  if (!run.family.empty()) result.notes = placement_notes(run, text.batches.front());
   if (run.tokenizer) name_tokens(*run.tokenizer, result);
   if (o.json) {
     std::cout << to_json(result) << '\n' << std::flush;
@@ -108,7 +126,9 @@ int run_xray(const XrayChoices& o) {
 void add_xray(Program& program) {
   const auto o = std::make_shared<XrayChoices>();
   Command command = program.command("xray", "the residual stream of a trained model: which units work, which could go");
-  command.positional("model", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
+  command.positional(
+      "model", o->run,
+      "folder of a run, of any model.safetensors with config.json and tokenizer.json, or of Hugging Face; a llama2.c .bin");
   command.option("--text FILE", o->text,
                  "what the model reads, or - (default: the data its run kept from training, or 40 built-in sentences)");
   command.option(
@@ -123,7 +143,7 @@ void add_xray(Program& program) {
   command.option("-o,--report FILE", o->report, "also a page of it, e.g. xray.html");
   command.option("--quiet", o->quiet, "no progress on stderr");
   command.option("--ascii", o->ascii, "no characters beyond ASCII");
-  command.examples({"addnorm xray runs/book", "addnorm xray runs/book --text other.txt --report xray.html",
+  command.examples({"addnorm xray runs/book", "addnorm xray gpt2 --text other.txt --report xray.html",
                     "addnorm xray runs/book --ln recompute --json"});
   command.run([o] { return run_xray(*o); });
 }

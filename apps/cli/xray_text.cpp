@@ -106,34 +106,36 @@ std::vector<std::string> known_sentences(const Tokenizer& tokenizer, std::string
 
 /// Windows of a text, one token more than a model reads. Every token is a label once; without a token to begin with, all but the
 /// first.
-std::vector<Sequence> windows_of(const Sequence& ids, std::optional<std::int32_t> begin, std::size_t window, std::size_t tokens) {
+std::vector<Sequence> windows_of(const Sequence& ids, const Sequence& before, std::size_t window, std::size_t tokens) {
   std::vector<Sequence> all;
-  const std::size_t least = begin ? 1 : 2;  // tokens of the text
+  const std::size_t least = before.empty() ? 2 : 1;  // tokens of the text
   for (std::size_t from = 0; from + least <= ids.size() && from < std::max<std::size_t>(1, tokens); from += window) {
     const std::size_t to = std::min(ids.size(), from + window + least - 1);
-    Sequence one;
-    if (begin) one.push_back(*begin);
+    Sequence one = before;
     one.insert(one.end(), ids.begin() + static_cast<std::ptrdiff_t>(from), ids.begin() + static_cast<std::ptrdiff_t>(to));
     all.push_back(std::move(one));
   }
   return all;
 }
 
-/// Each line a sequence of its own, between the tokens that begin and end one.
+/// Each line a sequence of its own, a long one several, between the tokens that begin and end a text.
 std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
                                    bool framed, std::size_t longest, std::size_t tokens) {
-  const SpecialTokens special = tokenizer.special();
-  const bool both = framed && special.begin && special.end;
+  const TextFrame frame = framed ? tokenizer.frame() : TextFrame{};
+  const std::size_t around = frame.before.size() + frame.behind.size();
   std::vector<Sequence> all;
   std::size_t seen = 0;
+  const std::size_t room = longest > around ? longest - around : 1;
   for (const std::string& line : lines) {
-    Sequence ids = encoded(tokenizer, line, told);
-    ids.resize(std::min(ids.size(), longest - (both ? 2 : 0)));
-    if (ids.empty()) continue;
-    if (both) ids.insert(ids.begin(), *special.begin), ids.push_back(*special.end);
-    seen += ids.size();
-    all.push_back(std::move(ids));
-    if (seen >= tokens) break;
+    const Sequence ids = encoded(tokenizer, line, told);
+    for (std::size_t from = 0; from < ids.size() && (all.empty() || seen < tokens); from += room) {
+      const auto at = [&](std::size_t i) { return ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), i)); };
+      Sequence one = frame.before;
+      one.insert(one.end(), at(from), at(from + room));
+      one.insert(one.end(), frame.behind.begin(), frame.behind.end());
+      seen += one.size();
+      all.push_back(std::move(one));
+    }
   }
   // Padding costs least where neighbours are equally long.
   std::ranges::stable_sort(all, {}, &Sequence::size);
@@ -161,25 +163,26 @@ struct Wanted {
   std::size_t tokens, window;
 };
 
-XrayText of_language_model(const Wanted& w, const std::string& text, std::string told, bool own_run) {
+XrayText of_language_model(const Wanted& w, const std::string& text, std::string told) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const std::size_t most = w.run.model->config().seq_len;
   const std::size_t window = std::min(most, w.window > 0 ? w.window : kWindow);
-  const auto begin = own_run || window < 2 ? std::nullopt : tokenizer.special().begin;
+  Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
+  if (before.size() >= window) before.clear();
   const Sequence ids = encoded(tokenizer, text, told);
-  const std::vector<Sequence> windows = windows_of(ids, begin, window, w.tokens);
+  const std::vector<Sequence> windows = windows_of(ids, before, window - (before.empty() ? 0 : before.size() - 1), w.tokens);
   if (windows.empty())
     throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
   const SequenceData data(windows, true);
   return {batches_of(data, data), std::move(told)};
 }
 
-XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told, bool own_run, std::ostream& notes) {
+XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told, std::ostream& notes) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const ModelConfig& config = w.run.model->config();
   const std::size_t longest = w.window > 0 ? std::min(config.seq_len, w.window) : config.seq_len;
   const auto data =
-      std::make_shared<const SequenceData>(sequences_of(lines, told, tokenizer, !own_run, longest, w.tokens), false);
+      std::make_shared<const SequenceData>(sequences_of(lines, told, tokenizer, !w.run.family.empty(), longest, w.tokens), false);
   if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
   if (!config.head) return {batches_of(*data, *data), std::move(told)};
   if (!tokenizer.special().mask)
@@ -218,18 +221,51 @@ bool reads_plain_text(const RunModel& run) {
   return (kind == ModelKind::lm && !run.answers) || kind == ModelKind::encoder;
 }
 
+XrayText of_the_run(const Wanted& w, RunOptions options) {
+  options.data = data_of_run(RunFolder{w.folder});
+  if (w.run.tokenizer && !options.data.empty()) options.tokenizer = w.run.tokenizer_path.string();
+  return of_source(w, options, false);
+}
+
+/// A file of pairs, of labelled text, of numbers.
+XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
+  require(w.file != "-", "--text -: pairs, labelled text and tables are read from files");
+  if (w.file.empty())
+    throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
+                           ", which plain sentences say nothing to; give --text with a file of its kind"));
+  if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
+  options->data = {w.file};
+  if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();
+  return of_source(w, *options, true);
+}
+
+XrayText of_plain_text(const Wanted& w, std::ostream& notes) {
+  const bool lines = w.run.model->config().model == ModelKind::encoder;
+  std::string told = w.file == "-" ? "the standard input" : w.file;
+  if (!w.file.empty()) {
+    const std::string text = text_in(w.file, *w.run.tokenizer);
+    return lines ? of_encoder(w, lines_of(text), told, notes) : of_language_model(w, text, told);
+  }
+  const std::vector<std::string> known = known_sentences(*w.run.tokenizer, told);
+  if (lines) return of_encoder(w, known, told, notes);
+  std::string all;
+  for (const std::string& sentence : known) all += (all.empty() ? "" : " ") + sentence;
+  return of_language_model(w, all, told);
+}
+
 }  // namespace
 
 XrayText xray_text(const RunModel& run, const std::string& folder, const std::string& file, std::size_t tokens,
                    std::size_t window, std::ostream& notes) {
   const Wanted w{run, folder, file, tokens, window};
-  std::optional<RunOptions> options = options_of(w);
-  const bool own_run = options.has_value(), plain = reads_plain_text(run);
-  if (file.empty() && options) {
+  const std::optional<RunOptions> options = options_of(w);
+  const bool plain = reads_plain_text(run), own_data = file.empty() && options;
+  require(window == 0 || !own_data, "--seq-len has no effect on the data of a run, whose samples have their length; ",
+          "give --text, or leave it out");
+  require(window == 0 || plain, "--seq-len has no effect on pairs, labelled text and tables; leave it out");
+  if (own_data) {
     try {
-      options->data = data_of_run(RunFolder{folder});
-      if (run.tokenizer && !options->data.empty()) options->tokenizer = (run.folder / "tokenizer.json").string();
-      return of_source(w, *options, false);
+      return of_the_run(w, *options);
     } catch (const DataError& error) {
       if (!plain) throw;
       notes << "the data of the run cannot be read, so the model is shown other text: " << error.what() << '\n';
@@ -238,23 +274,7 @@ XrayText xray_text(const RunModel& run, const std::string& folder, const std::st
   if (!run.tokenizer && run.model->config().model != ModelKind::mlp)
     throw DataError(folder +
                     " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
-  if (!plain) {
-    if (file.empty())
-      throw DataError(concat(folder, " is ", with_article(run.model->config().model), run.answers ? " of pairs" : "",
-                             ", which plain sentences say nothing to; give --text with a file of its kind"));
-    if (!options) options.emplace().model = run.model->config(), options->extra = run.extra;
-    options->data = {file};
-    if (run.tokenizer) options->tokenizer = (run.folder / "tokenizer.json").string();
-    return of_source(w, *options, true);
-  }
-  std::string told = file == "-" ? "the standard input" : file;
-  if (run.model->config().model == ModelKind::encoder)
-    return file.empty() ? of_encoder(w, known_sentences(*run.tokenizer, told), told, own_run, notes)
-                        : of_encoder(w, lines_of(text_in(file, *run.tokenizer)), told, own_run, notes);
-  if (!file.empty()) return of_language_model(w, text_in(file, *run.tokenizer), told, own_run);
-  std::string all;
-  for (const std::string& sentence : known_sentences(*run.tokenizer, told)) all += (all.empty() ? "" : " ") + sentence;
-  return of_language_model(w, all, told, own_run);
+  return plain ? of_plain_text(w, notes) : of_its_kind(w, options);
 }
 
 std::string token_text(const Tokenizer& tokenizer, std::int32_t token) {

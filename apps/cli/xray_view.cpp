@@ -91,7 +91,7 @@ std::string influence_line(const StackXray& s, const Terminal& terminal) {
   const auto least = std::ranges::min_element(s.block_influence);
   const std::string text =
       concat("block influence by layer  ", plot, "  ", digits(s.block_influence.front()), " ... ",
-             digits(s.block_influence.back()), ", least ", digits(*least), " (layer ", least - s.block_influence.begin(), ")");
+             digits(s.block_influence.back()), ", least ", digits(*least), " (layers.", least - s.block_influence.begin(), ")");
   std::string lines;
   for (const std::string& line : wrapped(text, terminal.columns)) lines += line + "\n";
   return lines;

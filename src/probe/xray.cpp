@@ -37,11 +37,17 @@ std::vector<Batch> parts_of(const Batch& batch, const ModelConfig& config, std::
   return parts;
 }
 
+Pooling pooling_of(const Model& model, const XrayOptions& options) { return options.pooling.value_or(model.config().pooling); }
+
 /// One x-ray while it is taken.
 class XrayRun {
  public:
   XrayRun(Model& model, const XrayOptions& options)
-      : model_(model), options_(options), stacks_(stacks_of(model)), cost_(model), attribution_(model, options.ln) {
+      : model_(model),
+        options_(options),
+        stacks_(stacks_of(model)),
+        cost_(model, pooling_of(model, options)),
+        attribution_(model, pooling_of(model, options), options.ln) {
     for (const Stack* stack : stacks_) {
       const StackShape& shape = stack->residual().shape();
       streams_.emplace_back(shape);

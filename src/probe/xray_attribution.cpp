@@ -31,7 +31,8 @@ const char* class_reason() { return " has more than one stream or mixes layers, 
 
 }  // namespace
 
-XrayAttribution::XrayAttribution(Model& model, AttributionNorm asked) : model_(model), asked_(asked) {
+XrayAttribution::XrayAttribution(Model& model, Pooling pooling, AttributionNorm asked)
+    : model_(model), pooling_(pooling), asked_(asked) {
   const Stack& last = *stacks_of(model).back();
   const bool row = Components::row_of(&last.residual()) != nullptr;
   const std::optional<Tensor> head = head_matrix(model);
@@ -46,7 +47,7 @@ XrayAttribution::XrayAttribution(Model& model, AttributionNorm asked) : model_(m
 
 void XrayAttribution::begin(const Batch& batch, const XrayOutput& output, std::optional<Components>& components) {
   const Tensor& y = output.y.value();
-  if (!has_logits(model_)) directions_ = embedding_directions(y, batch.lengths, model_.config().pooling);
+  if (!has_logits(model_)) directions_ = embedding_directions(y, batch.lengths, pooling_);
   whole_ += brought_by(output);
   if (has_logits(model_)) bias_ += margins(head_bias(model_, y.dtype()), batch.labels);
   if (ln_ != AttributionNorm::frozen) return;

@@ -14,7 +14,7 @@ namespace addnorm {
 /// Over any number of batches: begin() with what the pass gave, then see_lens() for every place of the last stack.
 class XrayAttribution {
  public:
-  XrayAttribution(Model& model, AttributionNorm asked);
+  XrayAttribution(Model& model, Pooling pooling, AttributionNorm asked);
 
   /// `components` of the last stack, not yet through its exit.
   void begin(const Batch& batch, const XrayOutput& output, std::optional<Components>& components);
@@ -27,6 +27,7 @@ class XrayAttribution {
   RunningMean brought_by(const XrayOutput& output) const;
 
   Model& model_;
+  Pooling pooling_;  // of an encoder without a head
   AttributionNorm asked_, ln_;
   std::string why_not_;  // what was asked for cannot be had
   std::optional<LabelDirections> labels_;

@@ -27,7 +27,7 @@ XrayOutput gathered(const Model& model, const Batch& batch, const Var& y) {
 
 }  // namespace
 
-XrayCost::XrayCost(Model& model) : model_(model), measure_(XrayMeasure::loss) {
+XrayCost::XrayCost(Model& model, Pooling pooling) : model_(model), pooling_(pooling), measure_(XrayMeasure::loss) {
   if (model.config().model == ModelKind::encoder) measure_ = XrayMeasure::masked_loss;
   if (!has_logits(model)) measure_ = XrayMeasure::embedding;
 }
@@ -43,9 +43,8 @@ XrayOutput XrayCost::read(const Batch& batch, const Var& y) const {
 
 RunningMean XrayCost::of(const Batch& batch, const XrayOutput& as_is, const XrayOutput& now) const {
   if (measure_ == XrayMeasure::embedding) {
-    const Pooling pooling = model_.config().pooling;
     const RunningMean close =
-        cosines(pooled(as_is.y, pooling, batch.lengths).value(), pooled(now.y, pooling, batch.lengths).value(), {});
+        cosines(pooled(as_is.y, pooling_, batch.lengths).value(), pooled(now.y, pooling_, batch.lengths).value(), {});
     return {close.count - close.sum, close.count};
   }
   RunningMean all;

@@ -16,7 +16,7 @@ struct XrayOutput {
 
 class XrayCost {
  public:
-  explicit XrayCost(Model& model);
+  XrayCost(Model& model, Pooling pooling);
 
   XrayMeasure measure() const { return measure_; }
   /// One head product. Where most rows have no label (masked tokens) the head reads only the others.
@@ -26,6 +26,7 @@ class XrayCost {
 
  private:
   const Model& model_;
+  Pooling pooling_;
   XrayMeasure measure_;
 };
 

@@ -185,8 +185,8 @@ void Teller::attribution() const {
 void Teller::layers() const {
   if (s_.layers < 2 || !all_finite(s_.block_influence)) return;
   const std::size_t most = place_of_most(s_.block_influence), least = place_of_least(s_.block_influence);
-  say("layer ", most, " turns the stream most (block influence ", figure(s_.block_influence[most]), "), layer ", least,
-      " least (", figure(s_.block_influence[least]), ")");
+  say("of whole layers, layers.", most, " turns the stream most (block influence ", figure(s_.block_influence[most]),
+      "), layers.", least, " least (", figure(s_.block_influence[least]), ")");
 }
 
 void Teller::attention() const {

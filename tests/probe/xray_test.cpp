@@ -452,7 +452,7 @@ TEST(Findings, AreSentencesOfTheNumbers) {
         "unit 2 of 4",
         "of the label's logit, 6 above the mean, most is brought by layers.1.self 3, layers.0.self 2, the embedding 1; "
         "against it: layers.0.ffn -0.5",
-        "layer 0 turns the stream most (block influence 0.5), layer 1 least (0.1)",
+        "of whole layers, layers.0 turns the stream most (block influence 0.5), layers.1 least (0.1)",
         "attention is sharpest in layers.0.self (entropy 0.2 of the most possible) and widest in layers.1.self (0.7)",
         "gains of norms have an RMS between 0.5 (layers.0.self.in) and 1 (exit); a single one of exit reaches 9"})
     EXPECT_TRUE(says(r, sentence)) << sentence << "\nbut:\n" << testing::PrintToString(findings_of(r));

@@ -30,6 +30,7 @@ struct XrayOptions {
   AttributionNorm ln = AttributionNorm::automatic;
   /// A unit could go where its by-pass costs at most this share of the loss, or so large a cosine distance of the embedding.
   double expendable = 0.01;
+  std::optional<Pooling> pooling{};           ///< of an encoder without a head; nothing: what its config says
   std::function<bool(double share)> go_on{};  ///< hears how much is done; false: stop
 };
 

@@ -68,7 +68,7 @@ function number_table(x: Xray, stack: XrayStack): HTMLElement {
     ['ended here', (i) => short(lens?.[i])],
     ['attribution', (i) => short(stack.attribution?.[i])],
   ];
-  const rows = ['input of the stack', ...stack.units.map(place_name)].map((name, i): Child[] => [
+  const rows = ['input of the stack', ...stack.units.map((u) => `${place_name(u)} (${u})`)].map((name, i): Child[] => [
     name,
     ...columns.map(([, text]) => text(i)),
   ]);

@@ -20,8 +20,13 @@ function kind_of(unit: string): number {
   return /\.ffn\d*$/.test(unit) ? 1 : /\.cross\d*$/.test(unit) ? 2 : 0;
 }
 
+/** Findings name units by their paths, as the program does. */
+function unit_name(unit: string): string {
+  return `${place_name(unit)} (${unit})`;
+}
+
 function places(stack: XrayStack): string[] {
-  return ['input of the stack', ...stack.units.map((u) => `after ${place_name(u)}`)];
+  return ['input of the stack', ...stack.units.map((u) => `after ${unit_name(u)}`)];
 }
 
 interface Profile {
@@ -31,6 +36,7 @@ interface Profile {
   series: { name: string; values: Values | undefined; by: 'place' | 'unit'; dash?: string; points?: boolean }[];
   log?: boolean;
   references?: { value: number; text: string }[];
+  range?: [number, number];
 }
 
 /** Lines over depth; the x of a unit is that of the place behind it. */
@@ -62,6 +68,7 @@ function profile(stack: XrayStack, p: Profile): HTMLElement | null {
           y_label: p.y_label,
           log_y: p.log,
           references: p.references,
+          y_domain: p.range,
           height: 260,
           x_name: (v) => names[v] ?? String(v),
           describe: `${p.title}, place by place`,
@@ -94,7 +101,7 @@ function bypass_figure(x: Xray, stack: XrayStack): HTMLElement | null {
     by_loss ? 'change of the loss, nats' : 'cosine distance',
     'unit, from the bottom',
     stack.units.map((u, i) => ({
-      name: place_name(u),
+      name: unit_name(u),
       value: stack.bypass_change?.[i] ?? null,
       kind: kind_of(u),
       note: could_go.has(i) ? 'could go' : undefined,
@@ -104,7 +111,7 @@ function bypass_figure(x: Xray, stack: XrayStack): HTMLElement | null {
 
 function attribution_figure(x: Xray, stack: XrayStack): HTMLElement | null {
   const parts = stack.attribution ?? [];
-  const names = ['embedding', ...stack.units.map(place_name), 'biases'];
+  const names = ['embedding', ...stack.units.map(unit_name), 'biases'];
   const of = x.measure === 'embedding' ? 'the embedding (1 in all)' : `the label's logit, ${short(x.attribution?.whole)} above the mean of all`;
   const how =
     x.attribution?.ln === 'recompute'
@@ -129,7 +136,7 @@ function influence_figure(stack: XrayStack): HTMLElement | null {
     '1 − cos of the stream before and behind a whole layer, mean over tokens (Men et al. 2024, ShortGPT). A layer near 0 hardly turns the stream; whether it can go the loss decides.',
     '1 − cosine',
     'layer, from the bottom',
-    (stack.block_influence ?? []).map((value, i) => ({ name: `layer ${i + 1}`, value, kind: 0 })),
+    (stack.block_influence ?? []).map((value, i) => ({ name: `layer ${i + 1} (layers.${i})`, value, kind: 0 })),
   );
 }
 
@@ -230,6 +237,7 @@ export function xray_figures(x: Xray, stack: XrayStack): HTMLElement[] {
       title: 'Attention entropy',
       note: '0: a query looks at one key; 1: at all it sees alike. Mean over heads and queries.',
       y_label: 'share of the greatest entropy',
+      range: [0, 1],
       series: [{ name: 'entropy', values: stack.attention_entropy, by: 'unit', points: true }],
     }),
     gain_figure(stack, x.norms ?? []),
