@@ -121,13 +121,21 @@ TEST_F(XrayTool, LooksIntoEveryKindOfModel) {
   folder.write("labelled.tsv", "good\tfine day\nbad\tdull day\ngood\tfine meal\nbad\tdull meal\ngood\tfine\nbad\tdull\n");
   train("runs/encoder", {"--model", "encoder"});
   train("runs/seq2seq", {"--model", "seq2seq", "--task", "copy"});
-  train("runs/classifier", {"--model", "classifier", "--data", "labelled.tsv", "--validation", "0"});
-  train("runs/mlp", {"--model", "mlp"});
+  const auto train_plainly = [&](std::vector<std::string> more) {  // without options that these have no use for
+    std::vector<std::string> all{"train", "--layers",     "2", "--d-model", "16",         "--steps",
+                                 "10",    "--batch-size", "4", "--quiet",   "--no-report"};
+    all.insert(all.end(), more.begin(), more.end());
+    const Ended trained = run(all);
+    EXPECT_EQ(trained.code, 0) << trained.err;
+  };
+  train_plainly(
+      {"--model", "classifier", "--heads", "2", "--data", "labelled.tsv", "--validation", "0", "--out", "runs/classifier"});
+  train_plainly({"--model", "mlp", "--out", "runs/mlp"});
   EXPECT_EQ(looked({"runs/encoder"})["measure"], Json("masked loss"));
   EXPECT_EQ(looked({"runs/seq2seq"})["stacks"].size(), 2);
   EXPECT_EQ(looked({"runs/classifier"})["text"]["source"], Json("the data of the run, which it has learned from"));
   EXPECT_EQ(looked({"runs/classifier", "--text", "labelled.tsv"})["text"]["sequences"], Json(6));
-  EXPECT_FALSE(looked({"runs/mlp"})["stacks"][0].contains("attention_entropy"));
+  EXPECT_FALSE(looked({"runs/mlp"})["stacks"].array_items().front().contains("attention_entropy"));
 }
 
 TEST_F(XrayTool, LooksIntoCheckpointsOfOthers) {
@@ -166,8 +174,7 @@ TEST_F(XrayTool, FindsTheShapeOfATrainedModel) {
   const Json& stack = json["stacks"][0];
   EXPECT_GT(stack["lens_loss"][0].number(), json["loss"].number() + 1) << "the embedding alone knows little";
   EXPECT_GT(stack["stream_rms"].array_items().back().number(), 2 * stack["stream_rms"][0].number()) << "pre-norm streams grow";
-  EXPECT_GT(*std::ranges::max_element(stack["bypass_change"].array_items(), {}, [](const Json& v) { return v.number(); }),
-            Json(0));
+  for (const Json& change : stack["bypass_change"].array_items()) EXPECT_GT(change.number(), 0) << "every unit was trained";
 }
 
 TEST_F(XrayTool, RefusesWithOneLine) {
@@ -224,7 +231,7 @@ XrayResult made_up(std::size_t layers) {
 }
 
 TEST(XrayView, FitsTheTerminal) {
-  for (const std::size_t columns : {40, 60, 80, 132}) {
+  for (const std::size_t columns : {40u, 60u, 80u, 132u}) {
     const std::string text = cli::xray_view(made_up(12), {.columns = columns});
     for (std::size_t from = 0; from < text.size();) {
       const std::size_t end = text.find('\n', from);
