@@ -7,17 +7,20 @@
 namespace addnorm::cli {
 
 TextStart text_start(const Tokenizer& tokenizer) {
+  constexpr const char* kBehindBegin = "it begins behind the token that begins a text";
+  if (const TextFrame frame = tokenizer.frame(); !frame.before.empty()) return {frame.before.back(), kBehindBegin};
   try {
     if (const auto line = tokenizer.encode("\n"); line.size() == 1) return {line.front(), "it begins at the start of a line"};
   } catch (const DataError&) {  // an alphabet without line ends
   }
-  if (const auto begin = tokenizer.special().begin) return {*begin, "it begins behind the token that begins a text"};
+  if (const auto begin = tokenizer.special().begin) return {*begin, kBehindBegin};
   const std::int32_t first = 0;
   return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
 }
 
 std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
-  const auto end = tokenizer.special().end;
+  const SpecialTokens special = tokenizer.special();
+  const auto end = special.end ? special.end : special.begin;  // a text that begins anew is over
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
 }
 

@@ -11,14 +11,15 @@
 
 namespace addnorm::cli {
 
-/// Where text begins that nobody has begun: behind the end of a line, else behind the begin token, else behind any.
+/// Where text begins that nobody has begun: behind what the tokenizer puts before a text, else behind the end of a line, else
+/// behind the begin token, else behind any.
 struct TextStart {
   std::int32_t token;
   std::string told;  ///< "it begins at the start of a line"
 };
 TextStart text_start(const Tokenizer& tokenizer);
 
-/// With which a text or an answer is over; none: [].
+/// With which a text or an answer is over: the end token, or where there is none that of the next beginning; none: [].
 std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer);
 
 /// What stands before an answer, and a fresh decoding that can be asked for it.

@@ -14,5 +14,6 @@ void add_lab(Program& program);
 void add_preflight(Program& program);
 void add_report(Program& program);
 void add_train(Program& program);
+void add_xray(Program& program);
 
 }  // namespace addnorm::cli

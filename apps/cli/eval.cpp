@@ -1,6 +1,4 @@
 // addnorm eval: how well a trained model does on data.
-#include <unistd.h>
-
 #include <iomanip>
 #include <iostream>
 #include <sstream>
@@ -14,6 +12,7 @@
 #include "figures.h"
 #include "run_model.h"
 #include "run_result.h"
+#include "scratch.h"
 #include "signals.h"
 
 namespace addnorm::cli {
@@ -40,7 +39,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = run.model->config();
   options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
-  if (run.tokenizer && !options.data.empty()) options.tokenizer = (run.folder / "tokenizer.json").string();
+  if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
   return options;
@@ -102,15 +101,6 @@ void warn_of_other_data(const fs::path& run, const RunSource& source) {
     std::cerr << "warning: the data is not what it was when the run began; some of what is measured may have been learned\n";
 }
 
-/// A folder that is gone when it is not needed any more.
-struct Scratch {
-  ~Scratch() {
-    std::error_code ignored;
-    fs::remove_all(path, ignored);
-  }
-  fs::path path = fs::temp_directory_path() / concat("addnorm-eval-", getpid());
-};
-
 int run_eval(const EvalChoices& o) {
   require(!o.run.empty(), "which run? addnorm eval runs/NAME --data FILE");
   const SignalWatch signals;  // before any other thread
@@ -125,7 +115,7 @@ int run_eval(const EvalChoices& o) {
   const auto go_on = [] { return SignalWatch::caught() == 0; };
   const auto goes_on = [&](double) { return go_on(); };
   RunOptions options = options_for(run, o);
-  const Scratch scratch;
+  const Scratch scratch("eval");
   std::unique_ptr<KeptFile> input;
   if (options.data == std::vector<std::string>{"-"}) {
     tell_if_waiting(std::cerr);

@@ -1,4 +1,6 @@
 // addnorm generate: what a trained model writes, token by token.
+#include <unistd.h>
+
 #include <algorithm>
 #include <functional>
 #include <iostream>
@@ -72,19 +74,27 @@ SamplingOptions sampling_of(const GenerateChoices& o, bool answers, std::uint64_
 /// Texts as they come, or all at the end as JSON.
 class Output {
  public:
-  explicit Output(bool json) : json_(json) {}
+  /// `lines`: each text is followed by the end of a line. Else what is written is the text, byte for byte.
+  Output(bool json, bool lines) : json_(json), lines_(lines) {}
   bool wanted() const {
     return std::cout.good() && SignalWatch::caught() == 0;
   }  ///< false: the reader has gone, or a signal came
-  void begin() { texts_.emplace_back(); }
-  void add(const std::string& text) {
+  /// The first space is not the text's where its tokenizer puts one before the first word.
+  void begin(bool with_space = false) {
+    texts_.emplace_back();
+    space_ahead_ = with_space;
+  }
+  void add(std::string text) {
+    if (text.empty()) return;
+    if (space_ahead_ && text.front() == ' ') text.erase(0, 1);
+    space_ahead_ = false;
     if (json_)
       texts_.back() += text;
     else
       std::cout << text << std::flush;
   }
   void end() {
-    if (!json_) std::cout << '\n';
+    if (!json_ && lines_) std::cout << '\n';
   }
   /// Prints every token at once.
   std::function<bool(std::size_t, std::int32_t)> as_it_comes(const Tokenizer& tokenizer) {
@@ -103,7 +113,8 @@ class Output {
   }
 
  private:
-  bool json_;
+  bool json_, lines_;
+  bool space_ahead_ = false;
   std::vector<std::string> texts_;
 };
 
@@ -125,10 +136,10 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
                    Output& output) {
   const Tokenizer& tokenizer = *run.tokenizer;
   std::vector<std::int32_t> all = encoded(tokenizer, o.prompt.value_or(""), "--prompt");
-  if (all.empty())
-    all.push_back(text_start(tokenizer).token);
-  else
-    output.add(tokenizer.decode(all));
+  output.add(tokenizer.decode(all));
+  const std::vector<std::int32_t> before = tokenizer.frame().before;
+  all.insert(all.begin(), before.begin(), before.end());
+  if (all.empty()) all.push_back(text_start(tokenizer).token);
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
   for (std::uint64_t window = 0; left > 0 && !SignalWatch::caught(); ++window) {
@@ -195,11 +206,11 @@ int run_generate(const GenerateChoices& o) {
   check(o, answers, notes);
   if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';
   std::cerr << notes.str();
-  Output output(o.json);
+  Output output(o.json, answers || o.n > 1 || isatty(STDOUT_FILENO) != 0);
   if (answers) answer(run, o, output);
   for (std::uint64_t number = 0; !answers && number < o.n && output.wanted(); ++number) {
     if (number > 0 && !o.json) std::cout << "---\n";
-    output.begin();
+    output.begin(run.tokenizer->adds_space());
     continue_text(run, *lm, o, number, output);
   }
   output.finish(o);

@@ -33,6 +33,7 @@ std::string counted_parts(const Report& report) {
   if (report.labs > 0) all += concat(" of ", report.lab_runs, report.lab_runs == 1 ? " run" : " runs");
   add(report.runs, "training run", "training runs");
   add(report.preflights, "preflight", "preflights");
+  add(report.xrays, "x-ray", "x-rays");
   add(report.claims, "claim", "claims");
   return all;
 }
@@ -44,6 +45,7 @@ Json summary(const Report& report, const fs::path& file) {
               {"lab_runs", report.lab_runs},
               {"runs", report.runs},
               {"preflights", report.preflights},
+              {"xrays", report.xrays},
               {"claims", report.claims},
               {"problems", Json(report.problems)}};
 }
@@ -73,9 +75,10 @@ int run(const ReportChoices& o) {
 void add_report(Program& program) {
   const auto o = std::make_shared<ReportChoices>();
   Command command = program.command("report", "one page of labs, runs, trials and claims, from their folders");
-  command.positional("runs", o->sources,
-                     "folders of lab, train or lab claims, folders with such folders, or files that --json of lab, preflight or "
-                     "lab claims printed; all on one page");
+  command.positional(
+      "runs", o->sources,
+      "folders of lab, train or lab claims, folders with such folders, or files that --json of lab, preflight, xray or "
+      "lab claims printed; all on one page");
   command.option("-o,--out FILE", o->out, "the page (default: report.html in the first folder)");
   command.option("--json", o->json, "what was read and written, as JSON on stdout");
   command.section("The page", {{"opens from disk", "one file, no network; lab and train write it by themselves"}});

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ostream>
 
@@ -27,13 +28,60 @@ int use_threads(int asked) {
   return threads();
 }
 
+namespace {
+
+/// A tokenizer of others beside their weights; empty: none that is read.
+fs::path tokenizer_beside(const fs::path& folder, const fs::path& weights) {
+  for (const char* name : {"tokenizer.json", "vocab.json", "tokenizer.bin"})
+    if (fs::exists(folder / name)) return folder / name;
+  if (weights.extension() != ".bin") return {};
+  fs::path found;
+  for (const auto& entry : fs::directory_iterator(folder))  // llama2.c: tok512.bin beside stories260K.bin
+    if (entry.path().extension() == ".bin" && entry.path().filename() != weights.filename()) {
+      if (!found.empty())
+        throw DataError(concat(folder.string(), ": ", found.filename().string(), " and ", entry.path().filename().string(),
+                               " may both be the tokenizer; call it tokenizer.bin"));
+      found = entry.path();
+    }
+  return found;
+}
+
+void take_tokenizer(RunModel& run, const fs::path& path) {
+  if (path.empty()) return;
+  run.tokenizer = read_tokenizer(path);
+  run.tokenizer_path = path;
+  const ModelConfig& config = run.model->config();
+  const std::size_t vocab = config.model == ModelKind::seq2seq ? std::min(config.vocab, config.target_vocab) : config.vocab;
+  if (config.model != ModelKind::mlp && run.tokenizer->vocabulary() > vocab)
+    throw DataError(concat(path.string(), ": has ids up to ", run.tokenizer->vocabulary() - 1, ", the model's vocabulary is ",
+                           vocab, "; do they belong together?"));
+}
+
+RunModel imported_run(const fs::path& path) {
+  ImportedModel imported = import_model(path);
+  RunModel found;
+  const fs::path weights = imported.weights;
+  found.folder = weights.parent_path();
+  found.model = std::move(imported.model);
+  found.extra = "{}";
+  found.family = std::move(imported.family);
+  found.import_notes = std::move(imported.notes);
+  found.sentence = imported.sentence;
+  found.layout = imported.layout;
+  take_tokenizer(found, tokenizer_beside(found.folder, weights));
+  return found;
+}
+
+}  // namespace
+
 RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes) {
   const RunFolder folder{run};
   require(weights.empty() || weights == "best" || weights == "last", "--weights is '", weights, "'; it must be best or last");
   const auto fail = [&run](const char* what) { throw DataError(run.string() + what); };
-  if (!fs::is_directory(run)) fail(" is no folder; name that of a run, such as runs/NAME");
+  if (!fs::exists(run)) fail(" is not there; name the folder of a run, such as runs/NAME, or of a model");
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
+  if (!has_best && is_import(run)) return imported_run(run);
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
   if (!fs::exists(found.folder / "model.safetensors"))
@@ -42,7 +90,7 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   found.extra = config_file_extra(found.folder / "config.json");
   const Json extra = parsed(found.extra, (found.folder / "config.json").string() + ": extra");
   found.answers = extra.contains("pairs") && extra["pairs"] == true;
-  if (fs::exists(found.folder / "tokenizer.json")) found.tokenizer = read_tokenizer(found.folder / "tokenizer.json");
+  if (fs::exists(found.folder / "tokenizer.json")) take_tokenizer(found, found.folder / "tokenizer.json");
   if (has_best)
     notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
                                   : "the weights with the lowest validation loss; --weights last takes the last\n");

@@ -1,13 +1,16 @@
-// A trained model with what belongs to it: the folder of a run, or any folder with model.safetensors and config.json.
+// A trained model with what belongs to it: the folder of a run, any folder with model.safetensors and config.json, or a
+// checkpoint of others.
 #pragma once
 
 #include <filesystem>
 #include <iosfwd>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "addnorm/data/tokenizer.h"
-#include "addnorm/model/model.h"
+#include "addnorm/model/import.h"
 
 namespace addnorm::cli {
 
@@ -15,8 +18,14 @@ struct RunModel {
   std::filesystem::path folder;  ///< where the weights are
   std::unique_ptr<Model> model;
   std::shared_ptr<const Tokenizer> tokenizer;  ///< null: no text
+  std::filesystem::path tokenizer_path{};      ///< the file it was read from
   std::string extra;                           ///< JSON of what the data brought along
   bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
+  // Of a checkpoint of others only.
+  std::string family{};  ///< as in ImportedModel; empty: a model of ours
+  std::vector<std::string> import_notes{};
+  std::optional<SentenceOptions> sentence{};
+  std::shared_ptr<const ImportLayout> layout{};
 };
 
 /// What --threads asks for; 0: what OMP_NUM_THREADS says, or else the machine or its container grants.
@@ -27,7 +36,9 @@ int use_threads(int asked);
 inline constexpr const char* kThreadsByDefault =
     "0: OMP_NUM_THREADS, or where that is not set what the machine or its container grants";
 
-/// weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which.
+/// A run, a folder of a model of ours, or what import_model takes: a folder of Hugging Face, its model.safetensors, a llama2.c
+/// .bin. weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which. A
+/// tokenizer with ids that the model does not have is a DataError.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
 
 /// Whoever sits before a terminal is told that `--data -` waits for them to type.

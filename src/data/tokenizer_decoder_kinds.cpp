@@ -47,10 +47,12 @@ void add_decoder(const JsonPlace& at, TokenizerSteps& steps, bool& fused) {
   } else if (type == "WordPiece") {
     at.allow_only({"type", "prefix", "cleanup"});
     add_word_piece(at.text_or("prefix", "##"), at.truth_or("cleanup", true), to);
+    steps.adds_space = true;
   } else if (type == "Metaspace") {
     at.allow_only({"type", "replacement", "add_prefix_space", "prepend_scheme", "split", "str_rep"});
     const std::string from = at.text_or("replacement", "\xE2\x96\x81");
     to.emplace_back([from](std::string& token) { replace_all(token, from, " "); });
+    steps.adds_space = at.text_or("prepend_scheme", at.truth_or("add_prefix_space", true) ? "always" : "never") != "never";
   } else if (type == "ByteFallback") {
     at.allow_only({"type"});
     to.emplace_back(byte_of_fallback);
@@ -61,6 +63,7 @@ void add_decoder(const JsonPlace& at, TokenizerSteps& steps, bool& fused) {
     at.allow_only({"type", "content", "start", "stop"});
     if (!fused || at["content"].text() != " " || at["start"].number(1) > 1 || at["stop"].number(0) > 0)
       at.wrong("supported is, behind Fuse, content \" \", start 1, stop 0");
+    steps.adds_space = at["start"].number(1) > 0;
   } else if (type == "Replace") {
     at.allow_only({"type", "pattern", "content"});
     if (fused) at.fail("stands behind Fuse; supported is Replace of single tokens");

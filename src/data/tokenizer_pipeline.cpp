@@ -31,13 +31,16 @@ class PipelineTokenizer final : public Tokenizer {
         pieces_(pieces_of(spec_, steps_)),
         raw_added_(added_of(spec_, steps_, false)),
         normalized_added_(added_of(spec_, steps_, true)),
-        special_(special_of(spec_, steps_)) {
+        special_(special_of(spec_, steps_)),
+        frame_(frame_of(spec_, steps_)) {
     if (std::ranges::any_of(spec_.added, forbids_cuts)) steps_.cut = {};
   }
 
   std::string_view kind() const override { return spec_.model == "BPE" ? "bpe" : "wordpiece"; }
   std::size_t vocabulary() const override { return pieces_.size(); }
   SpecialTokens special() const override { return special_; }
+  TextFrame frame() const override { return frame_; }
+  bool adds_space() const override { return steps_.adds_space; }
   std::string decode(std::span<const std::int32_t> ids) const override { return pieces_.decoded(ids); }
   std::string to_json() const override { return json_of(spec_); }
 
@@ -209,6 +212,7 @@ class PipelineTokenizer final : public Tokenizer {
   TokenPieces pieces_;
   AddedTokenFinder raw_added_, normalized_added_;
   SpecialTokens special_;
+  TextFrame frame_;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "data/tokenizer_builtin.h"
 #include "data/tokenizer_json.h"
+#include "data/tokenizer_llama2c.h"
 #include "data/tokenizer_pipeline.h"
 #include "data/tokenizer_spec.h"
 
@@ -257,6 +258,7 @@ std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path) {
   if (const fs::path merges = with_name(path, "vocab.json", "merges.txt"); !merges.empty())
     return made(gpt2_spec(path, merges), path.string());
   const std::string where = path.string();
+  if (path.extension() == ".bin") return made(llama2c_spec(path), where);
   const Tree tree = parsed(text_of(path), where);
   if (!tree.is_object() || !tree.contains("model"))
     throw DataError(concat(

@@ -40,8 +40,7 @@ void add_template(const JsonPlace& at, TokenizerSteps& steps, const IdOf& id_of)
     const JsonPlace part = single.item(i);
     if (part.has("Sequence")) seen_text = true;
     if (!part.has("SpecialToken")) continue;
-    if (!seen_text && steps.begin.empty()) steps.begin = token(part);
-    if (seen_text) steps.end = token(part);
+    (seen_text ? steps.behind : steps.before).push_back(token(part));
   }
 }
 
@@ -51,8 +50,8 @@ void add_post_processor(const JsonPlace& at, TokenizerSteps& steps, const IdOf& 
   if (type == "Sequence") {
     for (std::size_t i = 0; i < at["processors"].items(); ++i) add_post_processor(at["processors"].item(i), steps, id_of);
   } else if (type == "BertProcessing" || type == "RobertaProcessing") {
-    steps.begin = token_with_id(at["cls"], id_of);
-    steps.end = token_with_id(at["sep"], id_of);
+    steps.before = {token_with_id(at["cls"], id_of)};
+    steps.behind = {token_with_id(at["sep"], id_of)};
   } else if (type == "TemplateProcessing") {
     add_template(at, steps, id_of);
   } else if (type != "ByteLevel") {
@@ -87,6 +86,8 @@ TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
     return -1;
   };
   add_post_processor({post_processor, where, "post_processor"}, steps, id_of);
+  if (!steps.before.empty()) steps.begin = steps.before.front();
+  if (!steps.behind.empty()) steps.end = steps.behind.back();
   const Tree padding = Tree::parse(spec.padding);
   const JsonPlace pad(padding, where, "padding");
   if (pad.has("pad_id")) steps.pad = static_cast<std::int32_t>(pad["pad_id"].number(0x7FFFFFFF));

@@ -48,8 +48,10 @@ struct TokenizerSteps {
   bool gpt2_words = false;  ///< and the only one, with GPT-2's pattern and no space in front: pre_tokenizers is empty
   bool no_decoder = false;  ///< tokens are separated by spaces
   Cut cut{};
-  std::string begin{}, end{};  ///< tokens that the post-processor puts around a text
-  std::int32_t pad = -1;       ///< from "padding"
+  std::string begin{}, end{};  ///< tokens that the post-processor puts around a text: the first before it, the last behind it
+  std::vector<std::string> before{}, behind{};  ///< all of them
+  bool adds_space = false;                      ///< decoders leave a space before the first word that the text did not have
+  std::int32_t pad = -1;                        ///< from "padding"
 };
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where);
 

@@ -24,6 +24,14 @@ std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
   return content;
 }
 
+std::optional<std::int32_t> id_in(const TokenizerSpec& spec, std::string_view name) {
+  for (const AddedToken& token : spec.added)
+    if (token.content == name) return token.id;
+  for (const auto& [token, id] : spec.vocabulary)
+    if (token == name) return id;
+  return std::nullopt;
+}
+
 }  // namespace
 
 TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
@@ -59,13 +67,7 @@ bool forbids_cuts(const AddedToken& token) {
 }
 
 SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
-  const auto id_of = [&](std::string_view name) -> std::optional<std::int32_t> {
-    for (const AddedToken& token : spec.added)
-      if (token.content == name) return token.id;
-    for (const auto& [token, id] : spec.vocabulary)
-      if (token == name) return id;
-    return std::nullopt;
-  };
+  const auto id_of = [&](std::string_view name) { return id_in(spec, name); };
   const auto first = [&](std::initializer_list<std::string_view> names) {
     std::optional<std::int32_t> found;
     for (const std::string_view name : names)
@@ -80,6 +82,17 @@ SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps)
   special.unknown = first({spec.unknown, "<unk>", "[UNK]"});
   special.mask = first({"<mask>", "[MASK]"});
   return special;
+}
+
+TextFrame frame_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
+  TextFrame frame;
+  const auto ids = [&](const std::vector<std::string>& names, std::vector<std::int32_t>& to) {
+    for (const std::string& name : names)
+      if (const auto id = id_in(spec, name)) to.push_back(*id);
+  };
+  ids(steps.before, frame.before);
+  ids(steps.behind, frame.behind);
+  return frame;
 }
 
 }  // namespace addnorm

@@ -18,5 +18,6 @@ std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps
 bool forbids_cuts(const AddedToken& token);
 /// By the post-processor, by "padding", or by the names that are in use.
 SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps);
+TextFrame frame_of(const TokenizerSpec& spec, const TokenizerSteps& steps);
 
 }  // namespace addnorm

@@ -57,6 +57,12 @@ class Checks {
     field(!pair || !c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal ", called("vocab"), " (",
           c.vocab, "), because ", called("shared_vocab"), " is true");
     field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
+    unused("token_types", !has_tokens(c) && c.token_types > 0, c.token_types);
+    field(c.token_types <= kMostIds, "token_types", c.token_types, "be at most ", kMostIds);
+    field(!c.head_transform || ((c.model == ModelKind::encoder && c.head) || c.model == ModelKind::lm), "head_transform", "true",
+          "be false except in a language model and an encoder with a head");
+    field(!c.head_transform || c.activation != Activation::swiglu, "head_transform", "true",
+          "be false with swiglu, which is no function of one number");
   }
 
   void sizes() const {

@@ -45,12 +45,15 @@ static void fields(Io& io, ModelConfig& c) {
   io("layer", c.layer);
   io("activation", c.activation);
   io("bias", c.bias);
+  io("attention_bias", c.attention_bias);
   io("positions", c.positions);
   io("position_offset", c.position_offset);
   io("rope_base", c.rope_base);
+  io("token_types", c.token_types);
   io("scale_embedding", c.scale_embedding);
   io("tied", c.tied);
   io("head_bias", c.head_bias);
+  io("head_transform", c.head_transform);
   io("head", c.head);
   io("shared_vocab", c.shared_vocab);
   io("pooling", c.pooling);

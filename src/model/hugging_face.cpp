@@ -67,7 +67,7 @@ HuggingFaceConfig hugging_face_config(std::string_view text, std::string_view wh
   const JsonAt at{where, ""};
   if (!json.is_object()) at.fail("the file holds ", json.type_name(), "; an object with model_type, hidden_size, ... is needed");
   HuggingFaceConfig out;
-  Fields fields(json, at, out.notes);
+  Fields fields(json, at, out);
   if (fields.object_if_given("text_config"))
     fields.fail(
         "text_config is there: a model of several parts; give that object, the config of its text model, as a file of its own");

@@ -35,18 +35,28 @@ void Model::draw(std::uint64_t seed) {
       *this, [this](const Parameter& parameter, const Part& part) { return init(parameter, part); }, seed);
 }
 
-Head::Head(const ModelConfig& config, std::size_t vocabulary) : tied_(config.tied) {
+Head::Head(const ModelConfig& config, std::size_t vocabulary)
+    : tied_(config.tied), transformed_(config.head_transform), activation_(config.activation) {
+  if (transformed_) {
+    transform_ = Linear(config.d_model, config.d_model, Role::weight);
+    norm_ = Norm(norm_of(config), config.d_model);
+  }
   if (!tied_) linear_ = Linear(config.d_model, vocabulary, Role::head, config.head_bias);
   if (tied_ && config.head_bias) bias_ = Var(Tensor::zeros({vocabulary}), true);
 }
 
-Var Head::operator()(const Var& x, const Embedding& table) const {
+Var Head::operator()(const Var& given, const Embedding& table) const {
+  const Var x = transformed_ ? norm_(transform_(given, behind_linear(activation_)), Pass{}) : given;
   if (!tied_) return linear_(x);
   const Var y = table.logits(x);
   return bias_.defined() ? add_bias(y, bias_) : y;
 }
 
 void Head::visit(Visitor& visitor) {
+  if (transformed_) {
+    visitor.child("transform", transform_);
+    visitor.child("norm", norm_);
+  }
   if (!tied_) visitor.child("", linear_);
   visitor.parameter("bias", bias_, Role::bias);
 }

@@ -1,5 +1,7 @@
 #include "addnorm/model/stack.h"
 
+#include <algorithm>
+
 #include "addnorm/autograd/tape.h"
 
 namespace addnorm {
@@ -13,7 +15,7 @@ MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer
                            .d_head = config.d_head,
                            .cross = cross,
                            .causal = !cross && (kind == StackKind::decoder || kind == StackKind::decoder_only),
-                           .bias = config.bias,
+                           .bias = config.attention_bias.value_or(config.bias),
                            .qk_norm = qk_norm_of(config),
                            .qk_norm_span = config.qk_norm_span,
                            .inner_norm = wanted.inner_norm,
@@ -88,15 +90,28 @@ Attention Stack::make_attention(const ModelConfig& config, SubLayer sub_layer, c
 
 Var Stack::operator()(const Var& x, const StackInput& input, const Pass& pass) const {
   const std::unique_ptr<Stream> stream = residual_->open(x, pass, input.observer);
-  for (std::size_t layer = 0; layer < layers_.size(); ++layer) {
-    const NameScope scope(concat("layers.", layer));
-    if (pass.recompute && grad_enabled())
-      run_recomputed(*stream, layer, input, pass);
-    else
-      run(*stream, layer, input, pass);
-  }
+  run_layers(*stream, 0, input, pass);
   if (input.cache) input.cache->length += x.shape()[1];
   return stream->close();
+}
+
+Var Stack::rest(const Stream::State& before, std::size_t layer, const StackInput& input, const Pass& pass) const {
+  require(layer <= layers_.size(), "Stack: the rest from layer ", layer, ", but there are ", layers_.size());
+  require(!input.cache, "Stack: a pass that decodes cannot begin in the middle");
+  const std::unique_ptr<Stream> stream = residual_->resume(before, pass, input.observer);
+  run_layers(*stream, layer, input, pass);
+  return stream->close();
+}
+
+void Stack::run_layers(Stream& stream, std::size_t first, const StackInput& input, const Pass& pass) const {
+  for (std::size_t layer = first; layer < layers_.size(); ++layer) {
+    const NameScope scope(concat("layers.", layer));
+    if (input.observer && !replaying()) input.observer->on_layer(layer, stream);
+    if (pass.recompute && grad_enabled())
+      run_recomputed(stream, layer, input, pass);
+    else
+      run(stream, layer, input, pass);
+  }
 }
 
 void Stack::run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const {
@@ -110,7 +125,7 @@ void Stack::run(Stream& stream, std::size_t layer, const StackInput& input, cons
     const NameScope scope(name_of(unit.sub_layer));
     const Var u = stream.read(unit);
     if (input.observer && !replaying()) input.observer->on_read(unit, u);
-    const bool bypassed = cut && cut->bypassed == unit.index;
+    const bool bypassed = cut && std::ranges::count(cut->bypassed, unit.index) > 0;
     stream.write(unit, bypassed ? Var(Tensor::zeros(u.shape(), u.dtype())) : branch(unit, u, input, pass));
   }
   stream.leave(layer);

@@ -43,6 +43,7 @@ TokenInput::TokenInput(const ModelConfig& config, std::size_t vocabulary, const 
       seq_len_(config.seq_len),
       positions_(config.positions, config.seq_len + config.position_offset, config.d_model) {
   if (vocabulary > 0) embedding_ = Embedding(vocabulary, config.d_model, config.scale_embedding);
+  if (config.token_types > 0) types_ = Embedding(config.token_types, config.d_model);
 }
 
 Var TokenInput::operator()(const Tokens& tokens, const Pass& pass, std::size_t first) const {
@@ -54,13 +55,24 @@ Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const P
           seq_len_, "; cut the text, or make the model with a larger seq_len");
   check(tokens, seq_len_, name_);
   check_ids(tokens, table.vocabulary(), name_);
-  const Var x = positions_(table(tokens.ids, tokens.batch), first + offset_);
+  const Var x = positions_(typed(table(tokens.ids, tokens.batch), tokens), first + offset_);
   if (!pass.train || dropout_ == 0) return x;
   return dropout(x, dropout_, pass.key(name_), pass.first_row);
 }
 
+Var TokenInput::typed(const Var& x, const Tokens& tokens) const {
+  require(tokens.types.empty() || types_.defined(), name_, ": token types are given, but the model has no vectors for them; ",
+          "leave them out");
+  if (!types_.defined()) return x;
+  require(tokens.types.empty() || tokens.types.size() == tokens.ids.size(), name_, ": ", tokens.types.size(), " token types for ",
+          tokens.ids.size(), " tokens; give one for each, or none");
+  const std::vector<std::int32_t> zeros(tokens.types.empty() ? tokens.ids.size() : 0);
+  return add(x, types_(tokens.types.empty() ? std::span(zeros) : tokens.types, tokens.batch));
+}
+
 void TokenInput::visit(Visitor& visitor) {
   if (embedding_.defined()) visitor.child("embedding", embedding_);
+  if (types_.defined()) visitor.child("types", types_);
   visitor.child("positions", positions_);
 }
 

@@ -9,7 +9,20 @@ namespace {
 
 constexpr std::array kActivations{"relu", "gelu", "gelu_tanh", "silu", "swiglu"};
 
-LinearActivation fused(Activation activation) {
+std::vector<Part> rows_in(const FeedForwardOptions& o) {
+  if (o.activation != Activation::swiglu) return {{Role::ffn_in, 0, o.d_ff}};
+  return {{Role::ffn_gate, 0, o.d_ff}, {Role::ffn_in, o.d_ff, o.d_ff}};
+}
+
+}  // namespace
+
+std::span<const std::string> activation_names() {
+  static const std::vector<std::string> names(kActivations.begin(), kActivations.end());
+  return names;
+}
+const char* name_of(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
+
+LinearActivation behind_linear(Activation activation) {
   switch (activation) {
     case Activation::relu:
       return LinearActivation::relu;
@@ -24,19 +37,6 @@ LinearActivation fused(Activation activation) {
   }
   return LinearActivation::none;
 }
-
-std::vector<Part> rows_in(const FeedForwardOptions& o) {
-  if (o.activation != Activation::swiglu) return {{Role::ffn_in, 0, o.d_ff}};
-  return {{Role::ffn_gate, 0, o.d_ff}, {Role::ffn_in, o.d_ff, o.d_ff}};
-}
-
-}  // namespace
-
-std::span<const std::string> activation_names() {
-  static const std::vector<std::string> names(kActivations.begin(), kActivations.end());
-  return names;
-}
-const char* name_of(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
 
 Activation activation_named(std::string_view name) {
   const std::string wanted = folded(name);
@@ -54,7 +54,7 @@ FeedForward::FeedForward(const FeedForwardOptions& o)
       out_(o.d_ff, o.d_model, Role::ffn_out, o.bias) {}
 
 Var FeedForward::operator()(const Var& x, const Pass& pass) const {
-  const Var h = options_.activation == Activation::swiglu ? swiglu(in_(x)) : in_(x, fused(options_.activation));
+  const Var h = options_.activation == Activation::swiglu ? swiglu(in_(x)) : in_(x, behind_linear(options_.activation));
   return out_(inner_(h, pass));
 }
 

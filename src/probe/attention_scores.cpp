@@ -86,7 +86,7 @@ AttentionSeen look_at(const AttentionScores& scores, std::span<const std::size_t
     }
   });
   if (!finite) return {kNotMeasured, kNotMeasured};
-  return {counted > 0 ? sum / counted : kNotMeasured, largest};
+  return {counted > 0 ? sum / counted : kNotMeasured, largest, counted};
 }
 
 }  // namespace addnorm

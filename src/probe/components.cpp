@@ -16,6 +16,7 @@ Values doubles_of(const Tensor& x) {
 
 void multiply(Values& x, const Factor& factor, std::size_t width) {
   if (!factor.learned.defined()) {
+    if (factor.constant == 1) return;
     for (double& v : x) v *= factor.constant;
     return;
   }
@@ -52,8 +53,8 @@ double variance_of(const Values& x, const RowMask& rows, std::size_t width) {
 
 }  // namespace
 
-Components::Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths)
-    : residual_(residual), lengths_(lengths) {}
+Components::Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths, bool with_dependency)
+    : residual_(residual), lengths_(lengths), with_dependency_(with_dependency) {}
 
 void Components::begin(const Var& x) {
   shape_ = x.shape();
@@ -64,6 +65,7 @@ void Components::begin(const Var& x) {
   parts_.back() = Values(shape_.elements(), 0.0);
   dependency_.clear();
   skip_share_.clear();
+  skip_squares_.clear();
 }
 
 void Components::on_branch(const Unit&, const Var& added) { branch_ = doubles_of(added.value()); }
@@ -74,7 +76,7 @@ void Components::on_stream(const Unit* unit, const Var& x) {
   else
     begin(x);
   x_ = doubles_of(x.value());
-  measure();
+  if (with_dependency_) measure();
 }
 
 /// x_ becomes the sum, and then its norm. It follows the components, so that sizes are those of the very sum.
@@ -86,6 +88,7 @@ void Components::add_branch(const Unit& unit) {
   for (Values& part : parts_) multiply(part, skipped ? residual_.a(unit) : Factor{.constant = 0}, width);
   multiply(x_, skipped ? residual_.a(unit) : Factor{.constant = 0}, width);
   const double skip = squared_norm(x_, rows_, width);
+  skip_squares_.push_back(skip);
   parts_[1 + unit.index] = branch_;
   add_to(x_, branch_);
   const double whole = squared_norm(x_, rows_, width);

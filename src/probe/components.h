@@ -21,8 +21,9 @@ class Components final : public StreamObserver {
  public:
   using Values = std::vector<double>;  ///< [rows, width]
 
-  /// Rows that do not count are carried along, but measured nowhere.
-  Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths);
+  /// Rows that do not count are carried along, but measured nowhere. Without `with_dependency` that is not measured, which takes
+  /// half the time.
+  Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths, bool with_dependency = true);
   /// The residual as a row; null for classes of their own (dlcl, resi-dual, ...): they have no components here.
   static const SlotResidual* row_of(const Residual* residual) { return dynamic_cast<const SlotResidual*>(residual); }
 
@@ -39,6 +40,8 @@ class Components final : public StreamObserver {
   const std::vector<std::vector<double>>& dependency() const { return dependency_; }
   /// By unit: ||a s|| / ||a s + f||, the skip's share of the sum; 0 where there is no skip.
   const std::vector<double>& skip_share() const { return skip_share_; }
+  /// By unit: ||a s||^2, of the rows that count.
+  const std::vector<double>& skip_squares() const { return skip_squares_; }
 
  private:
   void begin(const Var& x);
@@ -49,6 +52,7 @@ class Components final : public StreamObserver {
 
   const SlotResidual& residual_;
   std::vector<std::size_t> lengths_;
+  bool with_dependency_;
   RowMask rows_;
   Shape shape_;
   DType dtype_ = DType::f32;
@@ -56,7 +60,7 @@ class Components final : public StreamObserver {
   Values x_;       // the stream, as it was announced: what sizes are taken of
   Values branch_;  // announced, not yet in the stream
   std::vector<std::vector<double>> dependency_;
-  std::vector<double> skip_share_;
+  std::vector<double> skip_share_, skip_squares_;
 };
 
 }  // namespace addnorm

@@ -50,7 +50,7 @@ void run_cut(const Model& model, const Batch& batch, const Whole& whole, const s
   const NoGrad no_grad;
   for (std::size_t unit = 0; unit < units; ++unit) {
     const ArenaScope scope;
-    const Var without = batch_logits(model, batch, {.cut = Cut{.stack = stack, .bypassed = unit}});
+    const Var without = batch_logits(model, batch, {.cut = Cut{.stack = stack, .bypassed = {unit}}});
     record.bypass_change.push_back(loss_of(without, batch) - whole.loss);
     const Var lens = batch_logits(model, batch, {.cut = Cut{.stack = stack, .last_unit = unit}});
     record.lens_loss.push_back(loss_of(lens, batch));

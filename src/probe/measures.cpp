@@ -73,10 +73,10 @@ double rms(const Tensor& x, const RowMask& rows) {
   return std::sqrt(over(squares, count * static_cast<double>(width)));
 }
 
-double mean_cosine(const Tensor& a, const Tensor& b, const RowMask& rows) {
+RunningMean cosines(const Tensor& a, const Tensor& b, const RowMask& rows) {
   require(a.shape() == b.shape() && a.dtype() == b.dtype(), "probe: cosines of ", a.shape(), " and ", b.shape());
   const std::size_t width = width_of(a), count = a.elements() / width;
-  double sum = 0, counted = 0;
+  RunningMean all;
   dispatch(a.dtype(), [&](auto zero) {
     using T = decltype(zero);
     for (std::size_t r = 0; r < count; ++r) {
@@ -91,11 +91,12 @@ double mean_cosine(const Tensor& a, const Tensor& b, const RowMask& rows) {
         yy += v * v;
       }
       if (xx == 0 || yy == 0) continue;
-      sum += xy / std::sqrt(xx * yy);
-      ++counted;
+      all += {xy / std::sqrt(xx * yy), 1};
     }
   });
-  return counted > 0 ? sum / counted : kNotMeasured;
+  return all;
 }
+
+double mean_cosine(const Tensor& a, const Tensor& b, const RowMask& rows) { return cosines(a, b, rows).value(); }
 
 }  // namespace addnorm

@@ -42,7 +42,15 @@ double sum_of_squares(const T* x, std::size_t n) {
 
 double norm(const Tensor& x);  ///< sqrt of the sum of squares, all rows
 double rms(const Tensor& x, const RowMask& rows);
-/// Mean over tokens of cos(a, b); tokens where one of them is 0 are left out. NaN without any.
+/// A mean that is made of several batches.
+struct RunningMean {
+  double sum = 0, count = 0;
+  void operator+=(const RunningMean& more) { sum += more.sum, count += more.count; }
+  double value() const { return count > 0 ? sum / count : kNotMeasured; }
+};
+/// cos(a, b) of every token; tokens where one of them is 0 are left out.
+RunningMean cosines(const Tensor& a, const Tensor& b, const RowMask& rows);
+/// Their mean. NaN without any.
 double mean_cosine(const Tensor& a, const Tensor& b, const RowMask& rows);
 
 }  // namespace addnorm

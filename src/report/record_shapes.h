@@ -106,6 +106,61 @@ inline constexpr ExpectedField kPreflight[] = {{"verdict", Holds::text, true},
                                                {"second_look", Holds::object, false, kTrial},
                                                {"seconds", Holds::number}};
 
+inline constexpr ExpectedField kXrayModel[] = {
+    {"name", Holds::text},   {"kind", Holds::text},       {"arrangement", Holds::text, true}, {"formula", Holds::text},
+    {"norm", Holds::text},   {"layers", Holds::whole},    {"d_model", Holds::whole},          {"heads", Holds::whole},
+    {"vocab", Holds::whole}, {"parameters", Holds::whole}};
+
+inline constexpr ExpectedField kXrayText[] = {
+    {"source", Holds::text}, {"sequences", Holds::whole}, {"tokens", Holds::whole}, {"labels", Holds::whole}};
+
+inline constexpr ExpectedField kXrayPeak[] = {{"value", Holds::number},
+                                              {"over_median", Holds::number},
+                                              {"feature", Holds::whole},
+                                              {"position", Holds::whole},
+                                              {"text", Holds::text}};
+
+inline constexpr ExpectedField kXrayExpendable[] = {{"units", Holds::wholes, true}, {"together", Holds::number}};
+
+inline constexpr ExpectedField kXrayStack[] = {{"name", Holds::text, true},
+                                               {"layers", Holds::whole},
+                                               {"units", Holds::texts, true},
+                                               {"stream_rms", Holds::numbers},
+                                               {"peaks", Holds::objects, false, kXrayPeak},
+                                               {"lens_loss", Holds::numbers},
+                                               {"lens_change", Holds::numbers},
+                                               {"bypass_change", Holds::numbers},
+                                               {"branch_rms", Holds::numbers},
+                                               {"update_ratio", Holds::numbers},
+                                               {"branch_share", Holds::numbers},
+                                               {"cosine", Holds::numbers},
+                                               {"block_influence", Holds::numbers},
+                                               {"attention_entropy", Holds::numbers},
+                                               {"max_logit", Holds::numbers},
+                                               {"attribution", Holds::numbers},
+                                               {"expendable", Holds::object, false, kXrayExpendable}};
+
+inline constexpr ExpectedField kXrayNorm[] = {
+    {"stack", Holds::text, true}, {"name", Holds::text, true}, {"slot", Holds::text, true}, {"unit", Holds::whole},
+    {"rms", Holds::number},       {"min", Holds::number},      {"max", Holds::number},      {"bias_rms", Holds::number}};
+
+inline constexpr ExpectedField kXrayAttribution[] = {{"ln", Holds::text}, {"whole", Holds::number}};
+
+inline constexpr ExpectedField kXrayMissing[] = {{"what", Holds::text, true}, {"why", Holds::text, true}};
+
+inline constexpr ExpectedField kXray[] = {{"version", Holds::text},
+                                          {"model", Holds::object, true, kXrayModel},
+                                          {"text", Holds::object, false, kXrayText},
+                                          {"measure", Holds::text, true},
+                                          {"loss", Holds::number},
+                                          {"findings", Holds::texts},
+                                          {"stacks", Holds::objects, true, kXrayStack},
+                                          {"norms", Holds::objects, false, kXrayNorm},
+                                          {"attribution", Holds::object, false, kXrayAttribution},
+                                          {"missing", Holds::objects, false, kXrayMissing},
+                                          {"notes", Holds::texts},
+                                          {"seconds", Holds::number}};
+
 inline constexpr ExpectedField kClaimValue[] = {
     {"name", Holds::text, true}, {"mean", Holds::number, true}, {"spread", Holds::number, true}, {"seeds", Holds::whole}};
 

@@ -73,6 +73,17 @@ Json preflight_record(const Json& result, const std::string& name, const std::st
   return out;
 }
 
+Json xray_record(const Json& result, const std::string& name, const std::string& where) {
+  const Json* stacks = result.find("stacks");
+  if (stacks == nullptr || !stacks->is_array() || stacks->size() == 0)
+    throw DataError(concat(where, ": no stacks in it; this is not what 'addnorm xray --json' prints"));
+  Json out = shaped(result, kXray);
+  out["name"] = name;
+  if (const Json* text = out.find("text"); text != nullptr && text_in(*text, "source").starts_with('/'))
+    out["text"]["source"] = last_part(text_in(*text, "source"));
+  return out;
+}
+
 Json claim_record(const Json& claim, const std::string& where) {
   for (const char* name : {"id", "claim", "verdict"})
     if (text_in(claim, name).empty())

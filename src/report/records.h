@@ -51,6 +51,9 @@ Json train_record(const Json& run, const std::string& name, const std::filesyste
 /// Of what `preflight --json` prints. DataError where it is something else.
 Json preflight_record(const Json& result, const std::string& name, const std::string& where);
 
+/// Of what `xray --json` prints. DataError where it is something else.
+Json xray_record(const Json& result, const std::string& name, const std::string& where);
+
 /// Of one claim (docs/claims/S01.json). DataError where it is something else.
 Json claim_record(const Json& claim, const std::string& where);
 

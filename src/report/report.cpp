@@ -23,7 +23,7 @@ constexpr std::size_t kManyRuns = 200, kPoints = 300, kPointsOfMany = 120;
 struct Gathered {
   std::vector<LabRecord> labs;
   std::vector<FoundRecord> runs;
-  Json preflights = Json::array(), claims = Json::array();
+  Json preflights = Json::array(), xrays = Json::array(), claims = Json::array();
   std::vector<std::string> names;
 };
 
@@ -59,6 +59,10 @@ void take(FoundRecord found, Gathered& all, Report& report) {
     case RecordKind::preflight:
       all.preflights.push_back(preflight_record(found.json, found.name, found.where));
       ++report.preflights;
+      break;
+    case RecordKind::xray:
+      all.xrays.push_back(xray_record(found.json, found.name, found.where));
+      ++report.xrays;
       break;
     case RecordKind::claims:
       take_claims(found, all, report);
@@ -140,6 +144,7 @@ Json document_of(Gathered& all, const ReportRequest& request, Report& report) {
               {"labs", std::move(labs)},
               {"trains", Json(trains)},
               {"preflights", all.preflights},
+              {"xrays", all.xrays},
               {"claims", all.claims},
               {"arrangements", std::move(arrangements)}};
 }

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 constexpr const char* kExpected =
     "a folder with lab.json (of 'addnorm lab'), run.json (of 'addnorm train') or results of 'addnorm lab claims', or what --json "
     "printed "
-    "of lab, preflight or lab claims";
+    "of lab, preflight, xray or lab claims";
 
 bool is_file(const fs::path& path) {
   std::error_code none;
@@ -32,6 +32,7 @@ bool is_claim(const Json& json) { return !text_in(json, "id").empty() && json.co
 FoundRecord record_in(const Json& json, const std::string& name, const std::string& where, const fs::path& folder) {
   if (json.contains("rows") && json.contains("runs")) return {RecordKind::lab, name, where, json, folder};
   if (json.contains("options") && json.contains("begun")) return {RecordKind::run, name, where, json, folder};
+  if (json.contains("xray") && json.contains("stacks")) return {RecordKind::xray, name, where, json};
   if (json.contains("verdict") && json.contains("reason")) return {RecordKind::preflight, name, where, json};
   if (is_claim(json)) return {RecordKind::claims, name, where, Json::array({json})};
   if (json.is_array() && json.size() > 0 && std::ranges::all_of(json.array_items(), is_claim))

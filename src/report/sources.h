@@ -10,7 +10,7 @@
 
 namespace addnorm {
 
-enum class RecordKind { lab, run, preflight, claims };
+enum class RecordKind { lab, run, preflight, claims, xray };
 
 /// One thing to show.
 struct FoundRecord {

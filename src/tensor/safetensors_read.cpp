@@ -17,6 +17,7 @@ namespace addnorm {
 static_assert(std::endian::native == std::endian::little, "the format is little-endian and is read without swapping");
 
 using safetensors::in_quotes;
+using safetensors::Quoted;
 
 namespace {
 
@@ -78,6 +79,7 @@ safetensors::Header read_header(const InputFile& file, std::uint64_t length, con
 }
 
 constexpr std::string_view kFloats[] = {"F32", "F64", "F16", "BF16"};
+constexpr std::string_view kNarrowFloats[] = {"F32", "F16", "BF16"};
 constexpr std::string_view kIntegers[] = {"I64", "I32", "I16", "I8", "U32", "U16", "U8"};
 constexpr std::string_view kBooleans[] = {"BOOL"};
 
@@ -124,12 +126,16 @@ struct SafetensorsReader::Impl {
                                std::string_view advice) const;
 
   template <class T>
-  void for_each_block(std::size_t i, auto&& body) const;
+  void for_each_block(std::size_t i, auto&& body) const {
+    for_each_block<T>(i, 0, bytes(i) / sizeof(T), body);
+  }
+  template <class T>
+  void for_each_block(std::size_t i, std::size_t begin, std::size_t count, auto&& body) const;
   template <class T>
   std::vector<T> room_for(std::size_t i, std::size_t count) const;
   template <class T>
   std::vector<std::int64_t> read_widened(std::size_t i) const;
-  void read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const;
+  void read_halves(std::size_t i, float (*widen)(std::uint16_t), std::size_t first, std::span<float> into) const;
   void verify_header() const;
   void verify_tensor(std::size_t i) const;
 
@@ -157,15 +163,14 @@ void SafetensorsReader::Impl::wrong_type(std::size_t i, const char* function, st
                          ", which reads ", names, "; ", advice));
 }
 
-// body(values, first) for pieces of at most 256 KiB, read one after the other.
+// body(values, first) for pieces of at most 256 KiB of `count` elements behind `begin`, read one after the other.
 template <class T>
-void SafetensorsReader::Impl::for_each_block(std::size_t i, auto&& body) const {
+void SafetensorsReader::Impl::for_each_block(std::size_t i, std::size_t begin, std::size_t count, auto&& body) const {
   constexpr std::size_t kBlock = (std::size_t{256} << 10) / sizeof(T);
-  const std::size_t count = bytes(i) / sizeof(T);
   std::vector<T> block(std::min(kBlock, count));
   for (std::size_t first = 0; first < count; first += kBlock) {
     const std::size_t n = std::min(kBlock, count - first);
-    file.read(position(i) + first * sizeof(T), block.data(), n * sizeof(T));
+    file.read(position(i) + (begin + first) * sizeof(T), block.data(), n * sizeof(T));
     body(std::span<const T>(block.data(), n), first);
   }
 }
@@ -188,9 +193,11 @@ std::vector<std::int64_t> SafetensorsReader::Impl::read_widened(std::size_t i) c
   return out;
 }
 
-void SafetensorsReader::Impl::read_halves(std::size_t i, float (*widen)(std::uint16_t), float* into) const {
-  for_each_block<std::uint16_t>(
-      i, [&](std::span<const std::uint16_t> halves, std::size_t first) { std::ranges::transform(halves, into + first, widen); });
+void SafetensorsReader::Impl::read_halves(std::size_t i, float (*widen)(std::uint16_t), std::size_t begin,
+                                          std::span<float> into) const {
+  for_each_block<std::uint16_t>(i, begin, into.size(), [&](std::span<const std::uint16_t> halves, std::size_t first) {
+    std::ranges::transform(halves, into.data() + first, widen);
+  });
 }
 
 SafetensorsReader::SafetensorsReader(const std::filesystem::path& path) : impl_(std::make_unique<Impl>(path)) {}
@@ -236,9 +243,9 @@ Tensor SafetensorsReader::read(std::string_view name) const try {
   impl().file.expect_same_size();
   Tensor out(impl().header.shape(i), type == "F64" ? DType::f64 : DType::f32);
   if (type == "F16")
-    impl().read_halves(i, from_f16, out.data<float>());
+    impl().read_halves(i, from_f16, 0, out.values<float>());
   else if (type == "BF16")
-    impl().read_halves(i, from_bf16, out.data<float>());
+    impl().read_halves(i, from_bf16, 0, out.values<float>());
   else
     dispatch(out.dtype(), [&](auto zero) { impl().file.read(impl().position(i), out.data<decltype(zero)>(), impl().bytes(i)); });
   return out;
@@ -248,6 +255,30 @@ Tensor SafetensorsReader::read(std::string_view name) const try {
   throw;
 } catch (const Error& error) {  // out of memory: say for what
   throw Error(concat(impl().where, "tensor ", in_quotes(name), ": ", error.what()));
+}
+
+void SafetensorsReader::read_into(std::string_view name, std::size_t first, std::span<float> into) const {
+  const std::size_t i = impl().index_of(name);
+  const std::string_view type = impl().type(i);
+  const std::size_t count = impl().header.shape(i).elements();
+  require(first <= count && into.size() <= count - first, impl().where, "tensor ", Quoted{name}, ": elements ", first, " ... ",
+          first + into.size(), " asked for, it has ", count);
+  impl().file.expect_same_size();
+  if (type == "F32")
+    impl().file.read(impl().position(i) + first * sizeof(float), into.data(), into.size_bytes());
+  else if (type == "F16")
+    impl().read_halves(i, from_f16, first, into);
+  else if (type == "BF16")
+    impl().read_halves(i, from_bf16, first, into);
+  else
+    impl().wrong_type(i, "read_into", kNarrowFloats);
+}
+
+std::vector<std::byte> SafetensorsReader::read_bytes(std::string_view name) const {
+  const std::size_t i = impl().index_of(name);
+  auto out = impl().room_for<std::byte>(i, impl().bytes(i));
+  impl().file.read(impl().position(i), out.data(), out.size());
+  return out;
 }
 
 std::vector<std::int64_t> SafetensorsReader::read_i64(std::string_view name) const {

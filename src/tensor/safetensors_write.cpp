@@ -162,6 +162,24 @@ void SafetensorsWriter::add_bool(const std::string& name, const Shape& shape, st
                     .copy = bytes_of(values.data(), values.size_bytes())});
 }
 
+void SafetensorsWriter::add_bytes(const std::string& name, std::string_view dtype, const Shape& shape,
+                                  std::vector<std::byte> bytes) {
+  const auto* type = std::ranges::find(safetensors::kElementTypes, dtype, &safetensors::ElementType::name);
+  require(type != std::end(safetensors::kElementTypes), "safetensors: ", Quoted{name}, " is to be of type ", Quoted{dtype},
+          ", which the format does not have");
+  require(type->bits % 8 == 0, "safetensors: ", Quoted{name}, " is to be of type ", dtype,
+          ", narrower than a byte; none is written");
+  require(bytes.size() == shape.elements() * (type->bits / 8), "safetensors: ", Quoted{name}, " has ", bytes.size(),
+          " bytes for ", shape, " of ", dtype);
+  impl().add(name, {.name = {},
+                    .json_name = {},
+                    .type = type->name,
+                    .element_bytes = type->bits / 8,
+                    .shape = shape,
+                    .tensor = {},
+                    .copy = std::move(bytes)});
+}
+
 void SafetensorsWriter::set_metadata(std::string key, std::string value) {
   as_json(key, "metadata key ", Quoted{key});
   as_json(value, "the value of metadata key ", Quoted{key});

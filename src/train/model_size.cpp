@@ -8,7 +8,8 @@ double linear(double in, double out, bool bias) { return in * out + (bias ? out 
 double attention(const ModelConfig& c) {  // self or cross: the same maps
   const auto d = static_cast<double>(c.d_model), q = static_cast<double>(c.heads) * static_cast<double>(c.d_head);
   const double kv = static_cast<double>(c.kv_heads) * static_cast<double>(c.d_head);
-  return linear(d, q + 2 * kv, c.bias) + linear(q, d, c.bias);
+  const bool bias = c.attention_bias.value_or(c.bias);
+  return linear(d, q + 2 * kv, bias) + linear(q, d, bias);
 }
 
 double feed_forward(const ModelConfig& c) {
@@ -35,6 +36,7 @@ ModelSize size_of(const ModelConfig& c) {
   if (!numbers) size.tables = static_cast<double>(c.vocab) * d;
   if (pair && !c.shared_vocab) size.tables += static_cast<double>(c.target_vocab) * d;
   if (c.positions == PositionKind::learned) size.tables += token_inputs * positions * d;
+  size.tables += token_inputs * static_cast<double>(c.token_types) * d;
   if (is_rotary(c.positions))  // a stack has one table of angles, in float and in double
     size.fixed = token_inputs * 3 * static_cast<double>(c.seq_len) * static_cast<double>(c.d_head);
   else if (c.positions != PositionKind::learned && c.positions != PositionKind::none)
@@ -45,6 +47,7 @@ ModelSize size_of(const ModelConfig& c) {
   if (c.model == ModelKind::classifier) size.head = linear(d, static_cast<double>(c.classes), true);
   const bool logits = c.model == ModelKind::lm || pair || (c.model == ModelKind::encoder && c.head);
   if (logits && !c.tied) size.head = linear(d, static_cast<double>(pair ? c.target_vocab : c.vocab), c.head_bias);
+  if (logits && c.head_transform) size.head += linear(d, d, true);
   const double units = units_per_layer(c) * static_cast<double>(c.layers) +
                        (pair ? (units_per_layer(c) + 1) * static_cast<double>(c.decoder_layers) : 0);
   size.norms = 2 * 2 * d * units;

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Pages for the browser tests: tests/report/make_pages.py TOOL FOLDER
 
-- FOLDER/real.html     a small lab, a training run with all probes, a preflight and claims: real ones, made here by TOOL
+- FOLDER/real.html     a small lab, a training run with all probes, its x-ray, a preflight and claims: real ones, made here by TOOL
 - FOLDER/hostile.html  the same records under names that would like to be HTML or script, to be long, or to be special to JavaScript
 - FOLDER/many.html     a lab of 1,000 runs of 10,000 steps, made up
 
@@ -37,8 +37,9 @@ def real_records(tool, folder):
     flight = run(tool, ["preflight", "--arrangement", "post-ln", "--layers", "12", "--lr", "5e-3", "--warmup-steps", "0", "--seeds", "1",
                         "--json", *SMALL])
     (folder / "preflight.json").write_text(flight, encoding="utf-8")
+    (folder / "xray.json").write_text(run(tool, ["xray", str(folder / "book"), "--json", "--quiet"]), encoding="utf-8")
     claims = pathlib.Path(__file__).resolve().parents[2] / "docs" / "claims"
-    return [folder / "lab", folder / "book", folder / "preflight.json", claims]
+    return [folder / "lab", folder / "book", folder / "preflight.json", folder / "xray.json", claims]
 
 
 class Names:
@@ -75,10 +76,13 @@ def hostile_records(real, folder):
     (book / "run.json").write_text(json.dumps(record), encoding="utf-8")
     flight = with_hostile_texts(json.loads((real / "preflight.json").read_text(encoding="utf-8")), names, keep | {"verdict"})
     (folder / f"{HOSTILE[3]}.json").write_text(json.dumps(flight), encoding="utf-8")
+    looked = with_hostile_texts(json.loads((real / "xray.json").read_text(encoding="utf-8")), names, keep | {"measure", "name"})
+    looked["model"]["name"] = HOSTILE[1]
+    (folder / f"{HOSTILE[4]}.json").write_text(json.dumps(looked), encoding="utf-8")
     claims = [{"id": f"S{i:02}", "claim": text, "source": text, "measured": text, "expected": text, "verdict": text, "kind": "S",
                "values": [{"name": text, "mean": 1.5, "spread": None, "seeds": 3}]} for i, text in enumerate(HOSTILE) if text.strip()]
     (folder / "claims.json").write_text(json.dumps(claims), encoding="utf-8")
-    return [place, book, folder / f"{HOSTILE[3]}.json", folder / "claims.json"]
+    return [place, book, folder / f"{HOSTILE[3]}.json", folder / f"{HOSTILE[4]}.json", folder / "claims.json"]
 
 
 def metrics_lines(rng, steps, level):

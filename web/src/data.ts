@@ -20,6 +20,7 @@ export interface ReportData {
   labs?: Lab[];
   trains?: TrainRun[];
   preflights?: Preflight[];
+  xrays?: Xray[];
   claims?: ClaimSet[];
   /** The catalogue: `addnorm arrangements --format json` in full, of every arrangement, and `gain`. */
   arrangements?: Arrangement[];
@@ -197,6 +198,67 @@ export interface TrainRun {
   validation?: Curve; // metrics.jsonl "validation_loss" at its steps, not averaged
   tokens_per_second?: number | null;
   probes?: Probes[];
+}
+
+// ---- xray --json (src/probe/xray_json.cpp, docs/xray.md) -------------------------------------------------------------------------
+
+export interface Xray {
+  name: string; // of its file, or of the model's folder
+  model: {
+    name?: string;
+    kind?: string;
+    arrangement: string;
+    formula?: string;
+    norm?: string;
+    layers?: number;
+    d_model?: number;
+    heads?: number;
+    vocab?: number;
+    parameters?: number;
+  };
+  text?: { source?: string; sequences?: number; tokens?: number; labels?: number };
+  measure: string; // "loss", "masked loss", "embedding"
+  loss?: number | null;
+  findings?: string[];
+  stacks: XrayStack[];
+  norms?: XrayNorm[];
+  attribution?: { ln?: string; whole?: number | null };
+  missing?: { what: string; why: string }[];
+  seconds?: number | null;
+}
+
+/** K units, K + 1 places (the input first). */
+export interface XrayStack {
+  name: string;
+  layers?: number;
+  units: string[];
+  // By place.
+  stream_rms?: (number | null)[];
+  peaks?: { value?: number | null; over_median?: number | null; feature?: number; position?: number; text?: string }[];
+  lens_loss?: (number | null)[];
+  lens_change?: (number | null)[]; // of an embedding: cosine distance
+  // By unit.
+  bypass_change?: (number | null)[];
+  branch_rms?: (number | null)[];
+  update_ratio?: (number | null)[];
+  branch_share?: (number | null)[];
+  cosine?: (number | null)[];
+  attention_entropy?: (number | null)[];
+  max_logit?: (number | null)[];
+  block_influence?: (number | null)[]; // by layer
+  attribution?: (number | null)[]; // embedding, units, biases
+  expendable?: { units: number[]; together?: number | null };
+}
+
+export interface XrayNorm {
+  stack: string;
+  name: string;
+  slot: string; // "in", "out", "post", "entry", "exit", ...
+  unit?: number;
+  rms?: number | null;
+  min?: number | null;
+  max?: number | null;
+  bias_rms?: number | null;
 }
 
 // ---- preflight --json (src/lab/preflight_json.cpp) ------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ import { learn_view } from './learn/learn';
 import { maps_view } from './views/maps';
 import { overview } from './views/overview';
 import { preflight_view } from './views/preflight';
+import { xray_view } from './views/xray';
 
 function read(): ReportData {
   const text = document.getElementById('data')?.textContent ?? '';
@@ -22,6 +23,7 @@ function about(data: ReportData): string {
   const parts = [
     runs ? count_of(runs, 'run') : '',
     data.preflights?.length ? count_of(data.preflights.length, 'preflight') : '',
+    data.xrays?.length ? count_of(data.xrays.length, 'x-ray') : '',
     data.made ? data.made.slice(0, 10) : '',
     `version ${data.version ?? '?'}`,
   ];
@@ -35,7 +37,16 @@ if (root) {
   state.start();
   shell.run(
     root,
-    [overview(), maps_view(), layers_view(data), grid_view(), claims_view(data), preflight_view(data), learn_view(data)],
+    [
+      overview(),
+      maps_view(),
+      xray_view(data),
+      layers_view(data),
+      grid_view(),
+      claims_view(data),
+      preflight_view(data),
+      learn_view(data),
+    ],
     about(data),
   );
   document.documentElement.dataset.ready = 'yes';

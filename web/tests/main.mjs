@@ -36,7 +36,7 @@ async function again() {
 
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const add = (count) => Object.keys(sum).forEach((k) => (sum[k] += count[k]));
-for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks', 'hostile', 'cases', 'large'])
+for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks', 'hostile', 'cases', 'xray', 'large'])
   await import(`./${name}_test.mjs`);
 add(await run_all({ browser, again, file: files[0], files, first: true }, only));
 for (const file of files.slice(1)) {

@@ -5,6 +5,7 @@ import { expect, test } from './harness.mjs';
 const kHold = {
   overview: '.card, .figure',
   maps: '.heat',
+  xray: '.unit-bar',
   layers: '.diagram, .side',
   grid: '.chart',
   claims: '.claim',

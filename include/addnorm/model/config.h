@@ -65,17 +65,20 @@ struct ModelConfig {
   // Sub-layers.
   LayerKind layer = LayerKind::attention_ffn;
   Activation activation = Activation::gelu;
-  bool bias = true;  ///< of every matrix in the stack
+  bool bias = true;                      ///< of every matrix in the stack
+  std::optional<bool> attention_bias{};  ///< of attention's four; nothing: as `bias`
 
   // Tokens and logits.
   PositionKind positions = PositionKind::learned;
   std::size_t position_offset = 0;  ///< the first token's row in the table of positions (OpenNMT-tf: 1, RoBERTa and OPT: 2)
   double rope_base = 10000;
+  std::size_t token_types = 0;   ///< rows of a table of vectors added to those of the tokens (BERT: 2); 0: there is none
   bool scale_embedding = false;  ///< token vectors times sqrt(d_model) (Vaswani 2017)
   bool tied = true;              ///< the head is the table of (target) tokens
   bool head_bias = false;
-  bool head = true;           ///< encoder: logits; without, it ends in vectors
-  bool shared_vocab = false;  ///< seq2seq: encoder and decoder have one table of tokens
+  bool head_transform = false;  ///< lm, encoder: a matrix, the activation and a norm before the head (BERT's masked tokens)
+  bool head = true;             ///< encoder: logits; without, it ends in vectors
+  bool shared_vocab = false;    ///< seq2seq: encoder and decoder have one table of tokens
   Pooling pooling = Pooling::mean;
 };
 

@@ -32,7 +32,7 @@ class Model : public Module {
   ModelConfig config_;
 };
 
-/// Logits from the stream: a matrix, or the table of tokens.
+/// Logits from the stream: a matrix, or the table of tokens; with head_transform of N(act(W x + b)) instead of x.
 class Head : public Module {
  public:
   Head() = default;
@@ -42,6 +42,10 @@ class Head : public Module {
 
  private:
   bool tied_ = false;
+  bool transformed_ = false;
+  Activation activation_ = Activation::gelu;
+  Linear transform_;
+  Norm norm_;
   Linear linear_;  // not there when tied
   Var bias_;       // of a tied head
 };

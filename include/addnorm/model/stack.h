@@ -42,6 +42,9 @@ class Stack : public Module {
   Stack(const ModelConfig& config, StackKind kind);
 
   Var operator()(const Var& x, const StackInput& input, const Pass& pass) const;
+  /// The end of such a pass, from where its stream stood before `layer` (StreamObserver::on_layer); from behind the last layer it
+  /// is the close alone. The same bits as the whole pass, also with a cut of its own from that layer on. Without a cache.
+  Var rest(const Stream::State& before, std::size_t layer, const StackInput& input, const Pass& pass) const;
   StackCache cache(std::size_t batch, std::size_t capacity) const;
   void visit(Visitor& visitor) override;
 
@@ -56,6 +59,7 @@ class Stack : public Module {
   Layer make_layer(const ModelConfig& config, std::size_t layer) const;
   Attention make_attention(const ModelConfig& config, SubLayer sub_layer, const BranchOptions& wanted) const;
   Var branch(const Unit& unit, const Var& x, const StackInput& input, const Pass& pass) const;
+  void run_layers(Stream& stream, std::size_t first, const StackInput& input, const Pass& pass) const;
   void run(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;
   void run_recomputed(Stream& stream, std::size_t layer, const StackInput& input, const Pass& pass) const;
 

@@ -15,7 +15,8 @@ namespace addnorm {
 struct Tokens {
   std::span<const std::int32_t> ids;
   std::size_t batch = 1;
-  std::vector<std::size_t> lengths{};  ///< [batch]; empty: no padding
+  std::vector<std::size_t> lengths{};     ///< [batch]; empty: no padding
+  std::span<const std::int32_t> types{};  ///< [batch, tokens], below ModelConfig::token_types; empty: all 0
 
   std::size_t tokens() const { return batch ? ids.size() / batch : 0; }
 };
@@ -24,7 +25,7 @@ void check(const Tokens& tokens, std::size_t most, const char* where);
 /// One byte per row, 1 = padding; empty where there is none: what Pass::padding takes.
 std::vector<unsigned char> padding_of(const Tokens& tokens);
 
-///   x = dropout( E[id] (times sqrt(d_model)) + P[position] )
+///   x = dropout( E[id] (times sqrt(d_model)) + S[type] + P[position] )
 class TokenInput : public Module {
  public:
   TokenInput() = default;
@@ -38,11 +39,14 @@ class TokenInput : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var typed(const Var& x, const Tokens& tokens) const;
+
   const char* name_ = "";
   float dropout_ = 0;
   std::size_t offset_ = 0;
   std::size_t seq_len_ = 0;
   Embedding embedding_;  // not visited when there is none
+  Embedding types_;      // not visited when there is none
   Positions positions_;
 };
 

@@ -14,7 +14,7 @@ namespace addnorm {
 /// A part of a stack that does not run: for looking into a model, not for training it.
 struct Cut {
   std::string stack{};                     ///< by name: "stack", "encoder", "decoder"
-  std::optional<std::size_t> bypassed{};   ///< the branch of this unit gives 0
+  std::vector<std::size_t> bypassed{};     ///< the branches of these units give 0
   std::optional<std::size_t> last_unit{};  ///< the stack ends behind this unit, with its usual exit
 };
 

@@ -13,7 +13,7 @@
 namespace addnorm {
 
 /// A place where something was recorded: the folder of a lab (lab.json), of a run (run.json) or of claims, a folder with such
-/// folders, or one of these files by itself, also what `--json` printed: of a lab, a preflight, claims.
+/// folders, or one of these files by itself, also what `--json` printed: of a lab, a preflight, an x-ray, claims.
 struct ReportSource {
   std::filesystem::path path;
   std::string text{};  ///< instead of a file's; `path` is then only its name
@@ -35,10 +35,10 @@ struct ReportRequest {
 
 struct Report {
   std::string html;
-  std::size_t labs = 0, lab_runs = 0, runs = 0, preflights = 0, claims = 0;
+  std::size_t labs = 0, lab_runs = 0, runs = 0, preflights = 0, xrays = 0, claims = 0;
   std::vector<std::string> problems{};  ///< what could not be read, or was left out: a line each, with the file
 
-  bool empty() const { return labs + runs + preflights + claims == 0; }
+  bool empty() const { return labs + runs + preflights + xrays + claims == 0; }
 };
 
 /// The page of all sources. What cannot be read is told in `problems`, and the rest goes on; where nothing was found there is no

@@ -17,6 +17,7 @@
 namespace addnorm {
 
 struct AttentionScores;  // nn/attention.h
+class Stream;
 
 /// Hears what happens to a stream; not while recompute runs a layer for the second time. Streams are Vars of the graph, and
 /// retain_grad() on them gives the whole gradient, skip and branch: listening costs some fusion, and changes no bit.
@@ -34,7 +35,10 @@ class StreamObserver {
   /// through the branch; one float addition of them is the gradient of `whole`, bit for bit
   /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not told where there is no skip.
   virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
-  /// What the sub-layer of `unit` reads: N_in(x) and the like. Told by a Stack, as on_attention is.
+  /// The stream before the units of `layer` run: its state() is where a pass can begin again (Stack::rest). Told by a Stack, as
+  /// the next one and on_attention are.
+  virtual void on_layer(std::size_t /*layer*/, const Stream& /*stream*/) {}
+  /// What the sub-layer of `unit` reads: N_in(x) and the like.
   virtual void on_read(const Unit& /*unit*/, const Var& /*u*/) {}
   /// What comes out at the close: the stream behind its exit norm, or what several streams make together.
   virtual void on_output(const Var& /*y*/) {}

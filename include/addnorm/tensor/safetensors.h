@@ -52,6 +52,9 @@ class SafetensorsReader {
 
   /// F32, F16 and BF16 as float32 (exact, NaN payloads and subnormals included), F64 as float64.
   Tensor read(std::string_view name) const;
+  /// Elements from `first` on, as read() gives them, into memory that is there already; F32, F16 and BF16.
+  void read_into(std::string_view name, std::size_t first, std::span<float> into) const;
+  std::vector<std::byte> read_bytes(std::string_view name) const;  ///< of any type, as they stand in the file
   /// I64, and the narrower integers I32, I16, I8, U32, U16, U8 widened; not U64, which may not fit.
   std::vector<std::int64_t> read_i64(std::string_view name) const;
   std::vector<std::uint8_t> read_bool(std::string_view name) const;  ///< 0 or 1 each
@@ -85,6 +88,8 @@ class SafetensorsWriter {
   void add(const std::string& name, const Tensor& tensor);  ///< as F32 or F64
   void add_i64(const std::string& name, const Shape& shape, std::span<const std::int64_t> values);
   void add_bool(const std::string& name, const Shape& shape, std::span<const std::uint8_t> values);  ///< 0 or 1 each
+  /// Of any type of the format, by its name there: "F16", "U8", ...; as many bytes as the shape has.
+  void add_bytes(const std::string& name, std::string_view dtype, const Shape& shape, std::vector<std::byte> bytes);
   void set_metadata(std::string key, std::string value);
   /// From now on save() adds a 64-bit checksum for each tensor and one for the header to the metadata, and reads the file back
   /// before it takes the place of another: what is in place was good once, and verify() tells whether it still is.

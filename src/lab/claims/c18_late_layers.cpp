@@ -20,7 +20,7 @@ std::vector<double> costs(const Model& model, const Batch& batch) {
   const double whole = batch_loss(model, batch, {}).value().item();
   std::vector<double> all(kLayers);
   for (std::size_t unit = 0; unit < 2 * kLayers; ++unit) {
-    const Pass pass{.cut = Cut{.stack = "stack", .bypassed = unit}};
+    const Pass pass{.cut = Cut{.stack = "stack", .bypassed = {unit}}};
     all[unit / 2] += batch_loss(model, batch, pass).value().item() - whole;
   }
   return all;

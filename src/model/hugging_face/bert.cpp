@@ -25,15 +25,14 @@ void read_task(Fields& f, ModelConfig& c) {
     c.model = ModelKind::classifier;
     c.classes = labels_of(f);
     c.pooling = Pooling::first;
-    f.note("between the first token and the classes there is one more matrix in ", name, "; here there is none");
+    f.differs("between the first token and the classes there is one more matrix in ", name, "; here there is none");
     return;
   } else if (!name.empty() && !name.ends_with("ForMaskedLM") && !name.ends_with("BertForPreTraining")) {
     c.head = false;
-    if (!name.ends_with("Model")) f.note("the head of ", name, " is left out: the encoder ends in vectors");
+    if (!name.ends_with("Model")) f.differs("the head of ", name, " is left out: the encoder ends in vectors");
     return;
   }
-  c.head_bias = true;
-  f.note("the way to logits begins with a matrix, an activation and a norm there; here it is the table of tokens alone");
+  c.head_bias = c.head_transform = true;
 }
 
 /// BERT, RoBERTa and ELECTRA but for their embeddings.
@@ -48,9 +47,8 @@ void read_bert_body(Fields& f, HuggingFaceConfig& out, const UsualSizes& usual, 
   read_eps(f, c, {"layer_norm_eps"}, 1e-12);
   read_dropout(f, c, {{"hidden_dropout_prob"}, {}, {"attention_probs_dropout_prob"}}, 0.1, 0.1);
   const std::string positions = f.text({"position_embedding_type"}, "absolute");
-  if (positions != "absolute") f.note("positions are ", positions, " there, a learned table alone here");
-  if (const std::size_t types = f.whole({"type_vocab_size"}, 2, kMostIds); types > 0)
-    f.note("a vector per token type is added to the embeddings there (", types, " of them); here there is none");
+  if (positions != "absolute") f.differs("positions are ", positions, " there, a learned table alone here");
+  c.token_types = f.whole({"type_vocab_size"}, 2, kMostIds);
   read_task(f, c);
   read_init(f, out, {"initializer_range"});
 }
@@ -75,8 +73,8 @@ void read_electra(Fields& f, HuggingFaceConfig& out) {
   read_bert_body(f, out, {30522, 12, 256, 4, 512}, 1024);
   const std::size_t width = f.size_if_given({"embedding_size"}, kMostWidth).value_or(128);
   if (width != out.config.d_model)
-    f.note("embeddings and their norm have ", width, " features there and pass a matrix into the stream; here they have ",
-           out.config.d_model, " and pass none");
+    f.differs("embeddings and their norm have ", width, " features there and pass a matrix into the stream; here they have ",
+              out.config.d_model, " and pass none");
 }
 
 // modeling_distilbert.py: TransformerBlock, Embeddings; eps is 1e-12 throughout.

@@ -70,8 +70,9 @@ void read_mpt_attention(Fields& f, ModelConfig& c) {
     c.qk_norm_span = QkNormSpan::projection;
   }
   if (const auto clip = a.number_if_given({"clip_qkv"}, 0, 1e30))
-    f.note("queries, keys and values are cut off at ", *clip, " there; here they are not");
-  if (a.number_if_given({"softmax_scale"}, 0, 1e30)) f.note("attention scores have a scale of their own there, 1/√d_head here");
+    f.differs("queries, keys and values are cut off at ", *clip, " there; here they are not");
+  if (a.number_if_given({"softmax_scale"}, 0, 1e30))
+    f.differs("attention scores have a scale of their own there, 1/√d_head here");
   if (a.flag({"alibi"}, true))
     stand_in_for(f, c, kAlibi);
   else if (!f.flag({"learned_pos_emb"}, true))

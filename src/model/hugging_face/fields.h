@@ -25,7 +25,7 @@ inline constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max()
 
 class Fields {
  public:
-  Fields(const Json& object, JsonAt at, std::vector<std::string>& notes) : object_(object), at_(std::move(at)), notes_(notes) {
+  Fields(const Json& object, JsonAt at, HuggingFaceConfig& out) : object_(object), at_(std::move(at)), out_(out) {
     if (!object.is_object()) at_.wrong(object, "an object");
   }
 
@@ -41,7 +41,7 @@ class Fields {
   std::string text(FieldNames names, const char* otherwise);
   const Json* object_if_given(const char* name);
   /// An object inside, with notes of its own path. It must outlive what is read.
-  Fields inside(const Json& object, std::string_view name) { return {object, at_.inside(name), notes_}; }
+  Fields inside(const Json& object, std::string_view name) { return {object, at_.inside(name), out_}; }
 
   /// Whether the field, whatever its shape, speaks of `word`.
   bool mentions(const char* name, std::string_view word, bool otherwise) const;
@@ -51,7 +51,13 @@ class Fields {
 
   template <class... Parts>
   void note(const Parts&... parts) {
-    notes_.push_back(concat(parts...));
+    out_.notes.push_back(concat(parts...));
+  }
+  /// What the model computes otherwise there than here, not only while it is trained: a note too.
+  template <class... Parts>
+  void differs(const Parts&... parts) {
+    out_.differences.push_back(concat(parts...));
+    out_.notes.push_back(out_.differences.back());
   }
   /// Sizes that the file did not have, as one note.
   void told_defaults(std::string_view model_type);
@@ -72,7 +78,7 @@ class Fields {
 
   const Json& object_;
   JsonAt at_;
-  std::vector<std::string>& notes_;
+  HuggingFaceConfig& out_;
   std::vector<std::string> defaults_;
 };
 

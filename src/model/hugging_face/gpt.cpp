@@ -18,7 +18,7 @@ void read_gpt2_body(Fields& f, HuggingFaceConfig& out, const char* activation) {
   read_eps(f, c, {"layer_norm_epsilon"}, 1e-5);
   read_dropout(f, c, kGptDropout, 0.1, 0.1);
   c.tied = f.flag({"tie_word_embeddings"}, true);
-  if (!f.flag({"scale_attn_weights"}, true)) f.note("attention scores are not divided by √d_head there; here they are");
+  if (!f.flag({"scale_attn_weights"}, true)) f.differs("attention scores are not divided by √d_head there; here they are");
   read_init(f, out, {"initializer_range"}, 0.02, true);
   note_task(f);
 }
@@ -27,7 +27,7 @@ void read_gpt2_body(Fields& f, HuggingFaceConfig& out, const char* activation) {
 void read_gpt2(Fields& f, HuggingFaceConfig& out) {
   read_gpt2_body(f, out, "gelu_new");
   if (f.flag({"scale_attn_by_inverse_layer_idx"}, false))
-    f.note("attention scores of layer l are divided by l there; here they are not");
+    f.differs("attention scores of layer l are divided by l there; here they are not");
 }
 
 // modeling_gpt_bigcode.py: GPTBigCodeBlock, GPT-2 with one key and value head.
@@ -46,11 +46,11 @@ void read_gpt_neo(Fields& f, HuggingFaceConfig& out) {
   read_eps(f, c, {"layer_norm_epsilon"}, 1e-5);
   read_dropout(f, c, {{"resid_dropout"}, {"embed_dropout"}, {"attention_dropout"}}, 0, 0);
   c.tied = f.flag({"tie_word_embeddings"}, true);
-  f.note("attention scores are not divided by √d_head there; here they are");
-  f.note("queries, keys and values have no biases there; here every matrix of a layer has one");
+  f.differs("attention scores are not divided by √d_head there; here they are");
+  f.differs("queries, keys and values have no biases there; here every matrix of a layer has one");
   if (f.mentions("attention_types", "local", true))
-    f.note("layers of attention type local see ", f.size_if_given({"window_size"}, kMostIds).value_or(256),
-           " tokens back there, all of them here");
+    f.differs("layers of attention type local see ", f.size_if_given({"window_size"}, kMostIds).value_or(256),
+              " tokens back there, all of them here");
   read_init(f, out, {"initializer_range"});
   note_task(f);
 }
@@ -65,7 +65,7 @@ void read_gpt_neox(Fields& f, HuggingFaceConfig& out) {
   read_activation(f, c, {"hidden_act"}, "gelu");
   read_eps(f, c, {"layer_norm_eps"}, 1e-5);
   read_dropout(f, c, {{"hidden_dropout"}, {}, {"attention_dropout"}}, 0, 0);
-  set_biases(f, c, f.flag({"attention_bias"}, true), true);
+  set_biases(c, f.flag({"attention_bias"}, true), true);
   read_rotary(f, c, 0.25);
   c.tied = f.flag({"tie_word_embeddings"}, false);
   read_init(f, out, {"initializer_range"});
@@ -82,12 +82,12 @@ void read_gptj(Fields& f, HuggingFaceConfig& out) {
   read_activation(f, c, {"activation_function"}, "gelu_new");
   read_eps(f, c, {"layer_norm_epsilon"}, 1e-5);
   read_dropout(f, c, kGptDropout, 0, 0);
-  set_biases(f, c, false, true);
+  set_biases(c, false, true);
   c.positions = PositionKind::rotary;
   const std::size_t d_head = c.d_model / c.heads;
   const auto turned = f.number_or_none("rotary_dim", 64, 1, kMostWidth);
   if (turned && *turned < static_cast<double>(d_head))
-    f.note("positions turn ", *turned, " of a head's ", d_head, " features there, all of them here");
+    f.differs("positions turn ", *turned, " of a head's ", d_head, " features there, all of them here");
   c.tied = f.flag({"tie_word_embeddings"}, false);
   c.head_bias = true;
   read_init(f, out, {"initializer_range"});
@@ -112,8 +112,9 @@ void read_opt(Fields& f, HuggingFaceConfig& out) {
   c.tied = f.flag({"tie_word_embeddings"}, true);
   const std::size_t width = f.size_if_given({"word_embed_proj_dim"}, kMostWidth).value_or(c.d_model);
   if (width != c.d_model)
-    f.note("token vectors have ", width, " features there and pass a matrix into the stream and one out of it; here they have ",
-           c.d_model, " and pass none");
+    f.differs("token vectors have ", width,
+              " features there and pass a matrix into the stream and one out of it; here they have ", c.d_model,
+              " and pass none");
   if (const double drop = f.number({"layerdrop"}, 0, 0, 1); drop > 0)
     f.note("whole layers are left out by ", drop, " while training there; here they are not");
   read_init(f, out, {"init_std"});

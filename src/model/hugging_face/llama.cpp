@@ -27,7 +27,7 @@ void read_llama_body(Fields& f, ModelConfig& c, const LlamaUsual& usual) {
   read_eps(f, c, {"rms_norm_eps"}, usual.eps);
   read_activation(f, c, {usual.activation_field}, usual.activation, true);
   read_dropout(f, c, {{}, {}, {"attention_dropout"}}, 0, 0);
-  set_biases(f, c, f.flag({"attention_bias"}, false), f.flag({"mlp_bias"}, false));
+  set_biases(c, f.flag({"attention_bias"}, false), f.flag({"mlp_bias"}, false));
   read_rotary(f, c, 1, usual.rope_base);
   c.tied = f.flag({"tie_word_embeddings"}, usual.tied);
   note_task(f);
@@ -49,7 +49,7 @@ void read_mistral(Fields& f, HuggingFaceConfig& out) {
 // modeling_qwen2.py: Qwen2DecoderLayer; Qwen2Attention has biases of q, k and v.
 void read_qwen2(Fields& f, HuggingFaceConfig& out) {
   read_llama_body(f, out.config, {{151936, 32, 4096, 32, 32768}, 22016, 32});
-  f.note("queries, keys and values have biases there; here no matrix of a layer has one");
+  f.differs("queries, keys and values have biases there; here no matrix of a layer has one");
   if (f.flag({"use_sliding_window"}, false)) note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   read_init(f, out, {"initializer_range"});
 }
@@ -74,7 +74,7 @@ void read_phi3(Fields& f, HuggingFaceConfig& out) {
 // modeling_olmo.py: OlmoDecoderLayer; OlmoLayerNorm has neither gain nor bias, and eps 1e-5 whatever the file says.
 void note_clipping(Fields& f) {
   if (const auto clip = f.number_if_given({"clip_qkv"}, 0, 1e30))
-    f.note("queries, keys and values are cut off at ", *clip, " there; here they are not");
+    f.differs("queries, keys and values are cut off at ", *clip, " there; here they are not");
 }
 void read_olmo(Fields& f, HuggingFaceConfig& out) {
   ModelConfig& c = out.config;
@@ -99,7 +99,7 @@ void read_olmo2(Fields& f, HuggingFaceConfig& out) {
 void note_query_scale(Fields& f, const ModelConfig& c) {
   const double scalar = f.number({"query_pre_attn_scalar"}, 256, 1e-6, 1e9);
   if (scalar != static_cast<double>(c.d_head))
-    f.note("attention scores are divided by √", scalar, " there, by √", c.d_head, " here");
+    f.differs("attention scores are divided by √", scalar, " there, by √", c.d_head, " here");
 }
 
 LlamaUsual gemma_usual(LlamaUsual usual) {
@@ -121,7 +121,7 @@ void read_gemma(Fields& f, HuggingFaceConfig& out) {
 }
 
 void note_softcap(Fields& f, std::optional<double> cap, const char* what) {
-  if (cap) f.note(what, " are capped at ", *cap, " there; here they are not");
+  if (cap) f.differs(what, " are capped at ", *cap, " there; here they are not");
 }
 
 // modeling_gemma2.py: Gemma2DecoderLayer, a norm before and one behind each branch.
@@ -147,7 +147,7 @@ void read_gemma3(Fields& f, HuggingFaceConfig& out) {
   c.scale_embedding = true;
   note_query_scale(f, c);
   note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
-  f.note("those layers turn positions by a base of their own there; here all layers are alike");
+  f.differs("those layers turn positions by a base of their own there; here all layers are alike");
   read_init(f, out, {"initializer_range"});
 }
 

@@ -44,7 +44,7 @@ std::string known_activations() {
 void note_scaling(Fields& f, const Json* scaling, const char* name) {
   if (!scaling) return;
   const std::string kind = f.inside(*scaling, name).text({"rope_type", "type"}, "default");
-  if (kind != "default") f.note(name, " is ", kind, ": rotary angles are stretched there; here they are not");
+  if (kind != "default") f.differs(name, " is ", kind, ": rotary angles are stretched there; here they are not");
 }
 
 bool same_start(const InitSpec& a, const InitSpec& b) {
@@ -72,8 +72,8 @@ void read_heads(Fields& f, ModelConfig& c, std::size_t usual_kv_heads, std::size
 void set_activation(Fields& f, ModelConfig& c, FieldNames names, const std::string& name, bool gated) {
   const auto* found = std::ranges::find_if(kActivations, [&](const TheirActivation& known) { return name == known.name; });
   if (found == kActivations.end()) f.refuse(names, known_activations());
-  if (gated && found->ours != Activation::silu) f.note("gates go through ", name, " there, through silu here");
-  if (!gated && !found->exact) f.note("the activation is ", name, " there, ", name_of(found->ours), " here");
+  if (gated && found->ours != Activation::silu) f.differs("gates go through ", name, " there, through silu here");
+  if (!gated && !found->exact) f.differs("the activation is ", name, " there, ", name_of(found->ours), " here");
   c.activation = gated ? Activation::swiglu : found->ours;
 }
 
@@ -91,11 +91,9 @@ void read_dropout(Fields& f, ModelConfig& c, const DropoutNames& names, double u
 
 void read_eps(Fields& f, ModelConfig& c, FieldNames names, double usual) { c.norm_eps = f.number(names, usual, 0, 1); }
 
-void set_biases(Fields& f, ModelConfig& c, bool attention, bool ffn) {
+void set_biases(ModelConfig& c, bool attention, bool ffn) {
   c.bias = ffn;
-  if (attention == ffn) return;
-  f.note("only ", attention ? "attention" : "the feed-forward part", " has biases there; here ",
-         ffn ? "every matrix of a layer has one" : "there are none");
+  if (attention != ffn) c.attention_bias = attention;
 }
 
 void read_rotary(Fields& f, ModelConfig& c, double usual_share, double usual_base) {
@@ -113,17 +111,17 @@ void read_rotary(Fields& f, ModelConfig& c, double usual_share, double usual_bas
     share = own.number(shares, share, 0, 1);
     note_scaling(f, full ? full : all, "rope_parameters");
   }
-  if (share < 1) f.note("positions turn ", share, " of a head's features there, all of them here");
+  if (share < 1) f.differs("positions turn ", share, " of a head's features there, all of them here");
 }
 
 void stand_in_for(Fields& f, ModelConfig& c, const char* theirs) {
   const std::size_t d_head = c.d_head > 0 ? c.d_head : c.d_model / c.heads;
   c.positions = d_head % 2 == 0 ? PositionKind::rotary_halves : PositionKind::none;
-  f.note("positions are ", theirs, " there, ", name_of(c.positions), " here; neither adds anything to the stream");
+  f.differs("positions are ", theirs, " there, ", name_of(c.positions), " here; neither adds anything to the stream");
 }
 
 void note_sliding(Fields& f, std::optional<double> window) {
-  if (window) f.note("attention of some or all layers sees ", *window, " tokens back there, all of them here");
+  if (window) f.differs("attention of some or all layers sees ", *window, " tokens back there, all of them here");
 }
 
 void refuse_cross_attention(Fields& f) {
@@ -134,7 +132,7 @@ void refuse_cross_attention(Fields& f) {
 void note_task(Fields& f) {
   for (const std::string& name : f.architectures())
     if (name.find("Classification") != std::string::npos || name.find("QuestionAnswering") != std::string::npos)
-      f.note("the head of ", name, " is left out: logits are those of the next token");
+      f.differs("the head of ", name, " is left out: logits are those of the next token");
 }
 
 void read_init(Fields& f, HuggingFaceConfig& out, FieldNames names, double usual, bool by_depth) {

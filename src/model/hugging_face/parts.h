@@ -35,7 +35,7 @@ struct DropoutNames {
 };
 void read_dropout(Fields& f, ModelConfig& c, const DropoutNames& names, double usual, double usual_in_attention);
 void read_eps(Fields& f, ModelConfig& c, FieldNames names, double usual);
-void set_biases(Fields& f, ModelConfig& c, bool attention, bool ffn);
+void set_biases(ModelConfig& c, bool attention, bool ffn);
 
 /// rope_theta, and notes of what turns otherwise than ours. `share` of a head's features turns.
 void read_rotary(Fields& f, ModelConfig& c, double usual_share = 1, double usual_base = 10000);

@@ -45,7 +45,7 @@ void read_t5_as(Fields& f, HuggingFaceConfig& out, const T5Usual& usual) {
   stand_in_for(f, c, "learned biases of the scores (T5)");
   c.shared_vocab = true;
   c.tied = f.flag({"tie_word_embeddings"}, usual.tied);
-  f.note("attention scores are not divided by √d_head there; here they are");
+  f.differs("attention scores are not divided by √d_head there; here they are");
   if (c.tied) f.note("before the tied head the stream is divided by √d_model there; here it is not");
   f.note("matrices start as N(0, 1/fan-in), token vectors as N(0, 1) there; here as pre-ln does");
   if (!has_class(f, "EncoderModel")) return;
@@ -134,12 +134,12 @@ void read_marian(Fields& f, HuggingFaceConfig& out) {
   ModelConfig& c = out.config;
   read_bart_as(f, out, {.vocab = 58101, .before = false, .embedding_norm = false});
   c.positions = PositionKind::sinusoidal_halves;
-  f.note("sines and cosines of positions have slightly other frequencies there (10000^(-2i/d_model))");
+  f.differs("sines and cosines of positions have slightly other frequencies there (10000^(-2i/d_model))");
   c.shared_vocab = f.flag({"share_encoder_decoder_embeddings"}, true);
   c.target_vocab = f.size_if_given({"decoder_vocab_size"}, kMostIds).value_or(c.vocab);
   if (c.shared_vocab && c.target_vocab != c.vocab)
     f.refuse({"decoder_vocab_size"}, concat(c.vocab, " as vocab_size, because both stacks share a table"));
-  f.note("logits have a constant bias per token there (final_logits_bias); here they have none");
+  f.differs("logits have a constant bias per token there (final_logits_bias); here they have none");
   read_decoder_alone(f, c);
 }
 

@@ -30,6 +30,7 @@ export interface LineChart {
   y_domain?: [number, number];
   label_ends?: boolean;
   marker?: { x: number; text: string };
+  x_name?: (x: number) => string; // what stands there, for readings
   describe: string; // for those who do not see it
 }
 

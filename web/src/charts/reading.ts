@@ -35,7 +35,7 @@ export function add_reading(root: SVGSVGElement, chart: LineChart, box: Box, x: 
     tooltip.show(
       client_x,
       client_y,
-      h('b', null, `${chart.x_label} ${short(value, 4)}`),
+      h('b', null, chart.x_name ? chart.x_name(value) : `${chart.x_label} ${short(value, 4)}`),
       h(
         'table',
         null,

@@ -1,0 +1,297 @@
+#include "xray_text.h"
+
+#include <algorithm>
+#include <iostream>
+#include <iterator>
+#include <optional>
+
+#include "addnorm/core/error.h"
+#include "addnorm/data/masked.h"
+#include "addnorm/data/sentences.h"
+#include "addnorm/train/run_data.h"
+#include "addnorm/train/run_folder.h"
+#include "core/counted.h"
+#include "core/file.h"
+#include "scratch.h"
+
+namespace addnorm::cli {
+namespace {
+
+namespace fs = std::filesystem;
+using Sequence = std::vector<std::int32_t>;
+
+constexpr std::size_t kWindow = 128, kBatchTokens = 4096;
+constexpr std::uint64_t kMostText = std::uint64_t{1} << 22;  // bytes that are read of a file: far more than tokens are looked at
+
+/// Sequences of ids, padded at their ends; a language model's are one token longer than what it reads.
+class SequenceData final : public Dataset {
+ public:
+  SequenceData(std::vector<Sequence> sequences, bool next_token) : sequences_(std::move(sequences)), next_(next_token ? 1 : 0) {}
+  Batch batch(std::uint64_t first, std::size_t count) const override {
+    Batch all{.first = first, .sequences = count};
+    std::size_t longest = 0;
+    for (std::size_t i = 0; i < count; ++i) longest = std::max(longest, sequences_[first + i].size() - next_);
+    for (std::size_t i = 0; i < count; ++i) {
+      const Sequence& one = sequences_[first + i];
+      const std::size_t length = one.size() - next_;
+      for (std::size_t t = 0; t < longest; ++t) {
+        all.ids.push_back(t < length ? one[t] : one.front());  // any id is as good
+        all.labels.push_back(next_ == 1 && t < length ? one[t + 1] : kIgnoredLabel);
+      }
+      all.lengths.push_back(length);
+    }
+    if (std::ranges::all_of(all.lengths, [&](std::size_t l) { return l == longest; })) all.lengths.clear();
+    return all;
+  }
+  std::uint64_t size() const override { return sequences_.size(); }
+  std::size_t length(std::size_t i) const { return sequences_[i].size(); }
+
+ private:
+  std::vector<Sequence> sequences_;
+  std::size_t next_;
+};
+
+/// Ids of a text; what it has no tokens for is told with where it stands.
+Sequence encoded(const Tokenizer& tokenizer, const std::string& text, const std::string& told) {
+  try {
+    return tokenizer.encode(text);
+  } catch (const DataError& error) {
+    throw DataError(concat(told, ": ", error.what()));
+  }
+}
+
+/// What a file holds, as far as it is needed.
+std::string text_in(const std::string& file, const Tokenizer& tokenizer) {
+  std::string text;
+  bool cut = false;
+  if (file == "-") {
+    tell_if_waiting(std::cerr);
+    text.assign(std::istreambuf_iterator<char>(std::cin), {});
+  } else {
+    if (fs::is_directory(file)) throw DataError(file + ": is a folder; --text takes one file");
+    const InputFile in(file);
+    text.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMostText)));
+    in.read(0, text.data(), text.size());
+    cut = in.size() > kMostText;
+  }
+  if (cut) text.resize(tokenizer.complete(text));
+  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
+    throw DataError((file == "-" ? std::string("the standard input") : file) + ": no text in it");
+  return text;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  for (std::size_t from = 0; from < text.size();) {
+    const std::size_t end = std::min(text.find('\n', from), text.size());
+    std::string line = text.substr(from, end - from);
+    if (line.ends_with('\r')) line.pop_back();
+    if (line.find_first_not_of(" \t") != std::string::npos) lines.push_back(std::move(line));
+    from = end + 1;
+  }
+  return lines;
+}
+
+/// Our sentences, those that the tokenizer has letters for.
+std::vector<std::string> known_sentences(const Tokenizer& tokenizer, std::string& told) {
+  std::vector<std::string> known;
+  for (const std::string_view sentence : sentences())
+    if (tokenizer.flaws(sentence).count == 0) known.emplace_back(sentence);
+  if (known.empty()) throw DataError("the model's tokenizer has no letters for the built-in sentences; give --text FILE");
+  told = known.size() == sentences().size()
+             ? concat(known.size(), " built-in sentences")
+             : concat(known.size(), " of ", sentences().size(), " built-in sentences, those that the tokenizer has letters for");
+  return known;
+}
+
+/// Windows of a text, one token more than a model reads. Every token is a label once; without a token to begin with, all but the
+/// first.
+std::vector<Sequence> windows_of(const Sequence& ids, const Sequence& before, std::size_t window, std::size_t tokens) {
+  std::vector<Sequence> all;
+  const std::size_t least = before.empty() ? 2 : 1;  // tokens of the text
+  for (std::size_t from = 0; from + least <= ids.size() && from < std::max<std::size_t>(1, tokens); from += window) {
+    const std::size_t to = std::min(ids.size(), from + window + least - 1);
+    Sequence one = before;
+    one.insert(one.end(), ids.begin() + static_cast<std::ptrdiff_t>(from), ids.begin() + static_cast<std::ptrdiff_t>(to));
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+/// Each line a sequence of its own, a long one several, between the tokens that begin and end a text.
+std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
+                                   bool framed, std::size_t longest, std::size_t tokens) {
+  const TextFrame frame = framed ? tokenizer.frame() : TextFrame{};
+  const std::size_t around = frame.before.size() + frame.behind.size();
+  std::vector<Sequence> all;
+  std::size_t seen = 0;
+  const std::size_t room = longest > around ? longest - around : 1;
+  for (const std::string& line : lines) {
+    const Sequence ids = encoded(tokenizer, line, told);
+    for (std::size_t from = 0; from < ids.size() && (all.empty() || seen < tokens); from += room) {
+      const auto at = [&](std::size_t i) { return ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), i)); };
+      Sequence one = frame.before;
+      one.insert(one.end(), at(from), at(from + room));
+      one.insert(one.end(), frame.behind.begin(), frame.behind.end());
+      seen += one.size();
+      all.push_back(std::move(one));
+    }
+  }
+  // Padding costs least where neighbours are equally long.
+  std::ranges::stable_sort(all, {}, &Sequence::size);
+  return all;
+}
+
+std::vector<Batch> batches_of(const Dataset& data, const SequenceData& lengths) {
+  std::vector<Batch> all;
+  for (std::size_t first = 0; first < data.size();) {
+    std::size_t count = 1, longest = lengths.length(first);
+    while (first + count < data.size()) {
+      longest = std::max(longest, lengths.length(first + count));
+      if ((count + 1) * longest > kBatchTokens) break;
+      ++count;
+    }
+    all.push_back(data.batch(first, count));
+    first += count;
+  }
+  return all;
+}
+
+struct Wanted {
+  const RunModel& run;
+  std::string folder, file;
+  std::size_t tokens, window;
+};
+
+XrayText of_language_model(const Wanted& w, const std::string& text, std::string told) {
+  const Tokenizer& tokenizer = *w.run.tokenizer;
+  const std::size_t most = w.run.model->config().seq_len;
+  const std::size_t window = std::min(most, w.window > 0 ? w.window : kWindow);
+  Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
+  if (before.size() >= window) before.clear();
+  const Sequence ids = encoded(tokenizer, text, told);
+  const std::vector<Sequence> windows = windows_of(ids, before, window - (before.empty() ? 0 : before.size() - 1), w.tokens);
+  if (windows.empty())
+    throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
+  const SequenceData data(windows, true);
+  return {batches_of(data, data), std::move(told)};
+}
+
+XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told, std::ostream& notes) {
+  const Tokenizer& tokenizer = *w.run.tokenizer;
+  const ModelConfig& config = w.run.model->config();
+  const std::size_t longest = w.window > 0 ? std::min(config.seq_len, w.window) : config.seq_len;
+  const auto data =
+      std::make_shared<const SequenceData>(sequences_of(lines, told, tokenizer, !w.run.family.empty(), longest, w.tokens), false);
+  if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
+  if (!config.head) return {batches_of(*data, *data), std::move(told)};
+  if (!tokenizer.special().mask)
+    throw DataError(concat(w.folder, " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden"));
+  notes << "15 % of the tokens of every sequence are masked, and predicted\n";
+  const auto hidden = masked(data, tokenizer, {.hidden = 1, .replaced = 0});
+  return {batches_of(*hidden, *data), std::move(told)};
+}
+
+/// Samples of the run's own data, or of a file of its kind: pairs, labelled text, a table.
+XrayText of_source(const Wanted& w, const RunOptions& options, bool given) {
+  const Scratch scratch("xray");
+  const auto source = open_source(options, scratch.path);
+  const RunData known = given ? RunData{} : source->datasets(options);
+  const std::shared_ptr<const Dataset> data = known.validation ? known.validation : source->everything(options);
+  const std::size_t few = data->size() > 0 ? static_cast<std::size_t>(std::min<std::uint64_t>(data->size(), 16)) : 16;
+  const std::size_t per_sample = std::max<std::size_t>(1, data->batch(0, few).tokens() / few);
+  const std::uint64_t wanted = std::max<std::uint64_t>(1, w.tokens / per_sample);
+  const std::uint64_t count = data->size() > 0 ? std::min(wanted, data->size()) : wanted;
+  const char* const own = known.validation ? "the validation data of the run" : "the data of the run, which it has learned from";
+  return {{data->batch(0, static_cast<std::size_t>(count))}, given ? w.file : own};
+}
+
+/// The options of the run with its own tokenizer; nothing where there is no record of one.
+std::optional<RunOptions> options_of(const Wanted& w) {
+  const RunFolder folder{w.folder};
+  if (!fs::exists(folder.record())) return std::nullopt;
+  RunOptions options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
+  options.model = w.run.model->config();
+  options.extra = w.run.extra;
+  return options;
+}
+
+bool reads_plain_text(const RunModel& run) {
+  const ModelKind kind = run.model->config().model;
+  return (kind == ModelKind::lm && !run.answers) || kind == ModelKind::encoder;
+}
+
+XrayText of_the_run(const Wanted& w, RunOptions options) {
+  options.data = data_of_run(RunFolder{w.folder});
+  if (w.run.tokenizer && !options.data.empty()) options.tokenizer = w.run.tokenizer_path.string();
+  return of_source(w, options, false);
+}
+
+/// A file of pairs, of labelled text, of numbers.
+XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
+  require(w.file != "-", "--text -: pairs, labelled text and tables are read from files");
+  if (w.file.empty())
+    throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
+                           ", which plain sentences say nothing to; give --text with a file of its kind"));
+  if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
+  options->data = {w.file};
+  if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();
+  return of_source(w, *options, true);
+}
+
+XrayText of_plain_text(const Wanted& w, std::ostream& notes) {
+  const bool lines = w.run.model->config().model == ModelKind::encoder;
+  std::string told = w.file == "-" ? "the standard input" : w.file;
+  if (!w.file.empty()) {
+    const std::string text = text_in(w.file, *w.run.tokenizer);
+    return lines ? of_encoder(w, lines_of(text), told, notes) : of_language_model(w, text, told);
+  }
+  const std::vector<std::string> known = known_sentences(*w.run.tokenizer, told);
+  if (lines) return of_encoder(w, known, told, notes);
+  std::string all;
+  for (const std::string& sentence : known) all += (all.empty() ? "" : " ") + sentence;
+  return of_language_model(w, all, told);
+}
+
+}  // namespace
+
+XrayText xray_text(const RunModel& run, const std::string& folder, const std::string& file, std::size_t tokens,
+                   std::size_t window, std::ostream& notes) {
+  const Wanted w{run, folder, file, tokens, window};
+  const std::optional<RunOptions> options = options_of(w);
+  const bool plain = reads_plain_text(run), own_data = file.empty() && options;
+  require(window == 0 || !own_data, "--seq-len has no effect on the data of a run, whose samples have their length; ",
+          "give --text, or leave it out");
+  require(window == 0 || plain, "--seq-len has no effect on pairs, labelled text and tables; leave it out");
+  if (own_data) {
+    try {
+      return of_the_run(w, *options);
+    } catch (const DataError& error) {
+      if (!plain) throw;
+      notes << "the data of the run cannot be read, so the model is shown other text: " << error.what() << '\n';
+    }
+  }
+  if (!run.tokenizer && run.model->config().model != ModelKind::mlp)
+    throw DataError(folder +
+                    " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
+  return plain ? of_plain_text(w, notes) : of_its_kind(w, options);
+}
+
+std::string token_text(const Tokenizer& tokenizer, std::int32_t token) {
+  const std::string text = tokenizer.decode(std::span(&token, 1));
+  if (text.empty()) return concat("token ", token);
+  std::string quoted = "\"";
+  for (const char c : text) {
+    if (c == '\n')
+      quoted += "\\n";
+    else if (c == '\t')
+      quoted += "\\t";
+    else if (static_cast<unsigned char>(c) < 0x20)
+      quoted += '?';
+    else
+      quoted += c;
+  }
+  return quoted + "\"";
+}
+
+}  // namespace addnorm::cli

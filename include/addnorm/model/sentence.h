@@ -1,0 +1,17 @@
+// One vector per text, as sentence-transformers makes it: the encoder's vectors, pooled, and where asked for of length 1.
+#pragma once
+
+#include "addnorm/model/encoder.h"
+
+namespace addnorm {
+
+struct SentenceOptions {
+  Pooling pooling = Pooling::mean;  ///< over tokens that are not padding, those at the ends of a text included
+  bool normalize = false;           ///< y / max(|y|, 1e-12)
+  std::size_t max_tokens = 0;       ///< longer texts are cut; 0: the model's seq_len
+};
+
+/// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them.
+Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options);
+
+}  // namespace addnorm

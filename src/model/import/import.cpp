@@ -1,0 +1,168 @@
+#include "addnorm/model/import.h"
+
+#include "addnorm/model/hugging_face.h"
+#include "core/file.h"
+#include "core/json.h"
+#include "model/import/fill.h"
+#include "model/import/llama2c.h"
+#include "model/import/sentence_files.h"
+#include "model/import/without_config.h"
+
+namespace addnorm {
+namespace {
+
+namespace fs = std::filesystem;
+using importing::ImportFamily;
+
+constexpr const char* kConfig = "config.json";
+
+/// What is imported from where, before any memory is taken for it.
+struct ImportPlan {
+  const ImportFamily* family = nullptr;
+  ModelConfig config{};
+  std::shared_ptr<const importing::WeightSource> source{};
+  std::vector<std::string> notes{};
+  std::optional<SentenceOptions> sentence{};
+  fs::path folder{}, below{};  ///< as in ImportLayout
+  std::string where{};         ///< begins messages
+  bool llama2c = false;
+};
+
+/// A config that speaks of far more than the files hold is refused before memory is taken; what is not far off is told by the
+/// names and shapes that differ.
+void check_room(const ImportPlan& plan) {
+  double held = 0;
+  for (const importing::SourceTensor& tensor : plan.source->tensors()) held += static_cast<double>(tensor.shape.elements());
+  const ModelConfig c = completed(plan.config);
+  const auto d = static_cast<double>(c.d_model);
+  const double layer =
+      2.0 * d * static_cast<double>(c.heads) * static_cast<double>(c.d_head) + 2.0 * d * static_cast<double>(c.d_ff);
+  const double least = static_cast<double>(c.layers) * layer + static_cast<double>(c.vocab) * d;
+  if (least > 4 * held + 1e6)
+    throw DataError(concat(plan.where, ": the config speaks of at least ", least, " parameters, the weights are ", held,
+                           "; do they belong together?"));
+}
+
+void override_placement(ModelConfig& config, const ImportOptions& options) {
+  if (options.arrangement) {
+    config.arrangement = *options.arrangement;
+    config.own_arrangement.reset();
+  }
+  if (options.final_norm) config.final_norm = options.final_norm;
+}
+
+[[noreturn]] void refuse_type_of(const fs::path& file, const std::string& type) {
+  std::vector<std::string> known;
+  for (const ImportFamily* family : importing::all_families())
+    for (const char* one : family->model_types) known.emplace_back(one);
+  throw DataError(concat(file.string(), ": model_type is ", Json(type).dump(),
+                         ", of which only the config is read, not the weights; ", "weights are imported of: ", listed(known)));
+}
+
+ImportPlan plan_hugging_face(const fs::path& folder) {
+  const fs::path file = folder / kConfig;
+  const HuggingFaceConfig read = read_hugging_face_config(file);
+  ImportPlan plan{.family = importing::family_of_type(read.model_type), .config = read.config, .notes = read.notes};
+  if (!plan.family) refuse_type_of(file, read.model_type);
+  if (!read.differences.empty())
+    throw DataError(concat(file.string(),
+                           ": this model computes what ours cannot, so it is not imported: ", read.differences.front(),
+                           read.differences.size() > 1 ? concat(" (and ", read.differences.size() - 1, " more)") : ""));
+  if (plan.family == &importing::distilbert_family())
+    plan.config.positions = PositionKind::learned;  // sines are stored as a table
+  plan.source = importing::source_of_folder(folder);
+  plan.folder = folder;
+  plan.where = folder.string();
+  return plan;
+}
+
+ImportPlan plan_llama2c(const fs::path& file) {
+  auto source = std::make_shared<importing::Llama2cSource>(file);
+  ImportPlan plan{.family = &importing::llama2c_family(), .config = source->config(), .source = source};
+  plan.folder = file.parent_path();
+  plan.where = file.string();
+  plan.llama2c = true;
+  return plan;
+}
+
+/// The only llama2.c file of a folder; empty: none.
+fs::path llama2c_in(const fs::path& folder) {
+  fs::path found;
+  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{})) {
+    const fs::path file = folder / entry.filename();
+    if (file.extension() != ".bin" || !importing::is_llama2c(file)) continue;
+    if (!found.empty())
+      throw DataError(concat(folder.string(), ": has several llama2.c files, ", found.filename().string(), " and ",
+                             file.filename().string(), "; name one of them"));
+    found = file;
+  }
+  return found;
+}
+
+ImportPlan plan_without_config(const fs::path& folder, const ImportOptions& options) {
+  std::shared_ptr<const importing::WeightSource> source = importing::source_of_folder(folder);
+  const auto guessed = importing::guessed_config(*source, options.heads);
+  if (!guessed)
+    throw DataError(concat(folder.string(), ": has no ", kConfig,
+                           ", which says what model the weights are of; put that of the model ", "beside them"));
+  ImportPlan plan{.family = guessed->family, .config = guessed->config, .source = std::move(source), .notes = guessed->notes};
+  plan.folder = folder;
+  plan.where = folder.string();
+  return plan;
+}
+
+ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) {
+  std::error_code error;
+  if (const auto sentence = importing::read_sentence_files(folder)) {
+    ImportPlan plan = plan_hugging_face(folder / sentence->transformer);
+    plan.sentence = sentence->options;
+    plan.folder = folder;
+    plan.below = sentence->transformer;
+    return plan;
+  }
+  if (fs::exists(folder / kConfig, error)) return plan_hugging_face(folder);
+  if (const fs::path file = llama2c_in(folder); !file.empty()) return plan_llama2c(file);
+  return plan_without_config(folder, options);
+}
+
+ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) return plan_of_folder(path, options);
+  if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
+  if (path.extension() == ".bin" && importing::is_llama2c(path)) return plan_llama2c(path);
+  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
+  return plan_of_folder(folder, options);
+}
+
+}  // namespace
+
+ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
+  ImportPlan plan = plan_of(path, options);
+  override_placement(plan.config, options);
+  check_room(plan);
+  ImportedModel imported{.model = make_model(plan.config, Start::blank),
+                         .weights = plan.source->files().front(),
+                         .family = plan.family->name,
+                         .notes = plan.notes};
+  auto layout = std::make_shared<ImportLayout>();
+  layout->accounts = importing::accounts_of(*plan.family, *imported.model, *plan.source, plan.where);
+  importing::fill(*imported.model, *plan.source, layout->accounts, options.allow_nonfinite);
+  imported.notes.insert(imported.notes.end(), layout->accounts.notes.begin(), layout->accounts.notes.end());
+  layout->source = plan.source;
+  layout->folder = plan.folder;
+  layout->below = plan.below;
+  layout->llama2c = plan.llama2c;
+  imported.layout = std::move(layout);
+  imported.sentence = plan.sentence;
+  return imported;
+}
+
+bool is_import(const fs::path& path) {
+  std::error_code error;
+  if (!fs::is_directory(path, error)) return fs::is_regular_file(path, error);
+  const fs::path config = path / kConfig;
+  if (!fs::exists(config, error)) return true;
+  return is_hugging_face_config(small_text(config, "a model's config"));
+}
+
+}  // namespace addnorm

@@ -1,0 +1,124 @@
+// The files of a folder that hold its weights: one, or shards by an index. What an index names is not trusted.
+#include <algorithm>
+#include <set>
+
+#include "core/file.h"
+#include "core/json.h"
+#include "model/import/source.h"
+
+namespace addnorm::importing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kOne = "model.safetensors";
+constexpr const char* kIndex = "model.safetensors.index.json";
+
+/// An index of a large model has some hundred thousand bytes.
+Json parsed_index(const fs::path& path) {
+  constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
+  const InputFile file(path);
+  if (file.size() > kMost)
+    throw DataError(concat(path.string(), ": ", file.size(), " bytes; an index of weights has at most ", kMost));
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read(0, text.data(), text.size());
+  return parsed(text, path.string());
+}
+
+/// One name in the folder itself: no way out of it.
+void check_name(const std::string& name, const std::string& tensor, const fs::path& index) {
+  constexpr std::size_t kLongest = 255;
+  const bool plain = !name.empty() && name.size() <= kLongest && name != "." && name != ".." &&
+                     name.find_first_of(std::string_view("/\\\0", 3)) == std::string::npos;
+  if (!plain)
+    throw DataError(concat(index.string(), ": weight_map gives ", tensor, " the file ", Json(name.substr(0, 60)).dump(),
+                           "; it must be the plain name of a file in the same folder"));
+}
+
+/// Links lead to files of the same folder, or of the cache that huggingface_hub keeps beside its snapshots.
+void check_place(const fs::path& shard, const fs::path& index) {
+  std::error_code error;
+  const fs::path folder = fs::canonical(index.parent_path().empty() ? fs::path(".") : index.parent_path(), error);
+  const fs::path real = error ? fs::path() : fs::canonical(shard, error);
+  if (error) throw DataError(concat(index.string(), ": names ", shard.filename().string(), ", which is not there"));
+  const fs::path blobs = folder.parent_path().parent_path() / "blobs";
+  const bool cached = folder.parent_path().filename() == "snapshots" && real.parent_path() == blobs;
+  if (real.parent_path() != folder && !cached)
+    throw DataError(concat(index.string(), ": names ", shard.filename().string(), ", a link to ", real.string(),
+                           " outside of the folder; put the file itself there"));
+}
+
+/// Names of tensors, and in which file the index says they are.
+using WeightMap = std::map<std::string, std::string>;
+
+WeightMap weight_map(const fs::path& index) {
+  const Json json = parsed_index(index);
+  const Json* map = json.find("weight_map");
+  if (!map || !map->is_object() || map->size() == 0)
+    throw DataError(concat(index.string(), ": has no weight_map, an object of tensors and their files"));
+  WeightMap all;
+  for (const JsonField& field : map->items()) {
+    if (!field.value.is_string())
+      throw DataError(
+          concat(index.string(), ": weight_map gives ", field.key, " ", field.value.dump(), "; it must be the name of a file"));
+    check_name(field.value.text(), field.key, index);
+    all.emplace(field.key, field.value.text());
+  }
+  return all;
+}
+
+void check_against(const WeightMap& map, const SafetensorsSource& source, const fs::path& index) {
+  for (const auto& entry : map) {
+    const SourceTensor* found = source.find(entry.first);
+    if (!found)
+      throw DataError(
+          concat(index.string(), ": tensor ", entry.first, " is to be in ", entry.second, ", which does not have it"));
+    const std::string file = source.files()[found->file].filename().string();
+    if (file != entry.second)
+      throw DataError(concat(index.string(), ": tensor ", entry.first, " is to be in ", entry.second, ", but it is in ", file));
+  }
+  for (const SourceTensor& tensor : source.tensors())
+    if (!map.contains(tensor.name))
+      throw DataError(concat(source.where(tensor), ": has the tensor ", tensor.name, ", which ", index.filename().string(),
+                             " does not name"));
+}
+
+[[noreturn]] void refuse_without_weights(const fs::path& folder) {
+  constexpr const char* kConvert =
+      "convert it where PyTorch is installed: load it with torch.load(..., weights_only=True), write it with "
+      "safetensors.torch.save_file as model.safetensors";
+  for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth", "model.ckpt"})
+    if (std::error_code error; fs::exists(folder / name, error))
+      throw DataError(concat((folder / name).string(), ": weights as a Python pickle, which can run code when loaded and is not ",
+                             "read here; ", kConvert));
+  for (const auto& [name, what] : {std::pair{"tf_model.h5", "TensorFlow's"}, {"flax_model.msgpack", "Flax's"}})
+    if (std::error_code error; fs::exists(folder / name, error))
+      throw DataError(concat((folder / name).string(), ": ", what, " weights are not read; save the model as model.safetensors"));
+  throw DataError(concat(folder.string(), ": has no weights: neither ", kOne, " nor ", kIndex));
+}
+
+}  // namespace
+
+std::unique_ptr<SafetensorsSource> source_of_shards(const fs::path& index) {
+  const WeightMap map = weight_map(index);
+  std::set<std::string> names;
+  for (const auto& entry : map) names.insert(entry.second);
+  std::vector<fs::path> files;
+  for (const std::string& name : names) {
+    files.push_back(index.parent_path() / name);
+    check_place(files.back(), index);
+  }
+  const std::string told = concat(names.size(), " shards of ", index.filename().string());
+  auto source = std::make_unique<SafetensorsSource>(std::move(files), told);
+  check_against(map, *source, index);
+  return source;
+}
+
+std::unique_ptr<SafetensorsSource> source_of_folder(const fs::path& folder) {
+  std::error_code error;
+  if (fs::exists(folder / kOne, error)) return std::make_unique<SafetensorsSource>(std::vector{folder / kOne}, kOne);
+  if (fs::exists(folder / kIndex, error)) return source_of_shards(folder / kIndex);
+  refuse_without_weights(folder);
+}
+
+}  // namespace addnorm::importing

@@ -1,0 +1,72 @@
+// Where weights are read from: one file or several, whatever their format, as named tensors.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "addnorm/core/shape.h"
+#include "addnorm/tensor/safetensors.h"
+
+namespace addnorm::importing {
+
+/// A tensor as its file has it.
+struct SourceTensor {
+  std::string name;
+  std::string dtype;  ///< "F32", "F16", ...
+  Shape shape;
+  std::size_t file = 0;  ///< of WeightSource::files()
+};
+
+class WeightSource {
+ public:
+  virtual ~WeightSource() = default;
+  /// In the order of the files and of their data.
+  const std::vector<SourceTensor>& tensors() const { return tensors_; }
+  const SourceTensor* find(std::string_view name) const;
+  const std::vector<std::filesystem::path>& files() const { return files_; }
+  std::string where(const SourceTensor& tensor) const { return files_[tensor.file].string(); }
+  /// "model.safetensors", "2 shards of model.safetensors.index.json".
+  const std::string& told() const { return told_; }
+
+  /// Elements from `first` on as float32; of F32, F16 and BF16.
+  virtual void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const = 0;
+  virtual std::vector<std::byte> bytes(const SourceTensor& tensor) const = 0;
+
+ protected:
+  void add(SourceTensor tensor);
+
+  std::vector<std::filesystem::path> files_;
+  std::string told_;
+
+ private:
+  std::vector<SourceTensor> tensors_;
+  std::map<std::string, std::size_t, std::less<>> by_name_;
+};
+
+class SafetensorsSource final : public WeightSource {
+ public:
+  /// All tensors of these files; a name in two of them is a DataError.
+  SafetensorsSource(std::vector<std::filesystem::path> files, std::string told);
+  void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const override;
+  std::vector<std::byte> bytes(const SourceTensor& tensor) const override;
+  const SafetensorsReader& reader(std::size_t file) const { return readers_[file]; }
+
+ private:
+  std::vector<SafetensorsReader> readers_;
+};
+
+/// The weights of a folder: model.safetensors, or the shards that its index names. What is there instead is told: a pickle with
+/// how to convert it, nothing at all.
+std::unique_ptr<SafetensorsSource> source_of_folder(const std::filesystem::path& folder);
+/// The files that model.safetensors.index.json names, checked: plain names, regular files of that folder, every tensor in the
+/// file that the index says, and none besides.
+std::unique_ptr<SafetensorsSource> source_of_shards(const std::filesystem::path& index);
+
+}  // namespace addnorm::importing

@@ -1,0 +1,45 @@
+// A pass over a batch that can be run again from any layer on: what by-passes and lenses cost is only what differs.
+#pragma once
+
+#include <vector>
+
+#include "addnorm/model/stack.h"
+#include "addnorm/train/objective.h"
+
+namespace addnorm {
+
+/// The stacks of a model in the order in which they run: one, or encoder and decoder.
+std::vector<Stack*> stacks_of(Model& model);
+/// Whether it ends in logits: all but encoders without a head.
+bool has_logits(const Model& model);
+
+/// One forward pass without dropout, with the state of every stream before each of its layers. A cut pass then begins at the
+/// layer of its cut: for a stack of K units all by-passes together cost K / 2 passes, all lenses 1.5, heads not counted. The same
+/// bits as passes from the beginning. The model and the batch outlive it; all of it belongs to the ArenaScope it is made in.
+class KeptPass {
+ public:
+  /// `watch` hears the pass itself, stack by stack; none of them need be there.
+  KeptPass(Model& model, const Batch& batch, const std::vector<StreamObserver*>& watch = {});
+
+  const Var& output() const { return outputs_.back(); }  ///< of the last stack, before its head
+  const Var& logits() const { return logits_; }          ///< undefined for an encoder without a head
+
+  /// The last stack's output with these units of stack number `stack` by-passed; none: as it is.
+  Var without(std::size_t stack, const std::vector<std::size_t>& units) const;
+  /// The same with that stack ending behind its first `units` units, with its usual exit.
+  Var ended(std::size_t stack, std::size_t units) const;
+
+ private:
+  Var rest(std::size_t stack, const Stream::State& before, std::size_t layer, const Cut& cut) const;
+  StackInput input_of(std::size_t stack) const;
+  Pass pass_of(std::size_t stack, const Cut& cut) const;
+
+  Model& model_;
+  const Batch& batch_;
+  std::vector<Stack*> stacks_;
+  std::vector<std::vector<Stream::State>> states_;  // of each stack, before each layer
+  std::vector<Var> outputs_;                        // of each stack
+  Var logits_;
+};
+
+}  // namespace addnorm
