@@ -39,7 +39,8 @@ std::size_t Alphabet::size() const { return other_count_ + static_cast<std::size
 
 std::u32string Alphabet::characters() const {
   std::u32string found;
-  for (char32_t code = 0; code < 0x110000; ++code)
+  const std::size_t all = size();
+  for (char32_t code = 0; found.size() < all; ++code)
     if (code < 128 ? ascii_[code] : others_[code]) found.push_back(code);
   return found;
 }
