@@ -1,4 +1,5 @@
-// T-07: every single allocation of a whole run fails once (one in 32 where that is slow). In parts, which ctest runs side by side.
+// T-07: every single allocation of a whole run fails once (one in 32 where that is slow). In parts, which ctest runs side by
+// side.
 #include "support/sanitizer.h"
 #include "train/failing_run.h"
 
