@@ -1,5 +1,7 @@
 #include "core/utc.h"
 
+#include <chrono>
+
 namespace addnorm {
 
 std::string utc_text(std::time_t moment) {
@@ -9,7 +11,8 @@ std::string utc_text(std::time_t moment) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-std::string utc_now() { return utc_text(std::time(nullptr)); }
+// The clock that everything else here asks too; std::time may have another, coarser one.
+std::string utc_now() { return utc_text(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())); }
 
 std::string utc_today() {
   const std::string now = utc_now();

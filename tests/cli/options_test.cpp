@@ -174,7 +174,7 @@ TEST_F(OptionsOfCommands, FailuresEndWithOneAndWrongUseWithTwo) {
   EXPECT_TRUE(refused(small({"--data", "none.txt"}), 1, "none.txt: there is no such file"));
   EXPECT_TRUE(refused(small({"--model", "mlp"}), 2, "--seq-len has no effect"));
   EXPECT_TRUE(refused(train({"--batch-size", "100000000"}), 1, "needs about"));
-  EXPECT_TRUE(refused(run({"eval", "none"}), 1, "none is no folder"));
+  EXPECT_TRUE(refused(run({"eval", "none"}), 1, "none is not there; name the folder of a run"));
   EXPECT_TRUE(refused(run({"eval", "run", "--nowhere"}), 2, "unknown option '--nowhere'"));
   EXPECT_TRUE(refused(run({"eval", "run", "--truncate"}), 2, "eval: --truncate has no effect except on pairs"));
   EXPECT_TRUE(refused(run({"eval", "run", "--batch-size", "0"}), 2, "eval: --batch-size is 0; it must be at least 1"));

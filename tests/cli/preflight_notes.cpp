@@ -28,7 +28,7 @@ const KnownConfig kConfigs[] = {
     {"bert",
      R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_size": 32, "num_hidden_layers": 2,
          "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 32, "vocab_size": 100, "type_vocab_size": 2})",
-     "a vector per token type is added to the embeddings there (2 of them); here there is none"},
+     "attention weights are dropped by 0.1 there; here they are not"},
     {"llama",
      R"({"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64,
          "max_position_embeddings": 32, "vocab_size": 100, "rope_scaling": {"rope_type": "linear", "factor": 2.0}})",

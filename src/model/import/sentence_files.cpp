@@ -23,7 +23,8 @@ Json json_of_file(const fs::path& path) { return parsed(small_text(path, "a file
 
 Pooling pooling_of(const fs::path& file) {
   const Json json = json_of_file(file);
-  const JsonAt at{file.string(), ""};
+  const std::string where = file.string();
+  const JsonAt at{where, ""};
   std::vector<std::string> on;
   std::optional<Pooling> found;
   for (const PoolingFlag& flag : kPoolings) {
