@@ -1,5 +1,6 @@
 #include "probe/stream_xray.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "probe/attention_scores.h"

@@ -8,6 +8,7 @@
 #include "addnorm/tensor/arena.h"
 #include "probe/gradient_noise.h"
 #include "probe/norm_gains.h"
+#include "probe/stream_xray.h"
 #include "probe/xray_attribution.h"
 #include "probe/xray_cost.h"
 

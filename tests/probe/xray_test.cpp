@@ -370,6 +370,24 @@ TEST(Xray, StopsWhenItIsTold) {
   EXPECT_TRUE(std::ranges::is_sorted(shares));
 }
 
+TEST(Xray, SaysWhatItCanOfAModelThatIsNoNumberAnyMore) {
+  Looked looked(test::small(ModelKind::lm, "pre-ln"));
+  for_each_parameter(*looked.model, [](Parameter& p) {
+    if (p.path == "layers.1.self.qkv.weight") p.value.value().values<float>()[3] = std::nanf("");
+  });
+  const XrayResult result = looked.xray();
+  const StackXray& s = result.stacks.at(0);
+  EXPECT_TRUE(std::isnan(result.loss));
+  EXPECT_TRUE(std::isfinite(s.stream_rms[2]) && std::isnan(s.stream_rms[3])) << "the third unit gives the first NaN";
+  EXPECT_TRUE(std::isfinite(s.lens[2]) && std::isnan(s.lens[3]));
+  EXPECT_TRUE(std::isnan(s.bypass_change[2])) << "what is left without it is fine, but less a loss that is no number";
+  EXPECT_TRUE(s.expendable.units.empty());
+  const Json json = parsed(to_json(result), "the x-ray");
+  EXPECT_TRUE(json["loss"].is_null());
+  EXPECT_EQ(json["findings"].array_items().front(),
+            Json("the stream is not finite, or 0, somewhere: nothing can be said of its size"));
+}
+
 TEST(Xray, RefusesToLookAtNothing) {
   const Looked looked(test::small(ModelKind::lm));
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { xray(*looked.model, {}); }, {"no batch"}));
