@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
+#include "addnorm/model/placement.h"
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/explain.h"
 #include "commands.h"
@@ -61,6 +62,21 @@ void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
         peak.text = token_text(tokenizer, peak.token);
 }
 
+/// What the config of a checkpoint says of its norms, held to the weights.
+std::vector<std::string> placement_notes(const RunModel& run, const Batch& batch) {
+  const PlacementFinding found =
+      detect_placement(*run.model, {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths});
+  std::vector<std::string> notes;
+  if (found.behaves_as.empty())
+    notes.push_back(concat("the config says ", found.configured, ", and the weights do not tell"));
+  else if (found.agrees)
+    notes.push_back(concat("the config says ", found.configured, " and the weights agree"));
+  else
+    notes.push_back(concat("the config says ", found.configured, ", but the weights behave as ", found.behaves_as));
+  notes.insert(notes.end(), found.warnings.begin(), found.warnings.end());
+  return notes;
+}
+
 std::string name_of_folder(const std::filesystem::path& folder) {
   const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
@@ -93,6 +109,7 @@ int run_xray(const XrayChoices& o) {
   result.model = name_of_folder(o.run);
   result.text = text.source;
   result.formula = formula_of_model(run.model->config());
+  if (!run.family.empty()) result.notes = placement_notes(run, text.batches.front());
   if (run.tokenizer) name_tokens(*run.tokenizer, result);
   if (o.json) {
     std::cout << to_json(result) << '\n' << std::flush;

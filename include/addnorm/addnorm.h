@@ -35,6 +35,7 @@
 #include "addnorm/model/language_model.h"
 #include "addnorm/model/mlp.h"
 #include "addnorm/model/model.h"
+#include "addnorm/model/placement.h"
 #include "addnorm/model/sentence.h"
 #include "addnorm/model/stack.h"
 #include "addnorm/model/tokens.h"
