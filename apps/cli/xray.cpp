@@ -1,6 +1,7 @@
 // addnorm xray: the residual stream of a trained model, unit by unit.
 #include <unistd.h>
 
+#include <algorithm>
 #include <iostream>
 #include <sstream>
 
@@ -9,6 +10,7 @@
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/explain.h"
 #include "commands.h"
+#include "probe/gradient_noise.h"
 #include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
@@ -63,16 +65,27 @@ void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
 }
 
 /// What the config of a checkpoint says of its norms, held to the weights.
-std::vector<std::string> placement_notes(const RunModel& run, const Batch& batch) {
-  const PlacementFinding found =
-      detect_placement(*run.model, {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths});
+std::vector<std::string> placement_notes(const RunModel& run, const Batch& all) {
+  constexpr std::size_t kTokens = 512;  // eight placements are tried on it
+  const std::size_t per_sequence = std::max<std::size_t>(1, all.tokens() / all.sequences);
+  const bool cheap = run.model->config().model == ModelKind::encoder && !run.model->config().head;
+  const std::size_t some = cheap ? all.sequences : std::clamp<std::size_t>(kTokens / per_sequence, 1, all.sequences);
+  const Batch batch = sequences_of(all, 0, some);
+  PlacementSample sample{.tokens = {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths}};
+  if (!batch.target_ids.empty())
+    sample.target = {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths};
+  if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
+  const PlacementFinding found = detect_placement(*run.model, sample);
+  const std::string config = "the config says " + found.configured;
   std::vector<std::string> notes;
   if (found.behaves_as.empty())
-    notes.push_back(concat("the config says ", found.configured, ", and the weights do not tell"));
-  else if (found.agrees)
-    notes.push_back(concat("the config says ", found.configured, " and the weights agree"));
+    notes.push_back(config + "; what the weights say cannot be told");
+  else if (!found.agrees)
+    notes.push_back(concat(config, ", but the weights behave as ", found.behaves_as));
+  else if (found.ground == PlacementFinding::Ground::norms)
+    notes.push_back(config + " and the weights have its norms; they do not tell more");
   else
-    notes.push_back(concat("the config says ", found.configured, ", but the weights behave as ", found.behaves_as));
+    notes.push_back(config + " and the weights agree");
   notes.insert(notes.end(), found.warnings.begin(), found.warnings.end());
   return notes;
 }
@@ -109,7 +122,7 @@ int run_xray(const XrayChoices& o) {
   result.model = name_of_folder(o.run);
   result.text = text.source;
   result.formula = formula_of_model(run.model->config());
-  if (!run.family.empty()) result.notes = placement_notes(run, text.batches.front());
+  if (!run.family.empty()) result.notes = placement_notes(run, text.sample);
   if (run.tokenizer) name_tokens(*run.tokenizer, result);
   if (o.json) {
     std::cout << to_json(result) << '\n' << std::flush;

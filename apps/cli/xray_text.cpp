@@ -174,7 +174,8 @@ XrayText of_language_model(const Wanted& w, const std::string& text, std::string
   if (windows.empty())
     throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
   const SequenceData data(windows, true);
-  return {batches_of(data, data), std::move(told)};
+  std::vector<Batch> batches = batches_of(data, data);
+  return {batches, batches.front(), std::move(told)};
 }
 
 XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told, std::ostream& notes) {
@@ -184,12 +185,13 @@ XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std:
   const auto data =
       std::make_shared<const SequenceData>(sequences_of(lines, told, tokenizer, !w.run.family.empty(), longest, w.tokens), false);
   if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
-  if (!config.head) return {batches_of(*data, *data), std::move(told)};
+  const std::vector<Batch> plain = batches_of(*data, *data);
+  if (!config.head) return {plain, plain.front(), std::move(told)};
   if (!tokenizer.special().mask)
     throw DataError(concat(w.folder, " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden"));
   notes << "15 % of the tokens of every sequence are masked, and predicted\n";
   const auto hidden = masked(data, tokenizer, {.hidden = 1, .replaced = 0});
-  return {batches_of(*hidden, *data), std::move(told)};
+  return {batches_of(*hidden, *data), plain.front(), std::move(told)};
 }
 
 /// Samples of the run's own data, or of a file of its kind: pairs, labelled text, a table.
@@ -203,7 +205,8 @@ XrayText of_source(const Wanted& w, const RunOptions& options, bool given) {
   const std::uint64_t wanted = std::max<std::uint64_t>(1, w.tokens / per_sample);
   const std::uint64_t count = data->size() > 0 ? std::min(wanted, data->size()) : wanted;
   const char* const own = known.validation ? "the validation data of the run" : "the data of the run, which it has learned from";
-  return {{data->batch(0, static_cast<std::size_t>(count))}, given ? w.file : own};
+  const Batch batch = data->batch(0, static_cast<std::size_t>(count));
+  return {{batch}, batch, given ? w.file : own};
 }
 
 /// The options of the run with its own tokenizer; nothing where there is no record of one.

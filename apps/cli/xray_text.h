@@ -13,6 +13,7 @@ namespace addnorm::cli {
 
 struct XrayText {
   std::vector<Batch> batches{};
+  Batch sample{};        ///< some of it with nothing masked: what placements of norms are tried on
   std::string source{};  ///< "40 built-in sentences", "the validation data of the run"
 };
 
