@@ -24,6 +24,13 @@ Rows rows_of(const Tensor& x, bool constant) {
   return rows;
 }
 
+/// sum += factor * row, from column `from` on. All the time here is spent in this loop, hence the pointers.
+void add_multiple(std::vector<double>& sum, double factor, const std::vector<double>& row, std::size_t from = 0) {
+  double* const to = sum.data();
+  const double* const what = row.data();
+  for (std::size_t c = from, n = sum.size(); c < n; ++c) to[c] += factor * what[c];
+}
+
 /// Solves a z = b in place for several right-hand sides, a symmetric and positive: Gauss with pivots.
 void solve(Rows& a, Rows& b) {
   const std::size_t n = a.size();
@@ -36,8 +43,8 @@ void solve(Rows& a, Rows& b) {
     for (std::size_t r = 0; r < n; ++r) {
       if (r == i || a[r][i] == 0) continue;
       const double factor = a[r][i] / a[i][i];
-      for (std::size_t c = i; c < n; ++c) a[r][c] -= factor * a[i][c];
-      for (std::size_t c = 0; c < b[r].size(); ++c) b[r][c] -= factor * b[i][c];
+      add_multiple(a[r], -factor, a[i], i);
+      add_multiple(b[r], -factor, b[i]);
     }
   }
   for (std::size_t i = 0; i < n; ++i)
@@ -50,16 +57,15 @@ Rows predicted(const Rows& x, const Rows& targets) {
   Rows a(n, std::vector<double>(n)), b(n, std::vector<double>(k));
   for (std::size_t r = 0; r < x.size(); r += 2)
     for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j < n; ++j) a[i][j] += x[r][i] * x[r][j];
-      for (std::size_t j = 0; j < k; ++j) b[i][j] += x[r][i] * targets[r][j];
+      add_multiple(a[i], x[r][i], x[r]);
+      add_multiple(b[i], x[r][i], targets[r]);
     }
   for (std::size_t i = 0; i < n; ++i) a[i][i] += 1e-4 * static_cast<double>(x.size());
   solve(a, b);
   Rows all;
   for (std::size_t r = 1; r < x.size(); r += 2) {
     all.emplace_back(k, 0.0);
-    for (std::size_t i = 0; i < n; ++i)
-      for (std::size_t j = 0; j < k; ++j) all.back()[j] += x[r][i] * b[i][j];
+    for (std::size_t i = 0; i < n; ++i) add_multiple(all.back(), x[r][i], b[i]);
   }
   return all;
 }
