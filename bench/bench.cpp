@@ -8,15 +8,17 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
+#include "bench/embed_measure.h"
 #include "bench/idle.h"
 #include "bench/step_measure.h"
 
 namespace addnorm::bench {
 namespace {
 
-std::vector<Job> all_jobs() {
+std::vector<Job> all_jobs(const std::string& python = "") {
   std::vector<Job> jobs = norm_jobs();
-  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs()}) jobs.insert(jobs.end(), more.begin(), more.end());
+  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs(), embed_jobs(python)})
+    jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }
 
@@ -56,7 +58,7 @@ std::vector<std::string> shapes_of(const std::vector<Job>& jobs) {
 }
 
 std::vector<Job> chosen_jobs(const Options& options) {
-  std::vector<Job> jobs = all_jobs();
+  std::vector<Job> jobs = all_jobs(options.python);
   const auto groups = resolved("group", options.groups, group_names());
   std::erase_if(jobs, [&](const Job& job) { return groups.empty() ? static_cast<bool>(job.child) : !wanted(groups, job.group); });
   const std::vector<std::string> known = shapes_of(jobs);
@@ -140,7 +142,7 @@ void warn_of_others(const Report& report, double during_machine, std::ostream& n
 }  // namespace
 
 std::vector<std::string> group_names() {
-  return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode"};
+  return {"machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode", "embed"};
 }
 
 std::vector<std::string> shape_names(const std::string& group) {
@@ -159,16 +161,21 @@ Report run(const Options& options, std::ostream& notes) {
   Report report{measure_machine(thread_counts, options.quick ? 0.03 : 0.1), "", {}};
   const double during_machine = others.cores();
   if (!jobs.empty()) {
-    const auto peer = start_peer(options.python, notes);
+    const bool only_embed = std::ranges::all_of(jobs, [](const Job& job) { return job.embed.has_value(); });
+    const auto peer = only_embed ? nullptr : start_peer(options.python, notes);
     if (peer) report.torch = peer->version();
     Limits limits;
+    EmbedBench embed(options.python, options.quick, notes);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       notes << '[' << i + 1 << '/' << jobs.size() << "] " << jobs[i].name << ' ' << shape_text(jobs[i].shape, "x") << std::endl;
-      if (workers[i])
+      if (jobs[i].embed)
+        embed.measure(jobs[i], thread_counts, limits, *workers[i], report);
+      else if (workers[i])
         run_step(jobs[i], thread_counts, options, limits, *workers[i], peer != nullptr, notes, report.results);
       else
         run_job(jobs[i], thread_counts, options, limits, peer.get(), notes, report.results);
     }
+    embed.add_totals(report);
   }
   set_threads(before);
   warn_of_others(report, during_machine, notes);

@@ -18,7 +18,7 @@ struct Options {
   bool quick = false;  ///< fewer rounds, no torch.compile: for a first look
 };
 
-/// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode"
+/// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode", "embed"
 std::vector<std::string> group_names();
 
 /// "2048x384", ..., or "A": the shapes at which a group is measured, each once; none for "machine".
@@ -27,6 +27,7 @@ std::vector<std::string> shape_names(const std::string& group);
 struct Report {
   Machine machine;
   std::string torch;  ///< its version; empty: not there
+  std::string onnxruntime, ctranslate2;
   std::vector<Result> results;
 };
 

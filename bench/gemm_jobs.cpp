@@ -1,10 +1,12 @@
-// The products of Transformer layers: forward y = x W^T, dx = dy W, dw = dy^T x, weights stored [out, in].
+// The products of Transformer layers: forward y = x W^T, dx = dy W, dw = dy^T x, weights stored [out, in]; and forward with
+// weights that were packed.
 #include <array>
 #include <memory>
 
 #include "addnorm/core/error.h"
 #include "bench/workload.h"
 #include "kernels/gemm/gemm.h"
+#include "kernels/gemm/packed.h"
 
 namespace addnorm::bench {
 namespace {
@@ -64,6 +66,31 @@ Workload make_gemm(const std::string& name, Way way, const Layer& l, std::size_t
   return w;
 }
 
+Workload make_packed(const std::string& name, const Layer& l) {
+  const auto matrices = std::make_shared<Matrices>(l, l.in, l.out);
+  const auto packed = std::make_shared<Buffers>(kernels::packed_elements(l.out, l.in) * sizeof(float), 1);
+  float* weight = packed->take(kernels::packed_elements(l.out, l.in));
+  kernels::pack_weight(matrices->w, l.out, l.in, weight);
+  Workload w;
+  w.name = name;
+  w.shape = {l.tokens, l.in, l.out};
+  w.work = 2.0 * static_cast<double>(l.tokens) * static_cast<double>(l.in) * static_cast<double>(l.out);
+  const kernels::PackedGemm g{.m = l.tokens, .n = l.out, .k = l.in, .a = matrices->x, .packed = weight, .c = matrices->y};
+  w.ours = [matrices, packed, g](std::size_t, bool) { kernels::gemm_packed(g); };
+  w.peer = {"gemm forward", {l.tokens, l.in, l.out, 0}};
+  return w;
+}
+
+/// MiniLM's layers.
+void add_packed_jobs(std::vector<Job>& jobs) {
+  for (const std::size_t tokens : {16u, 128u, 1024u})
+    for (const Layer& l :
+         {Layer{tokens, 384, 384}, Layer{tokens, 384, 1152}, Layer{tokens, 384, 1536}, Layer{tokens, 1536, 384}}) {
+      const std::string name = "packed gemm forward";
+      jobs.push_back({"gemm", name, {l.tokens, l.in, l.out}, {false}, true, [=] { return make_packed(name, l); }});
+    }
+}
+
 void add_jobs(const std::string& prefix, std::size_t padding, std::vector<Job>& jobs) {
   struct Model {
     std::size_t tokens, d;
@@ -84,6 +111,7 @@ std::vector<Job> gemm_jobs() {
   std::vector<Job> jobs;
   add_jobs("gemm ", kPadding, jobs);
   add_jobs("contiguous gemm ", 0, jobs);
+  add_packed_jobs(jobs);
   return jobs;
 }
 

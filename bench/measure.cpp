@@ -1,5 +1,8 @@
 #include "bench/measure.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "addnorm/core/parallel.h"
 #include "bench/idle.h"
 #include "bench/slice.h"
@@ -29,7 +32,20 @@ std::optional<Result::Rival> Contender::compared_with(const Contender& ours) con
   if (failed || seconds.empty()) return std::nullopt;
   std::vector<double> ratios;
   for (std::size_t i = 0; i < ours.seconds.size(); ++i) ratios.push_back(seconds[i] / ours.seconds[i]);
-  return Result::Rival{median(seconds), median(ratios)};
+  Result::Rival rival{median(seconds), median(ratios)};
+  std::sort(ratios.begin(), ratios.end());
+  rival.low = ratios[(ratios.size() - 1) / 4];
+  rival.high = ratios[ratios.size() - 1 - (ratios.size() - 1) / 4];
+  return rival;
+}
+
+Contender alone(pid_t pid, std::function<std::optional<double>()> slice) {
+  return {[pid, slice = std::move(slice)]() -> std::optional<double> {
+    wait_until_idle(0);
+    const auto result = slice();
+    wait_until_idle(pid);
+    return result;
+  }};
 }
 
 void take_turns(const std::vector<Contender*>& turns, const Effort& effort) {

@@ -1,6 +1,8 @@
 // Measuring a workload: its limit, ourselves and the peers by turns, many short slices within the same seconds.
 #pragma once
 
+#include <sys/types.h>
+
 #include <functional>
 #include <map>
 #include <optional>
@@ -24,7 +26,8 @@ struct Result {
   double share_of_limit = 0;
   double others = 0;  ///< cores that other programs kept busy meanwhile
   struct Rival {
-    double seconds, ratio;  ///< ratio: its time / ours
+    double seconds, ratio;     ///< ratio: its time / ours
+    double low = 0, high = 0;  ///< quartiles of the rounds' ratios
   };
   std::optional<Rival> torch, by_hand, compile, onednn;
   // Whole steps alone; `torch` is then the faster of eager and compile.
@@ -32,6 +35,10 @@ struct Result {
   std::size_t tokens = 0;  ///< of one call
   double peak_mib = 0;     ///< of a process that does nothing else; 0: not measured
   double peak_mib_torch = 0;
+  // Sentence vectors alone.
+  std::optional<Rival> onnxruntime, ctranslate2;
+  double cosine = 0;       ///< the least of any text, between our vector and any peer's; 0: nothing to compare with
+  double weights_mib = 0;  ///< of the model, for the row that tells its peak of memory
 };
 
 /// Rounds go on until the budget is spent, but there are at least `rounds` of them.
@@ -50,6 +57,9 @@ struct Contender {
   /// Its time / the other's: the median over the rounds. Nothing when it failed or was never asked.
   std::optional<Result::Rival> compared_with(const Contender& ours) const;
 };
+/// A contender in a process of its own (0: this one). The team of whoever ran before must sleep; so must its own before the next
+/// one starts.
+Contender alone(pid_t pid, std::function<std::optional<double>()> slice);
 /// A round gives one slice to each, until the budget is spent.
 void take_turns(const std::vector<Contender*>& turns, const Effort& effort);
 

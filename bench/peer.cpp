@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "addnorm/core/error.h"
 #include "bench/slice.h"
@@ -59,15 +60,18 @@ std::string text_in(const Json& fields, std::string_view name, const std::string
   return found && found->is_string() ? found->text() : otherwise;
 }
 
-/// What stands between us and PyTorch when the process did not greet us. `said` is its first line, `fields` that as JSON.
-std::string why_no_torch(const std::string& python, const std::optional<std::string>& said, const Json& fields) {
+/// What stands between us and the library when the process did not greet us. `said` is its first line, `fields` that as JSON.
+std::string why_not_there(const PeerScript& script, const std::string& python, const std::optional<std::string>& said,
+                          const Json& fields) {
   if (!said)
-    return concat("'", python, "' ended, or said nothing for ", kPatienceWithImport, " s; is it a Python 3 whose torch loads?");
+    return concat("'", python, "' ended, or said nothing for ", kPatienceWithImport, " s; is it a Python 3 whose ",
+                  script.library, " loads?");
   if (!fields.is_object()) return concat("'", python, "' did not answer as Python 3 does; is it a Python interpreter?");
   const std::string error = text_in(fields, "error", "it does not say why");
-  if (error == "ModuleNotFoundError: No module named 'torch'")  // not a module that torch itself misses
-    return concat("'", python, "' has no PyTorch; install torch for it, or use the interpreter that ./scripts/peers makes");
-  return concat("'", python, "' cannot load PyTorch (", error, ")");
+  if (error == concat("ModuleNotFoundError: No module named '", script.library, "'"))  // not a module that it misses itself
+    return concat("'", python, "' has no ", script.name, "; install ", script.library,
+                  " for it, or use the interpreter that ./scripts/peers makes");
+  return concat("'", python, "' cannot load ", script.name, " (", error, ")");
 }
 
 }  // namespace
@@ -88,16 +92,18 @@ struct Peer::Answer {
   Json fields;
 };
 
-Peer::Peer(const std::string& python, Malloc malloc) {
+PeerScript torch_script() { return {torch_peer_source(), "torch", "PyTorch"}; }
+
+Peer::Peer(const std::string& python, Malloc malloc, PeerScript script) : script_(std::move(script)) {
   start(python, malloc);
   if (!alive()) return;
   const auto hello = read_line(kPatienceWithImport);
   const Json fields = hello ? parsed_or_null(*hello) : Json();
-  if (fields.is_object() && fields.contains("torch")) {
-    version_ = text_in(fields, "torch", "unknown");
+  if (fields.is_object() && fields.contains(script_.library)) {
+    version_ = text_in(fields, script_.library, "unknown");
     return;
   }
-  problem_ = why_no_torch(python, hello, fields);
+  problem_ = why_not_there(script_, python, hello, fields);
   stop();
 }
 
@@ -115,8 +121,8 @@ void Peer::start(const std::string& python, Malloc malloc) {
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDIN_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  std::array<std::string, 3> arguments = {python, "-c", torch_peer_source()};
-  std::array<char*, 4> argv = {arguments[0].data(), arguments[1].data(), arguments[2].data(), nullptr};
+  std::array<std::string, 4> arguments = {python, "-c", script_.source, script_.library};
+  std::array<char*, 5> argv = {arguments[0].data(), arguments[1].data(), arguments[2].data(), arguments[3].data(), nullptr};
   std::array<std::string, kMallocSettings.size()> settings;
   const std::vector<char*> environment = peer_environment(settings);
   char** const its_environment = malloc == Malloc::fast ? const_cast<char**>(environment.data()) : environ;
@@ -180,7 +186,7 @@ std::optional<Peer::Answer> Peer::ask(const std::string& line, double patience) 
   const bool sent = send(socket_, message.data(), message.size(), MSG_NOSIGNAL) == static_cast<ssize_t>(message.size());
   const auto reply = sent ? read_line(patience) : std::nullopt;
   if (!reply) {
-    problem_ = "the PyTorch process ended or hung";
+    problem_ = concat("the ", script_.name, " process ended or hung");
     if (pid_ > 0) kill(pid_, SIGKILL);
     stop();
     return std::nullopt;
@@ -197,6 +203,8 @@ bool Peer::prepare(const PeerWork& work, std::size_t slots) {
   const Json request = {{"do", "prepare"}, {"kind", work.kind}, {"sizes", work.sizes}, {"slots", slots}};
   return ask(request.dump(), 60).has_value();
 }
+
+bool Peer::prepare(const std::string& request) { return ask(request, 900).has_value(); }
 
 bool Peer::warm(const std::string& variant, int threads) {
   const Json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};

@@ -1,4 +1,4 @@
-// PyTorch in a child process, asked for one measured slice at a time.
+// A library of others in a child process, asked for one measured slice at a time.
 #pragma once
 
 #include <sys/types.h>
@@ -22,23 +22,33 @@ struct PeerWork {
 /// user counts, and only with the script in it: what others left further up, say in /tmp, must not be run.
 std::filesystem::path installed_python(const std::filesystem::path& from);
 
-/// A Python process running torch_peer.py (embedded in this program). All calls block until it answers.
+/// What a peer runs: a script that is part of this program and gets the library's name as its argument.
+struct PeerScript {
+  const char* source;
+  std::string library;  ///< as Python imports it: "torch"
+  std::string name;     ///< for people: "PyTorch"
+};
+PeerScript torch_script();
+
+/// A Python process running a script. All calls block until it answers.
 /// A request that fails, or a process that dies, gives nothing; problem() says why.
 class Peer {
  public:
-  enum class Malloc { fast, plain };  ///< set up in PyTorch's favour, which costs memory; or as the system has it
-  /// Starts the interpreter and waits until PyTorch is imported.
-  explicit Peer(const std::string& python, Malloc malloc = Malloc::fast);
+  enum class Malloc { fast, plain };  ///< set up in the library's favour, which costs memory; or as the system has it
+  /// Starts the interpreter and waits until the library is imported.
+  explicit Peer(const std::string& python, Malloc malloc = Malloc::fast, PeerScript script = torch_script());
   ~Peer();
   Peer(const Peer&) = delete;
   Peer& operator=(const Peer&) = delete;
 
   bool alive() const { return socket_ >= 0; }
-  const std::string& version() const { return version_; }  ///< of PyTorch
+  const std::string& name() const { return script_.name; }
+  const std::string& version() const { return version_; }  ///< of the library
   const std::string& problem() const { return problem_; }
   pid_t pid() const { return pid_; }
 
   bool prepare(const PeerWork& work, std::size_t slots);
+  bool prepare(const std::string& request);  ///< in the words of a script of its own; may take minutes
   /// Runs through all slots once: compiles what is compiled, and lets malloc settle.
   bool warm(const std::string& variant, int threads);
   /// Median seconds per call over a slice.
@@ -51,6 +61,7 @@ class Peer {
   std::optional<Answer> ask(const std::string& line, double patience);
   std::optional<std::string> read_line(double patience);
 
+  PeerScript script_;
   pid_t pid_ = -1;
   int socket_ = -1;  ///< the process's stdin and stdout
   std::string unread_, version_, problem_;

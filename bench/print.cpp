@@ -12,7 +12,9 @@
 
 #include "addnorm/core/version.h"
 #include "bench/bench.h"
+#include "bench/format.h"
 #include "bench/onednn_norm.h"
+#include "bench/print_embed.h"
 #include "core/json.h"
 
 namespace addnorm::bench {
@@ -28,16 +30,6 @@ std::string processor() {
 std::string simd_name() {
   const auto targets = hwy::SupportedTargets();
   return hwy::TargetName(targets & -targets);  // the best one is the lowest bit
-}
-
-std::string fixed(double value, int digits) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(digits) << value;
-  return out.str();
-}
-
-std::string duration(double seconds) {
-  return seconds < 1e-3 ? fixed(seconds * 1e6, 0) + " us" : fixed(seconds * 1e3, 2) + " ms";
 }
 
 const char* cache_name(const Result& r) { return r.cold ? "cold" : "hot"; }
@@ -138,6 +130,8 @@ Json machine_json(const Report& report) {
             {"l3_bytes", m.caches.l3},   {"addnorm", version()},
             {"onednn", onednn_version()}};
   if (!report.torch.empty()) j["torch"] = report.torch;
+  if (!report.onnxruntime.empty()) j["onnxruntime"] = report.onnxruntime;
+  if (!report.ctranslate2.empty()) j["ctranslate2"] = report.ctranslate2;
   for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});
   for (const BandwidthLimit& b : m.bandwidth)
     j["bandwidth"].push_back({{"traffic", b.traffic == Traffic::copy ? "copy" : "2r2w"},
@@ -184,6 +178,10 @@ void print_table(const Report& report, std::ostream& out) {
   print_machine(report, out);
   if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
   for (auto begin = report.results.begin(); begin != report.results.end();) {
+    if (begin->group == "embed") {
+      begin = print_embed(begin, report.results.end(), out);
+      continue;
+    }
     const auto end = std::find_if(begin, report.results.end(), [&](const Result& r) { return r.name != begin->name; });
     std::vector<const Result*> rows;
     for (auto r = begin; r != end; ++r) rows.push_back(&*r);
@@ -196,7 +194,7 @@ void print_table(const Report& report, std::ostream& out) {
 
 void print_json(const Report& report, std::ostream& out) {
   Json results = Json::array();
-  for (const Result& r : report.results) results.push_back(result_json(r));
+  for (const Result& r : report.results) results.push_back(r.group == "embed" ? embed_json(r) : result_json(r));
   out << Json{{"machine", machine_json(report)}, {"results", results}}.dump(1) << '\n';
 }
 

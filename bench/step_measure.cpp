@@ -18,17 +18,6 @@ std::unique_ptr<Peer> started(const Workload& w, const std::string& python, cons
   return nullptr;
 }
 
-/// The team of whoever ran before must sleep; so must ours before the next one starts.
-template <class Slice>
-Contender alone(pid_t pid, Slice slice) {
-  return {[=]() -> std::optional<double> {
-    wait_until_idle(0);
-    const auto result = slice();
-    wait_until_idle(pid);
-    return result;
-  }};
-}
-
 Contender in_peer(Peer& peer, const std::string& variant, int threads, double seconds) {
   return alone(peer.pid(), [=, &peer] { return peer.slice(variant, false, threads, seconds); });
 }

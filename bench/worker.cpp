@@ -23,6 +23,10 @@ struct Request {
   int threads;
   double seconds;
 };
+struct Answer {
+  double seconds;  // median of the slice
+  double made;     // by make()
+};
 
 /// Whole or not at all; false at the end of the connection.
 bool receive(int socket, void* data, std::size_t bytes) {
@@ -48,11 +52,16 @@ double one_slice(const std::function<void()>& call, double seconds) {
 
 void serve(int socket, const std::function<std::function<void()>()>& make) {
   std::function<void()> call;
+  double made = 0;
   for (Request request{}; receive(socket, &request, sizeof request);) {
     set_threads(request.threads);
-    if (!call) call = make();
-    const double seconds = one_slice(call, request.seconds);
-    if (!say(socket, &seconds, sizeof seconds)) return;
+    if (!call) {
+      const double begin = now();
+      call = make();
+      made = now() - begin;
+    }
+    const Answer answer{one_slice(call, request.seconds), made};
+    if (!say(socket, &answer, sizeof answer)) return;
   }
 }
 
@@ -92,9 +101,10 @@ Worker::~Worker() {
 
 std::optional<double> Worker::slice(int threads, double seconds) {
   const Request request{threads, seconds};
-  double answer = 0;
+  Answer answer{};
   if (pid_ <= 0 || !say(socket_, &request, sizeof request) || !receive(socket_, &answer, sizeof answer)) return std::nullopt;
-  return answer;
+  made_ = answer.made;
+  return answer.seconds;
 }
 
 double peak_mib(pid_t pid) {

@@ -19,11 +19,13 @@ class Worker {
 
   /// Median seconds per call over a slice, at least one call. Nothing when the process has ended: an error, or no memory.
   std::optional<double> slice(int threads, double seconds);
+  double made_seconds() const { return made_; }  ///< how long make() took; 0 before the first slice
   pid_t pid() const { return pid_; }
 
  private:
   pid_t pid_ = -1;
   int socket_ = -1;
+  double made_ = 0;
 };
 
 /// The most memory that a process has had in use so far, in MiB (VmHWM); 0 when it is gone.

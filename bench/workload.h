@@ -3,9 +3,11 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "bench/embed.h"
 #include "bench/machine.h"
 #include "bench/peer.h"
 
@@ -45,12 +47,15 @@ struct Job {
   std::string label{};  ///< what --shape calls it; empty: the shape itself
   /// Whole steps: makes the call, in a process of its own (worker.h). Empty: Workload::ours is called here.
   std::function<std::function<void()>()> child{};
+  std::optional<EmbedCase> embed{};  ///< sentence vectors: measured by embed_measure.h
 };
 
 std::vector<Job> norm_jobs();
 std::vector<Job> gemm_jobs();
 std::vector<Job> attention_jobs();
 std::vector<Job> step_jobs();  ///< train-step, decode
+/// Sentence vectors. The model is that of the interpreter's package, or one of its shape where there is none.
+std::vector<Job> embed_jobs(const std::string& python);
 
 /// Slots that make up a pool several times larger than the last-level cache.
 std::size_t cold_slots(std::size_t slot_bytes);

@@ -8,6 +8,7 @@ namespace addnorm::cli {
 void add_arrangements(Program& program);
 void add_bench(Program& program);
 void add_depth(Program& program);
+void add_embed(Program& program);
 void add_eval(Program& program);
 void add_generate(Program& program);
 void add_lab(Program& program);

@@ -35,6 +35,7 @@ int main(int argc, char** argv) {
   addnorm::cli::add_train(program);
   addnorm::cli::add_eval(program);
   addnorm::cli::add_generate(program);
+  addnorm::cli::add_embed(program);
   addnorm::cli::add_xray(program);
   addnorm::cli::add_arrangements(program);
   addnorm::cli::add_report(program);

@@ -1,5 +1,6 @@
 #include "kernels/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -13,19 +14,42 @@ namespace {
 /// Where the heads of one operand lie in its Tensor.
 struct Place {
   std::size_t start, batch, row, head;
-
-  template <class T>
-  kernels::HeadView<T> view(T* data) const {
-    return {data + start, batch, row, head};
-  }
 };
 
-/// Everything but the values.
+/// Everything but the values. Of joined sequences batch is their number, and queries and keys are the longest.
 struct Problem {
   std::size_t batch, heads, kv_heads, queries, keys, d_head, d_value;
   Place q, k, v, o;
   AttentionOptions options;
+  Shape out;                       // of o
+  std::vector<std::size_t> first;  // of joined sequences: the row at which each begins
+
+  template <class T>
+  kernels::HeadView<T> view(const Place& place, T* data) const {
+    return {data + place.start, place.batch, place.row, place.head, first.empty() ? nullptr : first.data()};
+  }
 };
+
+/// Cuts the one row of the batch into its sequences, where it has several.
+void join(const char* name, Problem& p) {
+  const AttentionOptions& o = p.options;
+  p.out = Shape{p.batch, p.queries, p.heads * p.d_value};
+  if (o.joined.empty()) return;
+  require(p.batch == 1 && p.queries == p.keys, name, ": joined sequences are rows of one batch, but there are ", p.batch,
+          " with ", p.queries, " queries and ", p.keys, " keys");
+  require(o.key_lengths.empty() && !o.key_mask && !o.mask && !o.bias.defined() && !o.causal_offset, name,
+          ": joined sequences have no key_lengths, masks, bias or causal_offset; leave them out");
+  std::size_t rows = 0;
+  for (const std::size_t length : o.joined) {
+    require(length >= 1 && length <= p.keys - rows, name, ": the joined sequences do not fit: one of ", length, " tokens behind ",
+            rows, " of ", p.keys);
+    p.first.push_back(rows);
+    rows += length;
+  }
+  require(rows == p.keys, name, ": the joined sequences have ", rows, " tokens, but there are ", p.keys);
+  p.batch = o.joined.size();
+  p.queries = p.keys = *std::max_element(o.joined.begin(), o.joined.end());
+}
 
 /// heads and kv_heads of the options, checked.
 std::size_t kv_heads_of(const char* name, const AttentionOptions& options) {
@@ -88,9 +112,10 @@ kernels::BasicAttentionArgs<T> arguments(const Problem& p, const Tensor& q, cons
   kernels::BasicAttentionArgs<T> a;
   a.batch = p.batch, a.heads = p.heads, a.kv_heads = p.kv_heads, a.queries = p.queries, a.keys = p.keys;
   a.d_head = p.d_head, a.d_value = p.d_value;
-  a.q = p.q.view(q.data<T>()), a.k = p.k.view(k.data<T>()), a.v = p.v.view(v.data<T>());
-  a.o = p.o.view(o.data<T>());
-  a.lse = lse.data<double>();
+  if (!p.first.empty()) a.lengths = options.joined.data();
+  a.q = p.view(p.q, q.data<T>()), a.k = p.view(p.k, k.data<T>()), a.v = p.view(p.v, v.data<T>());
+  a.o = p.view(p.o, o.data<T>());
+  a.lse = lse.defined() ? lse.data<double>() : nullptr;
   a.scale = static_cast<T>(options.scale.value_or(1 / std::sqrt(static_cast<double>(p.d_head))));
   a.softcap = static_cast<T>(options.softcap);
   a.causal = options.causal;
@@ -114,13 +139,13 @@ std::size_t backward_scratch(const kernels::AttentionArgs& a) { return kernels::
 std::size_t forward_scratch(const kernels::BasicAttentionArgs<double>&) { return 0; }
 std::size_t backward_scratch(const kernels::BasicAttentionArgs<double>&) { return 0; }
 
-/// What forward made: o [B, Tq, heads * d_value] and lse [B, heads, Tq].
+/// What forward made: o [B, Tq, heads * d_value] and, for backward, lse [B, heads, Tq].
 struct Result {
   Tensor o, lse;
 };
 
-Result compute(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v) {
-  Result result{Tensor({p.batch, p.queries, p.heads * p.d_value}, q.dtype()), Tensor({p.batch, p.heads, p.queries}, DType::f64)};
+Result compute(const Problem& p, const Tensor& q, const Tensor& k, const Tensor& v, bool for_backward) {
+  Result result{Tensor(p.out, q.dtype()), for_backward ? Tensor({p.batch, p.heads, p.queries}, DType::f64) : Tensor()};
   dispatch(q.dtype(), [&](auto zero) {
     auto args = arguments<decltype(zero)>(p, q, k, v, result.o, result.lse);
     Tensor scratch;
@@ -137,10 +162,10 @@ void compute_gradients(const Problem& p, const Tensor& q, const Tensor& k, const
     using T = decltype(zero);
     kernels::BasicAttentionGradArgs<T> g;
     g.forward = arguments<T>(p, q, k, v, kept.o, kept.lse);
-    g.d_o = p.o.view(d_o.data<T>());
-    if (dq.defined()) g.dq = p.q.view(dq.data<T>());
-    if (dk.defined()) g.dk = p.k.view(dk.data<T>());
-    if (dv.defined()) g.dv = p.v.view(dv.data<T>());
+    g.d_o = p.view(p.o, d_o.data<T>());
+    if (dq.defined()) g.dq = p.view(p.q, dq.data<T>());
+    if (dk.defined()) g.dk = p.view(p.k, dk.data<T>());
+    if (dv.defined()) g.dv = p.view(p.v, dv.data<T>());
     Tensor scratch;
     set_scratch(g.forward, backward_scratch(g.forward), scratch);
     kernels::attention_backward(g);
@@ -166,21 +191,25 @@ Var attention(const Var& q, const Var& k, const Var& v, const AttentionOptions& 
   const auto rows = [](std::size_t tokens, std::size_t heads, std::size_t width) {
     return Place{0, tokens * heads * width, heads * width, width};
   };
-  const Problem problem{batch,
-                        options.heads,
-                        kv_heads,
-                        queries,
-                        keys,
-                        d_head,
-                        d_value,
-                        rows(queries, options.heads, d_head),
-                        rows(keys, kv_heads, d_head),
-                        rows(keys, kv_heads, d_value),
-                        rows(queries, options.heads, d_value),
-                        options};
+  Problem problem{batch,
+                  options.heads,
+                  kv_heads,
+                  queries,
+                  keys,
+                  d_head,
+                  d_value,
+                  rows(queries, options.heads, d_head),
+                  rows(keys, kv_heads, d_head),
+                  rows(keys, kv_heads, d_value),
+                  rows(queries, options.heads, d_value),
+                  options,
+                  {},
+                  {}};
   check_options("attention", problem, q.dtype());
+  join("attention", problem);
 
-  Result kept = compute(problem, q.value(), k.value(), v.value());
+  const bool for_backward = grad_enabled() && (q.requires_grad() || k.requires_grad() || v.requires_grad());
+  Result kept = compute(problem, q.value(), k.value(), v.value(), for_backward);
   Tensor o = kept.o;
   return record("attention", {q, k, v}, std::move(o),
                 [problem, kept, q = q.value(), k = k.value(), v = v.value()](const Tensor& dy, Grads& grads) {
@@ -200,21 +229,24 @@ Var attention_packed(const Var& qkv, const AttentionOptions& options) {
   const std::size_t width = head_width("attention_packed", "qkv", qkv.shape(), heads + 2 * kv_heads);
   const std::size_t batch = qkv.shape()[0], tokens = qkv.shape()[1], row = qkv.shape()[2];
   const auto part = [&](std::size_t first_head) { return Place{first_head * width, tokens * row, row, width}; };
-  const Problem problem{batch,
-                        heads,
-                        kv_heads,
-                        tokens,
-                        tokens,
-                        width,
-                        width,
-                        part(0),
-                        part(heads),
-                        part(heads + kv_heads),
-                        Place{0, tokens * heads * width, heads * width, width},
-                        options};
+  Problem problem{batch,
+                  heads,
+                  kv_heads,
+                  tokens,
+                  tokens,
+                  width,
+                  width,
+                  part(0),
+                  part(heads),
+                  part(heads + kv_heads),
+                  Place{0, tokens * heads * width, heads * width, width},
+                  options,
+                  {},
+                  {}};
   check_options("attention_packed", problem, qkv.dtype());
+  join("attention_packed", problem);
 
-  Result kept = compute(problem, qkv.value(), qkv.value(), qkv.value());
+  Result kept = compute(problem, qkv.value(), qkv.value(), qkv.value(), grad_enabled() && qkv.requires_grad());
   Tensor o = kept.o;
   return record("attention_packed", {qkv}, std::move(o), [problem, kept, qkv = qkv.value()](const Tensor& dy, Grads& grads) {
     Tensor dqkv(qkv.shape(), qkv.dtype());

@@ -7,7 +7,7 @@
 #include "autograd/bias_gradient.h"
 #include "autograd/check.h"
 #include "autograd/kept.h"
-#include "kernels/activations.h"
+#include "autograd/linear_activation.h"
 #include "kernels/elementwise.h"
 #include "kernels/gemm/gemm.h"
 #include "tensor/arena_borrow.h"
@@ -16,23 +16,6 @@ namespace addnorm {
 namespace {
 
 using Kind = std::optional<kernels::Activation>;
-
-Kind kind_of(LinearActivation activation) {
-  require_one_of("linear", "activation", activation, "LinearActivation", {"none", "relu", "gelu", "gelu_tanh", "silu"});
-  switch (activation) {
-    case LinearActivation::none:
-      return {};
-    case LinearActivation::relu:
-      return kernels::Activation::relu;
-    case LinearActivation::gelu:
-      return kernels::Activation::gelu;
-    case LinearActivation::gelu_tanh:
-      return kernels::Activation::gelu_tanh;
-    case LinearActivation::silu:
-      return kernels::Activation::silu;
-  }
-  return {};
-}
 
 void check(const Var& x, const Var& w, const Var& bias) {
   detail::require_defined("linear", "x", x);
@@ -116,7 +99,7 @@ Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, Hidden& h
 
 Var linear(const Var& x, const Var& w, const Var& bias, LinearActivation activation) {
   check(x, w, bias);
-  const Kind kind = kind_of(activation);
+  const Kind kind = detail::kernel_activation(activation);
   const std::size_t rows = as_rows(x.shape()).rows, out = w.shape()[0], in = w.shape()[1];
 
   Tensor y(x.shape().with(x.shape().rank() - 1, out), x.dtype()), h;

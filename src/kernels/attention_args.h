@@ -9,12 +9,16 @@ namespace addnorm::kernels {
 
 /// Element (b, t, h, c) of an array of heads lies at data[b * batch + t * row + h * head + c].
 ///   [B, T, H * D]: batch = T * H * D, row = H * D, head = D.   [B, H, T, D]: batch = H * T * D, row = D, head = T * D.
+/// Sequences of unequal length one behind the other, [rows, H * D]: `first` says at which row each begins.
 template <class T>
 struct HeadView {
   T* data = nullptr;
   std::size_t batch = 0, row = 0, head = 0;
+  const std::size_t* first = nullptr;  ///< [B], in place of batch
 
-  T* at(std::size_t b, std::size_t t, std::size_t h) const { return data + b * batch + t * row + h * head; }
+  T* at(std::size_t b, std::size_t t, std::size_t h) const {
+    return data + (first == nullptr ? b * batch : first[b] * row) + t * row + h * head;
+  }
 };
 
 /// Element (b, h, i, j) of a mask lies at data[b * batch + h * head + i * row + j]; a stride of 0 repeats. Null data: none.
@@ -30,8 +34,9 @@ struct MaskView {
 template <class T>
 struct BasicAttentionArgs {
   std::size_t batch = 0, heads = 0, kv_heads = 0;
-  std::size_t queries = 0, keys = 0;    ///< lengths of q and of k, v; they may differ
-  std::size_t d_head = 0, d_value = 0;  ///< width of a head of q and k, and of v and o
+  std::size_t queries = 0, keys = 0;     ///< lengths of q and of k, v; they may differ
+  const std::size_t* lengths = nullptr;  ///< [batch]: of each sequence, of q as of k and v; queries and keys are then the longest
+  std::size_t d_head = 0, d_value = 0;   ///< width of a head of q and k, and of v and o
   HeadView<const T> q, k, v;
   HeadView<T> o;          ///< written by forward, read by backward
   double* lse = nullptr;  ///< [batch, heads, queries]; written by forward (null: not kept), read by backward
@@ -47,6 +52,16 @@ struct BasicAttentionArgs {
 
   T* scratch = nullptr;  ///< attention_forward_scratch or attention_backward_scratch elements, on 64 bytes; not for double
 };
+
+/// How many queries sequence b has, and how many rows of keys.
+template <class T>
+std::size_t query_count(const BasicAttentionArgs<T>& a, std::size_t b) {
+  return a.lengths == nullptr ? a.queries : a.lengths[b];
+}
+template <class T>
+std::size_t key_rows(const BasicAttentionArgs<T>& a, std::size_t b) {
+  return a.lengths == nullptr ? a.keys : a.lengths[b];
+}
 
 /// Of all scores and weighted sums, masks left aside; backward has two and a half times as many.
 template <class T>

@@ -158,14 +158,14 @@ void meet(const AttentionGradArgs& g, size_t b, size_t h, size_t i, size_t queri
 void backward_head(const AttentionGradArgs& g, size_t b, size_t kv_head, float* scratch) {
   const AttentionArgs& a = g.forward;
   BackwardTile tile(a, scratch);
-  for (size_t j = 0; j < a.keys; ++j) {
+  for (size_t j = 0; j < key_rows(a, b); ++j) {
     if (g.dk.data != nullptr) std::fill_n(g.dk.at(b, j, kv_head), a.d_head, 0.0f);
     if (g.dv.data != nullptr) std::fill_n(g.dv.at(b, j, kv_head), a.d_value, 0.0f);
   }
   const size_t share = a.heads / a.kv_heads, keys = key_count(a, b);
   for (size_t h = kv_head * share; h < (kv_head + 1) * share; ++h)
-    for (size_t i = 0; i < a.queries; i += kTileQueries) {
-      const size_t queries = std::min(kTileQueries, a.queries - i);
+    for (size_t i = 0; i < query_count(a, b); i += kTileQueries) {
+      const size_t queries = std::min(kTileQueries, query_count(a, b) - i);
       load_queries(g, b, h, i, queries, tile);
       const size_t seen = keys_seen(a, b, i + queries - 1, keys);
       for (size_t j = 0; j < seen; j += kTileKeys) meet(g, b, h, i, queries, j, std::min(j + kTileKeys, keys), tile);

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "addnorm/core/parallel.h"
 #include "kernels/attention.h"
 #include "kernels/attention_few.h"
 
@@ -121,11 +120,8 @@ HWY_EXPORT(attention_one_query);
 
 std::size_t few_queries_floats(const AttentionArgs& a) { return attention::round_up(a.d_head + attention::kTileKeys, 16); }
 
-void attention_few_queries(const AttentionArgs& a) {
-  parallel_tasks(a.batch * a.heads, threads_worth(attention_multiplications(a)), [&](std::size_t task, std::size_t worker) {
-    for (std::size_t i = 0; i < a.queries; ++i) HWY_DYNAMIC_DISPATCH(attention_one_query)
-    (a, task / a.heads, task % a.heads, i, a.scratch + worker * few_queries_floats(a));
-  });
+void attention_few_queries(const AttentionArgs& a, std::size_t b, std::size_t h, float* scratch) {
+  for (std::size_t i = 0; i < query_count(a, b); ++i) HWY_DYNAMIC_DISPATCH(attention_one_query)(a, b, h, i, scratch);
 }
 
 }  // namespace addnorm::kernels

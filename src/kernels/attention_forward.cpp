@@ -106,7 +106,7 @@ void finish(const AttentionArgs& a, size_t b, size_t h, size_t i, size_t queries
 /// Queries [i, i + kTileQueries) of one head, all their keys.
 void forward_tile(const AttentionArgs& a, size_t b, size_t h, size_t i, float* scratch) {
   ForwardTile tile(a, scratch);
-  const size_t queries = std::min(kTileQueries, a.queries - i), keys = key_count(a, b);
+  const size_t queries = std::min(kTileQueries, query_count(a, b) - i), keys = key_count(a, b);
   const size_t kv_head = h / (a.heads / a.kv_heads);
   pack_columns(a.q.at(b, i, h), a.q.row, queries, a.d_head, a.scale, tile.q);
   std::fill_n(tile.o, round_up(queries, kPanel) * a.d_value, 0.0f);
@@ -150,24 +150,24 @@ HWY_EXPORT(attention_forward_tile);
 
 std::size_t forward_floats(const AttentionArgs& a) {
   using namespace attention;
-  return kTileQueries * (a.d_head + a.d_value) + 2 * kTileKeys * kMaxPanel;  // ForwardTile
+  const std::size_t tile = kTileQueries * (a.d_head + a.d_value) + 2 * kTileKeys * kMaxPanel;  // ForwardTile
+  return std::max(tile, few_queries_floats(a));
 }
 }  // namespace
 
-std::size_t attention_forward_scratch(const AttentionArgs& a) {
-  const std::size_t each = has_few_queries(a) ? few_queries_floats(a) : forward_floats(a);
-  return each * static_cast<std::size_t>(threads());
-}
+std::size_t attention_forward_scratch(const AttentionArgs& a) { return forward_floats(a) * static_cast<std::size_t>(threads()); }
 
 void attention_forward(const AttentionArgs& a) {
-  if (has_few_queries(a)) return attention_few_queries(a);
   const std::size_t tiles = (a.queries + attention::kTileQueries - 1) / attention::kTileQueries;
   parallel_tasks(
       a.batch * a.heads * tiles, threads_worth(attention_multiplications(a)), [&](std::size_t task, std::size_t worker) {
-        const std::size_t head = task / tiles;
+        const std::size_t b = task / tiles / a.heads, h = task / tiles % a.heads;
         const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
-        HWY_DYNAMIC_DISPATCH(attention_forward_tile)
-        (a, head / a.heads, head % a.heads, tile * attention::kTileQueries, a.scratch + worker * forward_floats(a));
+        const std::size_t i = tile * attention::kTileQueries;
+        float* scratch = a.scratch + worker * forward_floats(a);
+        if (i >= query_count(a, b)) return;  // a shorter sequence than others
+        if (has_few_queries(a, b)) return attention_few_queries(a, b, h, scratch);
+        HWY_DYNAMIC_DISPATCH(attention_forward_tile)(a, b, h, i, scratch);
       });
 }
 

@@ -17,7 +17,7 @@ constexpr std::size_t kTileKeys = 96;     // a multiple of the 6 rows of the pro
 constexpr std::size_t round_up(std::size_t n, std::size_t step) { return (n + step - 1) / step * step; }
 
 inline std::size_t key_count(const AttentionArgs& a, std::size_t b) {
-  return a.key_lengths == nullptr ? a.keys : std::min(a.keys, a.key_lengths[b]);
+  return a.key_lengths == nullptr ? key_rows(a, b) : std::min(key_rows(a, b), a.key_lengths[b]);
 }
 
 /// How many of the first `keys` keys query i of batch b sees, masks apart.

@@ -4,10 +4,26 @@
 
 namespace addnorm {
 
+namespace {
+
+Var pooled_runs(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths) {
+  if (pooling == Pooling::mean) return segment_means(x, lengths);
+  std::vector<std::int32_t> first;
+  std::size_t row = 0;
+  for (const std::size_t length : lengths) {
+    first.push_back(static_cast<std::int32_t>(row));
+    row += length;
+  }
+  return embedding(reshape(x, {x.shape()[1], x.shape()[2]}), first);
+}
+
+}  // namespace
+
 /// The mean is attention in which every score is 0: the same weight for each token that is not padding.
-Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths) {
+Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths, bool joined) {
   require(x.defined() && x.shape().rank() == 3, "pooled: x is ", x.defined() ? x.shape().text() : "undefined",
           "; [batch, tokens, width] is needed");
+  if (joined) return pooled_runs(x, pooling, lengths);
   const std::size_t batch = x.shape()[0], tokens = x.shape()[1], width = x.shape()[2];
   if (pooling == Pooling::first) return reshape(tokens == 1 ? x : split(x, {1, tokens - 1}, 1)[0], {batch, width});
   const Var query(Tensor::zeros({batch, 1, 1}, x.dtype())), keys(Tensor::zeros({batch, tokens, 1}, x.dtype()));
@@ -24,8 +40,8 @@ Classifier::Classifier(const ModelConfig& given, Start start)
 
 Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
   const Pass own = of_batch(pass, tokens, stack_);
-  const Var y = stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
-  return head(y, tokens.lengths);
+  const Var y = stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own);
+  return out_(pooled(y, config().pooling, tokens.lengths, tokens.joined));
 }
 
 std::optional<Distribution> Classifier::init(const Parameter& parameter, const Part& part) const {

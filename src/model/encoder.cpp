@@ -14,7 +14,7 @@ Encoder::Encoder(const ModelConfig& given, Start start)
 
 Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
   const Pass own = of_batch(pass, tokens, stack_);
-  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .observer = observer}, own);
+  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own);
 }
 
 Var Encoder::logits(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {

@@ -26,6 +26,7 @@ EncoderDecoder::EncoderDecoder(const ModelConfig& given, Start start)
 const Embedding& EncoderDecoder::target_table() const { return config().shared_vocab ? source_.table() : target_.table(); }
 
 Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserver* observer) const {
+  require(!source.joined, "EncoderDecoder: the sources are joined; cross-attention needs one row for each: pad them instead");
   const NameScope scope("encoder");
   const Pass own = of_batch(pass, source, encoder_);
   return encoder_(source_(source, own), {.lengths = source.lengths, .observer = observer}, own);
@@ -33,6 +34,7 @@ Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserve
 
 /// The decoder's exit, before the head.
 Var EncoderDecoder::decode(const Tokens& target, StackInput input, const Pass& pass) const {
+  require(!target.joined, "EncoderDecoder: the targets are joined; cross-attention needs one row for each: pad them instead");
   const NameScope scope("decoder");
   const Pass own = of_batch(pass, target, decoder_);
   const std::size_t first = input.cache ? input.cache->length : 0;

@@ -18,7 +18,7 @@ LanguageModel::LanguageModel(const ModelConfig& given, Start start)
 Var LanguageModel::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
   const Pass own = of_batch(pass, tokens, stack_);
   const Var x = tokens_(tokens, own);
-  return head(stack_(x, {.lengths = tokens.lengths, .observer = observer}, own));
+  return head(stack_(x, {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own));
 }
 
 std::optional<Distribution> LanguageModel::init(const Parameter& parameter, const Part& part) const {

@@ -7,20 +7,86 @@
 #include "addnorm/model/classifier.h"
 
 namespace addnorm {
+namespace {
+
+/// So many tokens go through the encoder at once, unless one text has more: enough for products to run at full speed, and what
+/// lies between two layers stays in the last cache. Vectors of packed models do not depend on it.
+constexpr std::size_t kTokensAtOnce = 1024;
+
+void normalize_row(std::span<float> row) {
+  double squares = 0;
+  for (const float v : row) squares += static_cast<double>(v) * static_cast<double>(v);
+  const double length = std::max(std::sqrt(squares), 1e-12);
+  for (float& v : row) v = static_cast<float>(static_cast<double>(v) / length);
+}
+
+/// Texts one behind the other.
+struct JoinedTexts {
+  std::vector<std::int32_t> ids, types;
+  std::vector<std::size_t> lengths;
+
+  explicit JoinedTexts(const Tokens& tokens) : lengths(tokens.lengths) {
+    if (lengths.empty()) lengths.assign(tokens.batch, tokens.tokens());
+    std::size_t at = 0;
+    for (const std::size_t length : lengths) {
+      const auto take = [&](std::span<const std::int32_t> from, std::vector<std::int32_t>& to) {
+        const auto some = from.subspan(at, length);
+        to.insert(to.end(), some.begin(), some.end());
+      };
+      take(tokens.ids, ids);
+      if (!tokens.types.empty()) take(tokens.types, types);
+      at += tokens.joined ? length : tokens.tokens();
+    }
+  }
+
+  /// Texts [first, last), which begin at token `at`.
+  Tokens some(std::size_t first, std::size_t last, std::size_t at, std::size_t count) const {
+    Tokens tokens{.ids = std::span(ids).subspan(at, count), .batch = last - first, .joined = true};
+    tokens.lengths.assign(lengths.begin() + static_cast<std::ptrdiff_t>(first),
+                          lengths.begin() + static_cast<std::ptrdiff_t>(last));
+    if (!types.empty()) tokens.types = std::span(types).subspan(at, count);
+    return tokens;
+  }
+};
+
+}  // namespace
 
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options) {
+  check(tokens, encoder.config().seq_len, "sentence_vectors");
   const NoGrad no_grad;
-  Tensor y = pooled(encoder(tokens), options.pooling, tokens.lengths).value();
-  if (!options.normalize) return y;
-  const std::size_t width = y.shape()[1];
-  for (std::size_t b = 0; b < y.shape()[0]; ++b) {
-    const std::span<float> row = y.values<float>().subspan(b * width, width);
-    double squares = 0;
-    for (const float v : row) squares += static_cast<double>(v) * static_cast<double>(v);
-    const double length = std::max(std::sqrt(squares), 1e-12);
-    for (float& v : row) v = static_cast<float>(static_cast<double>(v) / length);
+  const JoinedTexts texts(tokens);
+  const std::size_t width = encoder.config().d_model;
+  Tensor y({tokens.batch, width});
+  for (std::size_t first = 0, at = 0; first < tokens.batch;) {
+    std::size_t last = first, count = 0;
+    while (last < tokens.batch && (last == first || count + texts.lengths[last] <= kTokensAtOnce)) count += texts.lengths[last++];
+    const Tokens some = texts.some(first, last, at, count);
+    const Var vectors = pooled(encoder(some), options.pooling, some.lengths, true);
+    std::ranges::copy(vectors.value().values<float>(), y.data<float>() + first * width);
+    first = last;
+    at += count;
   }
+  for (std::size_t b = 0; options.normalize && b < tokens.batch; ++b) normalize_row(y.values<float>().subspan(b * width, width));
   return y;
+}
+
+Tensor cosine_similarities(const Tensor& vectors) {
+  require(vectors.defined() && vectors.shape().rank() == 2, "cosine_similarities: vectors are ",
+          vectors.defined() ? vectors.shape().text() : "undefined", "; [n, width] is needed");
+  const std::size_t count = vectors.shape()[0], width = vectors.shape()[1];
+  const auto dot = [&](std::size_t i, std::size_t j) {
+    const float *a = vectors.data<float>() + i * width, *b = vectors.data<float>() + j * width;
+    double sum = 0;
+    for (std::size_t c = 0; c < width; ++c) sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
+    return sum;
+  };
+  Tensor cosines({count, count});
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t j = 0; j < count; ++j) {
+      const double lengths = std::sqrt(dot(i, i) * dot(j, j));
+      cosines.data<float>()[i * count + j] = lengths == 0 ? 0.0f : static_cast<float>(dot(i, j) / lengths);
+    }
+  return cosines;
 }
 
 }  // namespace addnorm

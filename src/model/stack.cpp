@@ -89,6 +89,7 @@ Attention Stack::make_attention(const ModelConfig& config, SubLayer sub_layer, c
 }
 
 Var Stack::operator()(const Var& x, const StackInput& input, const Pass& pass) const {
+  require(!input.joined || !input.observer, "Stack: joined sequences cannot be watched; pad them instead");
   const std::unique_ptr<Stream> stream = residual_->open(x, pass, input.observer);
   run_layers(*stream, 0, input, pass);
   if (input.cache) input.cache->length += x.shape()[1];
@@ -144,7 +145,7 @@ Var Stack::branch(const Unit& unit, const Var& x, const StackInput& input, const
     sees.cache = cache ? &cache->cross[unit.layer] : nullptr;
     return layer.cross(x, sees, pass);
   }
-  sees.key_lengths = input.lengths;
+  (input.joined ? sees.joined : sees.key_lengths) = input.lengths;
   sees.cache = cache ? &cache->self[unit.layer] : nullptr;
   return layer.self(x, sees, pass);
 }

@@ -1,11 +1,34 @@
 #include "addnorm/model/tokens.h"
 
+#include <algorithm>
+
 namespace addnorm {
+namespace {
+
+void check_joined(const Tokens& tokens, const char* where) {
+  require(tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ", tokens.batch,
+          " joined sequences; give one for each");
+  std::size_t left = tokens.ids.size();
+  for (std::size_t b = 0; b < tokens.batch; ++b) {
+    require(tokens.lengths[b] >= 1 && tokens.lengths[b] <= left, where, ": joined sequence ", b, " has ", tokens.lengths[b],
+            " tokens, where ", left, " of ", tokens.ids.size(), " are left");
+    left -= tokens.lengths[b];
+  }
+  require(left == 0, where, ": the joined sequences leave ", left, " of ", tokens.ids.size(), " tokens over");
+}
+
+}  // namespace
+
+std::size_t Tokens::tokens() const {
+  if (joined) return lengths.empty() ? 0 : *std::max_element(lengths.begin(), lengths.end());
+  return batch ? ids.size() / batch : 0;
+}
 
 void check(const Tokens& tokens, std::size_t most, const char* where) {
   require(!tokens.ids.empty(), where, ": no token ids were given; a sequence has at least one token");
-  require(tokens.batch > 0 && tokens.ids.size() % tokens.batch == 0, where, ": ", tokens.ids.size(), " token ids do not make ",
-          tokens.batch, " sequences of one length; pad the short ones");
+  if (tokens.joined) check_joined(tokens, where);
+  require(tokens.joined || (tokens.batch > 0 && tokens.ids.size() % tokens.batch == 0), where, ": ", tokens.ids.size(),
+          " token ids do not make ", tokens.batch, " sequences of one length; pad the short ones");
   require(tokens.tokens() <= most, where, ": sequences of ", tokens.tokens(), " tokens, but seq_len is ", most,
           "; cut them, or make the model with a larger seq_len");
   require(tokens.lengths.empty() || tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ",
@@ -18,17 +41,24 @@ void check(const Tokens& tokens, std::size_t most, const char* where) {
 namespace {
 
 void check_ids(const Tokens& tokens, std::size_t vocab, const char* where) {
-  for (std::size_t i = 0; i < tokens.ids.size(); ++i)
-    require(tokens.ids[i] >= 0 && static_cast<std::size_t>(tokens.ids[i]) < vocab, where, ": token ", i % tokens.tokens(),
-            " of sequence ", i / tokens.tokens(), " is ", tokens.ids[i], "; the vocab is ", vocab, ", so ids are 0 ... ",
-            vocab - 1);
+  const std::size_t row = tokens.tokens();
+  for (std::size_t b = 0, begin = 0; b < tokens.batch; ++b) {
+    const std::size_t end = begin + (tokens.joined ? tokens.lengths[b] : row);
+    for (std::size_t i = begin; i < end; ++i)
+      require(tokens.ids[i] >= 0 && static_cast<std::size_t>(tokens.ids[i]) < vocab, where, ": token ", i - begin,
+              " of sequence ", b, " is ", tokens.ids[i], "; the vocab is ", vocab, ", so ids are 0 ... ", vocab - 1);
+    begin = end;
+  }
 }
+
+/// Of x [rows, ..., d_model].
+std::size_t rows_of(const Tokens& tokens) { return tokens.joined ? 1 : tokens.batch; }
 
 }  // namespace
 
 std::vector<unsigned char> padding_of(const Tokens& tokens) {
   std::vector<unsigned char> padding;
-  if (tokens.lengths.empty()) return padding;
+  if (tokens.lengths.empty() || tokens.joined) return padding;
   const std::size_t count = tokens.tokens();
   padding.resize(tokens.batch * count);
   for (std::size_t b = 0; b < tokens.batch; ++b)
@@ -55,7 +85,8 @@ Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const P
           seq_len_, "; cut the text, or make the model with a larger seq_len");
   check(tokens, seq_len_, name_);
   check_ids(tokens, table.vocabulary(), name_);
-  const Var x = positions_(typed(table(tokens.ids, tokens.batch), tokens), first + offset_);
+  const std::span<const std::size_t> joined = tokens.joined ? std::span(tokens.lengths) : std::span<const std::size_t>();
+  const Var x = positions_(typed(table(tokens.ids, rows_of(tokens)), tokens), first + offset_, joined);
   if (!pass.train || dropout_ == 0) return x;
   return dropout(x, dropout_, pass.key(name_), pass.first_row);
 }
@@ -67,7 +98,7 @@ Var TokenInput::typed(const Var& x, const Tokens& tokens) const {
   require(tokens.types.empty() || tokens.types.size() == tokens.ids.size(), name_, ": ", tokens.types.size(), " token types for ",
           tokens.ids.size(), " tokens; give one for each, or none");
   const std::vector<std::int32_t> zeros(tokens.types.empty() ? tokens.ids.size() : 0);
-  return add(x, types_(tokens.types.empty() ? std::span(zeros) : tokens.types, tokens.batch));
+  return add(x, types_(tokens.types.empty() ? std::span(zeros) : tokens.types, rows_of(tokens)));
 }
 
 void TokenInput::visit(Visitor& visitor) {

@@ -1,5 +1,6 @@
 #include "addnorm/nn/attention.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 
@@ -133,21 +134,21 @@ Attention::Heads Attention::project(const Var& x, const AttentionInput& input, c
     h.v = norm_heads(v_norm_, h.v, o.kv_heads, QkNormSpan::head, pass);
   }
   if (o.rotary) {
-    const std::size_t first = input.cache ? input.cache->length : input.first_position;
-    h.q = turned(h.q, o.heads, first);
-    h.k = turned(h.k, o.kv_heads, first);
+    h.q = turned(h.q, o.heads, input);
+    h.k = turned(h.k, o.kv_heads, input);
   }
   return h;
 }
 
-Var Attention::turned(const Var& x, std::size_t heads, std::size_t first_position) const {
+Var Attention::turned(const Var& x, std::size_t heads, const AttentionInput& input) const {
   const RotaryOptions& rope = *options_.rotary;
   const Shape& s = x.shape();
-  require(first_position + s[1] <= rope.max_positions, "Attention: tokens up to position ", first_position + s[1],
-          ", but max_positions is ", rope.max_positions, "; cut the text, or make the model with more positions");
+  const std::size_t first = input.cache ? input.cache->length : input.first_position;
+  const std::size_t tokens = input.joined.empty() ? s[1] : *std::max_element(input.joined.begin(), input.joined.end());
+  require(first + tokens <= rope.max_positions, "Attention: tokens up to position ", first + tokens, ", but max_positions is ",
+          rope.max_positions, "; cut the text, or make the model with more positions");
   const RotaryTables& tables = x.dtype() == DType::f32 ? rope.angles : rope.angles_in_double;
-  std::vector<std::int32_t> positions(s[0] * s[1]);
-  for (std::size_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<std::int32_t>(first_position + i % s[1]);
+  const std::vector<std::int32_t> positions = token_positions(s[0], s[1], input.joined, first);
   return reshape(rotary(reshape(x, {s[0], s[1], heads, s[2] / heads}), tables, positions, rope.pairs), s);
 }
 
@@ -181,7 +182,10 @@ Var Attention::operator()(const Var& x, const AttentionInput& input, const Pass&
                            .softcap = o.softcap,
                            .causal = o.causal,
                            .key_lengths = input.key_lengths,
-                           .mask = input.mask};
+                           .mask = input.mask,
+                           .joined = input.joined};
+  require(input.joined.empty() || (!o.cross && !input.cache && !input.watch),
+          "Attention: joined sequences are for self-attention without a cache, and are not watched; pad them instead");
   require(!input.cache || (input.first_position == 0 && (o.cross || input.key_lengths.empty())),
           "Attention: first_position and key_lengths are given together with a cache, which knows both; leave them out");
   const double scale = o.scale.value_or(1 / std::sqrt(static_cast<double>(o.d_head)));

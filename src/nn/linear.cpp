@@ -1,5 +1,7 @@
 #include "addnorm/nn/linear.h"
 
+#include "addnorm/autograd/tape.h"
+
 namespace addnorm {
 namespace {
 
@@ -23,10 +25,16 @@ Linear::Linear(std::size_t in, std::vector<Part> parts, bool bias) : parts_(std:
   if (bias) bias_ = Var(Tensor::zeros({out}), true);
 }
 
-Var Linear::operator()(const Var& x, LinearActivation activation) const { return linear(x, weight_, bias_, activation); }
+Var Linear::operator()(const Var& x, LinearActivation activation) const {
+  if (!packed_.defined()) return linear(x, weight_, bias_, activation);
+  require(
+      !grad_enabled() || !x.requires_grad(),
+      "Linear: the weights of this model were packed, for computing only; put NoGrad around the pass, or load the model anew");
+  return Var(packed_linear(x.value(), packed_, bias_.defined() ? bias_.value() : Tensor(), activation));
+}
 
 void Linear::visit(Visitor& visitor) {
-  visitor.parameter("weight", weight_, parts_);
+  visitor.matrix("weight", weight_, packed_, parts_);
   visitor.parameter("bias", bias_, Role::bias);
 }
 

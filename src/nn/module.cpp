@@ -1,5 +1,7 @@
 #include "addnorm/nn/module.h"
 
+#include <utility>
+
 namespace addnorm {
 namespace {
 
@@ -20,6 +22,16 @@ class EachBuffer final : public Visitor {
   void see(Parameter&) override {}
   void see_buffer(const std::string& path, Tensor& value) override { see_(path, value); }
   const std::function<void(const std::string&, Tensor&)>& see_;
+};
+
+class Packer final : public Visitor {
+  void see(Parameter&) override {}
+  void see_matrix(Var& value, PackedWeight& packed) override {
+    if (!value.defined()) return;
+    Tensor w = value.value();
+    value = Var();  // whose memory the packed form may take over then
+    packed = PackedWeight(std::move(w));
+  }
 };
 
 }  // namespace
@@ -53,6 +65,12 @@ void Visitor::parameter(std::string_view name, Var& value, std::vector<Part> par
   see(seen);
 }
 
+void Visitor::matrix(std::string_view name, Var& value, PackedWeight& packed, std::vector<Part> parts) {
+  parameter(name, value, std::move(parts));
+  see_matrix(value, packed);
+}
+void Visitor::see_matrix(Var&, PackedWeight&) {}
+
 void Visitor::buffer(std::string_view name, Tensor& value) {
   if (value.defined()) see_buffer(path_of(name), value);
 }
@@ -72,6 +90,11 @@ std::size_t count_parameters(Module& module) {
   std::size_t count = 0;
   for_each_parameter(module, [&](const Parameter& p) { count += p.value.value().elements(); });
   return count;
+}
+
+void pack_weights(Module& module) {
+  Packer packer;
+  module.visit(packer);
 }
 
 void convert(Module& module, DType dtype) {

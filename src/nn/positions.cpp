@@ -1,5 +1,6 @@
 #include "addnorm/nn/positions.h"
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <numeric>
@@ -74,13 +75,26 @@ Positions::Positions(PositionKind kind, std::size_t max_positions, std::size_t w
     table_ = Var(sinusoidal_table(max_positions, width, kind == PositionKind::sinusoidal_halves));
 }
 
-Var Positions::operator()(const Var& x, std::size_t first) const {
+std::vector<std::int32_t> token_positions(std::size_t batch, std::size_t tokens, std::span<const std::size_t> joined,
+                                          std::size_t first) {
+  std::vector<std::int32_t> positions;
+  positions.reserve(batch * tokens);
+  const auto add_sequence = [&](std::size_t length) {
+    for (std::size_t t = 0; t < length; ++t) positions.push_back(static_cast<std::int32_t>(first + t));
+  };
+  for (const std::size_t length : joined) add_sequence(length);
+  for (std::size_t b = 0; joined.empty() && b < batch; ++b) add_sequence(tokens);
+  return positions;
+}
+
+Var Positions::operator()(const Var& x, std::size_t first, std::span<const std::size_t> joined) const {
   if (!table_.defined()) return x;
-  const std::size_t batch = x.shape()[0], tokens = x.shape()[1];
+  const std::size_t batch = x.shape()[0];
+  const std::size_t tokens = joined.empty() ? x.shape()[1] : *std::max_element(joined.begin(), joined.end());
   require(first + tokens <= max_positions_, "Positions: tokens ", first, " ... ", first + tokens - 1,
           " of a sequence, but max_positions is ", max_positions_, "; cut the text, or make the model with more positions");
-  std::vector<std::int32_t> ids(batch * tokens);
-  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = static_cast<std::int32_t>(first + i % tokens);
+  const std::vector<std::int32_t> ids = token_positions(batch, x.shape()[1], joined, first);
+  require(ids.size() == batch * x.shape()[1], "Positions: the joined sequences have ", ids.size(), " tokens, x is ", x.shape());
   const Var table = table_.dtype() == x.dtype() ? table_ : Var(table_.value().to(x.dtype()));
   return add(x, reshape(embedding(table, ids), x.shape()));
 }

@@ -45,6 +45,26 @@ TEST(AttentionGradients, OfPackedProjections) {
   EXPECT_GRADIENTS([&](const auto& in) { return std::vector{attention_packed(in[0], options)}; }, input({2, 4, 8 * 3}, 1));
 }
 
+TEST(AttentionGradients, OfJoinedSequences) {
+  for (const bool causal : {false, true}) {
+    const AttentionOptions options{.heads = 4, .kv_heads = 2, .causal = causal, .joined = {3, 1, 2}};
+    EXPECT_GRADIENTS([&](const auto& in) { return std::vector{attention_packed(in[0], options)}; }, input({1, 6, 8 * 3}, 1));
+    EXPECT_GRADIENTS([&](const auto& in) { return std::vector{attention(in[0], in[1], in[2], options)}; },
+                     input({1, 6, 4 * 3}, 1), input({1, 6, 2 * 3}, 2), input({1, 6, 2 * 5}, 3));
+  }
+}
+
+TEST(AttentionOp, OfJoinedSequencesIsThatOfEachAlone) {
+  const std::vector<std::size_t> lengths{4, 70, 2, 9};
+  const Var qkv(normal_tensor({1, 85, 8 * 5}, 1));
+  const Var y = attention_packed(qkv, {.heads = 4, .kv_heads = 2, .causal = true, .joined = lengths});
+  EXPECT_EQ(y.shape(), (Shape{1, 85, 20}));
+  const std::vector<Var> parts = split(qkv, lengths, 1), joined = split(y, lengths, 1);
+  for (std::size_t i = 0; i < parts.size(); ++i)
+    EXPECT_SAME_BITS(joined[i].value().values<float>(),
+                     attention_packed(parts[i], {.heads = 4, .kv_heads = 2, .causal = true}).value().values<float>());
+}
+
 /// Columns [from, from + width) of the last axis.
 Tensor columns(const Tensor& x, std::size_t from, std::size_t width) {
   const auto [rows, total] = as_rows(x.shape());
@@ -124,6 +144,12 @@ TEST(AttentionOp, RejectsBadOptionsAndSaysWhatIsAllowed) {
   EXPECT_TRUE(refuses([&] { attention(q, k, k, {.key_mask = mask_of({2, 4}, 1)}); }, {"key_mask", "[2, 4]", "[2, 5]"}));
   EXPECT_TRUE(refuses([&] { attention(q, k, k, {.mask = mask_of({2, 5}, 1)}); }, {"mask", "[2, 5]", "[2, 1, 3, 5]"}));
   EXPECT_TRUE(refuses([&] { attention(q, k, k, {.bias = normal_tensor({1, 1, 3, 1}, 1)}); }, {"bias", "[1, 1, 3, 1]"}));
+  EXPECT_TRUE(refuses([&] { attention(k, k, k, {.joined = {5}}); }, {"joined", "one batch", "2"}));
+  const Var one(normal_tensor({1, 5, 8}, 3));
+  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {3, 1}}); }, {"joined", "4 tokens", "5"}));
+  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {3, 3}}); }, {"joined", "3 tokens behind 3 of 5"}));
+  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {5, 0}}); }, {"joined", "0 tokens"}));
+  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.key_lengths = {5}, .joined = {5}}); }, {"joined", "key_lengths"}));
   const auto wrong = std::make_shared<const AttentionMask>(AttentionMask{Shape{2, 5}, std::vector<std::uint8_t>(9)});
   EXPECT_TRUE(refuses([&] { attention(q, k, k, {.key_mask = wrong}); }, {"9 values", "[2, 5]"}));
 }

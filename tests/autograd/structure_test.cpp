@@ -51,6 +51,21 @@ TEST(Gradients, OfSplitAlongEveryAxisWithAPartNobodyReads) {
         input({4, 4, 4}, 1));
   }
 }
+TEST(Gradients, OfSegmentMeans) {
+  EXPECT_GRADIENTS([](const Vars& in) { return Vars{segment_means(in[0], {1, 3, 2})}; }, input({2, 3, 5}, 1));
+}
+TEST(SegmentMeans, AreTheMeansOfRunsOfRows) {
+  const Var x(Tensor::of({1, 4, 2}, {1, 2, 3, 4, 5, 6, 10, 20}));
+  const Var y = segment_means(x, {3, 1});
+  EXPECT_EQ(y.shape(), (Shape{2, 2}));
+  EXPECT_SAME_BITS(y.value().values<float>(), (std::vector<float>{3, 4, 10, 20}));
+}
+TEST(SegmentMeans, RefuseRunsThatDoNotAddUp) {
+  const Var x(Tensor::zeros({4, 2}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { segment_means(x, {3}); }, {"segment_means", "1 rows", "[4, 2]"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { segment_means(x, {3, 2}); }, {"segment_means", "run of 2", "1 of 4"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { segment_means(x, {0, 4}); }, {"segment_means", "run of 0"}));
+}
 TEST(Gradients, OfWeightedSum) {
   EXPECT_GRADIENTS(
       [](const Vars& in) {

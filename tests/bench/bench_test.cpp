@@ -135,7 +135,7 @@ TEST(Bench, TableGivesGeometricMeansOnlyOfWhatEveryShapeHas) {
 
 TEST(Bench, EveryJobHasItsOwnNameAndShape) {
   std::vector<std::string> seen;
-  for (const auto& jobs : {norm_jobs(), gemm_jobs(), attention_jobs(), step_jobs()})
+  for (const auto& jobs : {norm_jobs(), gemm_jobs(), attention_jobs(), step_jobs(), embed_jobs("")})
     for (const Job& job : jobs) seen.push_back(job.name + " " + shape_text(job.shape, "x"));
   std::sort(seen.begin(), seen.end());
   EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
@@ -254,6 +254,16 @@ TEST(BenchWorker, MeasuresInAProcessOfItsOwn) {
   EXPECT_GE(*seconds, 2e-3);
   EXPECT_EQ(calls, 0);
   EXPECT_GT(peak_mib(worker.pid()), 0);
+}
+
+TEST(BenchWorker, SaysHowLongTheMakingTook) {
+  Worker worker([] {
+    usleep(20'000);
+    return [] {};
+  });
+  EXPECT_EQ(worker.made_seconds(), 0);
+  ASSERT_TRUE(worker.slice(1, 0).has_value());
+  EXPECT_GE(worker.made_seconds(), 0.02);
 }
 
 TEST(BenchWorker, ThatFailsAnswersNothing) {

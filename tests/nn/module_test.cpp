@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "addnorm/autograd/tape.h"
+#include "addnorm/nn/init.h"
 #include "addnorm/nn/linear.h"
 #include "addnorm/nn/norm.h"
 #include "support/near.h"
@@ -69,6 +71,38 @@ TEST(Module, ConvertsParametersAndBuffersAndKeepsTheirValues) {
   });
   for_each_buffer(outer, [](const std::string& path, const Tensor& value) { EXPECT_EQ(value.dtype(), DType::f64) << path; });
   EXPECT_EQ(outer.plain.weight().data<double>()[3], static_cast<double>(0.1f));
+}
+
+TEST(PackWeights, LeavesWhatIsNoMatrixAndComputesTheSame) {
+  Linear map(40, 33, Role::ffn_in);
+  initialise(map, xavier_rule, 1);
+  map.bias().value() = test::normal_tensor({33}, 2);
+  const Var x(test::normal_tensor({3, 7, 40}, 3));
+  const NoGrad no_grad;
+  const Tensor before = map(x, LinearActivation::gelu).value();
+  pack_weights(map);
+  EXPECT_EQ(map.in(), 40u);
+  EXPECT_EQ(map.out(), 33u);
+  std::string seen;
+  for_each_parameter(map, [&](const Parameter& p) { seen += p.path; });
+  EXPECT_EQ(seen, "bias");
+  pack_weights(map);  // nothing is left to pack
+  EXPECT_NEAR_ALL(map(x, LinearActivation::gelu).value(), before, test::product_tolerance(40));
+}
+
+TEST(PackWeights, IsForPassesWithoutGradients) {
+  Linear map(4, 3);
+  pack_weights(map);
+  const Var x(test::normal_tensor({2, 4}, 1), true);
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { map(x); }, {"packed", "NoGrad"}));
+  const NoGrad no_grad;
+  EXPECT_EQ(map(x).shape(), (Shape{2, 3}));
+}
+
+TEST(PackWeights, RefusesFloat64) {
+  Linear map(4, 3);
+  convert(map, DType::f64);
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { pack_weights(map); }, {"PackedWeight", "float32"}));
 }
 
 TEST(Roles, AreMatricesOrLeftAloneByWeightDecay) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -68,6 +69,11 @@ constexpr Tolerance signed_double_sum_tolerance() { return {1e-11, 1e-11}; }
 /// A float32 dot product of n normal values, summed one after the other: partial sums grow like sqrt(n), their n roundings
 /// add up to a deviation of about n * 2^-26; eight of those, and four operations on the result.
 constexpr Tolerance product_tolerance(std::size_t n) { return {2 * static_cast<double>(n + 4) * 0x1p-24, 4 * 0x1p-24}; }
+/// The same where there are tens of thousands of sums: some end at s, three deviations away, on a straight way there, and their
+/// roundings go with it: a deviation of about sqrt(n / 3) * 2^-26 * 1.7 s; four of those.
+inline Tolerance products_tolerance(std::size_t n) {
+  return {product_tolerance(n).atol, 4 * 0x1p-24 + std::sqrt(static_cast<double>(n)) * 0x1p-24};
+}
 /// 4 units in the last place of max(|y|, 1): our bar for norms (docs/testing.md).
 constexpr Tolerance norm_tolerance() { return {4.8e-7, 4.8e-7}; }
 /// The bar for single operators against the ONNX backend tests, computed there in float32 by NumPy. (Theirs is 1e-3.)

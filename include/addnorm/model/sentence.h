@@ -11,7 +11,14 @@ struct SentenceOptions {
   std::size_t max_tokens = 0;       ///< longer texts are cut; 0: the model's seq_len
 };
 
-/// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them.
+/// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them; padded or joined.
+///
+/// Padding is left out: it costs nothing. Texts go through the encoder some thousand tokens at a time, so memory does not grow
+/// with their number. With pack_weights(encoder) a text has the same bits alone, in any batch and for any number of threads, and
+/// products are faster; without, they may differ by rounding.
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options);
+
+/// [n, n]: the cosine between every two rows of vectors [n, width], computed in double; 0 with a vector of zeros.
+Tensor cosine_similarities(const Tensor& vectors);
 
 }  // namespace addnorm

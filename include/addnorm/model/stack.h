@@ -26,6 +26,7 @@ struct StackCache {
 /// What a pass through a stack sees besides x.
 struct StackInput {
   std::vector<std::size_t> lengths{};         ///< of the sequences; empty: no padding
+  bool joined = false;                        ///< x [1, tokens, d_model] are these sequences one behind the other
   Var memory{};                               ///< what cross-attention reads
   std::vector<std::size_t> memory_lengths{};  ///< empty: no padding
   StackCache* cache = nullptr;                ///< decoding: x holds only the tokens behind it

@@ -57,6 +57,7 @@ struct AttentionScores {
 struct AttentionInput {
   Var memory{};                                 ///< cross: [B, Tm, d_memory]
   std::vector<std::size_t> key_lengths{};       ///< [B]: keys from there on are padding; not with a cache of self-attention
+  std::vector<std::size_t> joined{};            ///< as AttentionOptions::joined: x [1, T, d_model] of several sequences
   std::shared_ptr<const AttentionMask> mask{};  ///< as AttentionOptions::mask
   std::size_t first_position = 0;   ///< of x's first token, for rotary positions; with a cache it is the cache's length
   AttentionCache* cache = nullptr;  ///< decoding: keys and values are appended to it. Not while gradients are recorded
@@ -87,7 +88,7 @@ class Attention : public Module {
     Var q, k, v;
   };
   Heads project(const Var& x, const AttentionInput& input, const Pass& pass) const;
-  Var turned(const Var& x, std::size_t heads, std::size_t first_position) const;
+  Var turned(const Var& x, std::size_t heads, const AttentionInput& input) const;
   Heads remembered(Heads h, AttentionCache& cache) const;
   Var finish(const Var& heads, const Pass& pass) const;
 

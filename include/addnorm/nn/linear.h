@@ -17,14 +17,15 @@ class Linear : public Module {
   Var operator()(const Var& x, LinearActivation activation = LinearActivation::none) const;
   void visit(Visitor& visitor) override;
 
-  std::size_t in() const { return weight_.shape()[1]; }
-  std::size_t out() const { return weight_.shape()[0]; }
-  Var& weight() { return weight_; }
+  std::size_t in() const { return packed_.defined() ? packed_.in() : weight_.shape()[1]; }
+  std::size_t out() const { return packed_.defined() ? packed_.out() : weight_.shape()[0]; }
+  Var& weight() { return weight_; }  ///< undefined behind pack_weights()
   Var& bias() { return bias_; }
 
  private:
   std::vector<Part> parts_;
   Var weight_;
+  PackedWeight packed_;  // in place of weight_
   Var bias_;
 };
 

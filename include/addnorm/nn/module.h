@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "addnorm/autograd/packed_linear.h"
 #include "addnorm/autograd/var.h"
 #include "addnorm/nn/kinds.h"
 
@@ -45,6 +46,8 @@ class Visitor {
   /// Var() is skipped: an optional parameter that is not there.
   void parameter(std::string_view name, Var& value, Role role);
   void parameter(std::string_view name, Var& value, std::vector<Part> parts);
+  /// A parameter that is only multiplied with. Once pack_weights() has run there is `packed` instead, and no parameter any more.
+  void matrix(std::string_view name, Var& value, PackedWeight& packed, std::vector<Part> parts);
   /// State that is saved but not learned: running statistics.
   void buffer(std::string_view name, Tensor& value);
   /// A module inside: its names go behind this one. An empty name adds nothing to the path.
@@ -63,6 +66,7 @@ class Visitor {
  protected:
   virtual void see(Parameter& parameter) = 0;
   virtual void see_buffer(const std::string& path, Tensor& value);
+  virtual void see_matrix(Var& value, PackedWeight& packed);
 
  private:
   class Inside {
@@ -93,6 +97,11 @@ class Module {
 void for_each_parameter(Module& module, const std::function<void(Parameter&)>& see);
 void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
 std::size_t count_parameters(Module& module);  ///< elements, all told
+/// For a model that only computes from here on: every matrix of a Linear gets the form that products are fastest with, in the
+/// memory it has. These parameters are gone then: nobody sees, saves or trains them, and a pass that records gradients is a
+/// UsageError (put NoGrad around it). What comes out differs by rounding, and no longer depends on what else is in the batch.
+/// Float32 models only.
+void pack_weights(Module& module);
 /// Every parameter and buffer as float32 or float64: gradient checks of whole models run in double. Gradients are dropped.
 void convert(Module& module, DType dtype);
 

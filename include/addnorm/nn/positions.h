@@ -5,6 +5,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/nn/module.h"
@@ -40,14 +41,20 @@ struct RotaryOptions {
 /// An odd width ends in a sine (halves: in a zero).
 Tensor sinusoidal_table(std::size_t positions, std::size_t width, bool halves);
 
+/// Where tokens stand in their sequences: first, first + 1, ... for each of `batch` sequences of `tokens` tokens; or, where
+/// `joined` is not empty, for each of the sequences of these lengths.
+std::vector<std::int32_t> token_positions(std::size_t batch, std::size_t tokens, std::span<const std::size_t> joined,
+                                          std::size_t first);
+
 /// What is added to token vectors; nothing for `none` and rotary kinds.
 class Positions : public Module {
  public:
   Positions() = default;
   Positions(PositionKind kind, std::size_t max_positions, std::size_t width);
 
-  /// x [B, T, width] + the rows first ... first + T - 1 of the table. More positions than there are is a UsageError.
-  Var operator()(const Var& x, std::size_t first = 0) const;
+  /// x [B, T, width] + the rows first ... first + T - 1 of the table; joined: as AttentionInput has it. More positions than there
+  /// are is a UsageError.
+  Var operator()(const Var& x, std::size_t first = 0, std::span<const std::size_t> joined = {}) const;
   void visit(Visitor& visitor) override;
   std::size_t max_positions() const { return max_positions_; }
 

@@ -43,9 +43,9 @@ double bias(const BasicAttentionArgs<T>& a, std::size_t b, std::size_t h, std::s
 
 /// Sets a whole gradient to zero.
 template <class T>
-void clear(const HeadView<T>& view, std::size_t batch, std::size_t rows, std::size_t heads, std::size_t width) {
-  for (std::size_t b = 0; view.data != nullptr && b < batch; ++b)
-    for (std::size_t t = 0; t < rows; ++t)
+void clear(const HeadView<T>& view, const BasicAttentionArgs<T>& a, bool queries, std::size_t heads, std::size_t width) {
+  for (std::size_t b = 0; view.data != nullptr && b < a.batch; ++b)
+    for (std::size_t t = 0; t < (queries ? query_count(a, b) : key_rows(a, b)); ++t)
       for (std::size_t h = 0; h < heads; ++h) std::fill_n(view.at(b, t, h), width, T{0});
 }
 
@@ -63,22 +63,22 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
   constexpr double kNothing = -std::numeric_limits<double>::infinity();
   for (std::size_t b = 0; b < a.batch; ++b)
     for (std::size_t h = 0; h < a.heads; ++h)
-      for (std::size_t i = 0; i < a.queries; ++i) {
+      for (std::size_t i = 0; i < query_count(a, b); ++i) {
         const auto s = [&](std::size_t j) {
           return attention::visible(a, b, h, i, j) ? attention::score(a, b, h, i, j).s + attention::bias(a, b, h, i, j)
                                                    : kNothing;
         };
         double largest = kNothing, sum = 0;
-        for (std::size_t j = 0; j < a.keys; ++j) largest = std::max(largest, s(j));
+        for (std::size_t j = 0; j < key_rows(a, b); ++j) largest = std::max(largest, s(j));
         if (largest != kNothing)
-          for (std::size_t j = 0; j < a.keys; ++j) sum += std::exp(s(j) - largest);
+          for (std::size_t j = 0; j < key_rows(a, b); ++j) sum += std::exp(s(j) - largest);
         const double lse = largest == kNothing ? kNothing : largest + std::log(sum);
         if (a.lse != nullptr) a.lse[(b * a.heads + h) * a.queries + i] = lse;
 
         const std::size_t kv_head = h / (a.heads / a.kv_heads);
         T* o = a.o.at(b, i, h);
         std::fill_n(o, a.d_value, T{0});
-        for (std::size_t j = 0; j < a.keys && lse != kNothing; ++j)
+        for (std::size_t j = 0; j < key_rows(a, b) && lse != kNothing; ++j)
           if (const double p = std::exp(s(j) - lse); p != 0)
             for (std::size_t c = 0; c < a.d_value; ++c) o[c] += static_cast<T>(p * static_cast<double>(a.v.at(b, j, kv_head)[c]));
       }
@@ -89,17 +89,17 @@ void attention_forward(const BasicAttentionArgs<T>& a) {
 template <class T>
 void attention_backward(const BasicAttentionGradArgs<T>& g) {
   const BasicAttentionArgs<T>& a = g.forward;
-  attention::clear(g.dq, a.batch, a.queries, a.heads, a.d_head);
-  attention::clear(g.dk, a.batch, a.keys, a.kv_heads, a.d_head);
-  attention::clear(g.dv, a.batch, a.keys, a.kv_heads, a.d_value);
+  attention::clear(g.dq, a, true, a.heads, a.d_head);
+  attention::clear(g.dk, a, false, a.kv_heads, a.d_head);
+  attention::clear(g.dv, a, false, a.kv_heads, a.d_value);
   for (std::size_t b = 0; b < a.batch; ++b)
     for (std::size_t h = 0; h < a.heads; ++h)
-      for (std::size_t i = 0; i < a.queries; ++i) {
+      for (std::size_t i = 0; i < query_count(a, b); ++i) {
         const std::size_t kv_head = h / (a.heads / a.kv_heads);
         const double lse = a.lse[(b * a.heads + h) * a.queries + i];
         const double delta = dot<T>(g.d_o.at(b, i, h), a.o.at(b, i, h), a.d_value);
         if (std::isinf(lse)) continue;
-        for (std::size_t j = 0; j < a.keys; ++j) {
+        for (std::size_t j = 0; j < key_rows(a, b); ++j) {
           if (!attention::visible(a, b, h, i, j)) continue;
           const attention::Score at = attention::score(a, b, h, i, j);
           const double p = std::exp(at.s + attention::bias(a, b, h, i, j) - lse);

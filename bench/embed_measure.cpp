@@ -1,0 +1,149 @@
+#include "bench/embed_measure.h"
+
+#include <algorithm>
+#include <ostream>
+
+#include "addnorm/core/error.h"
+#include "addnorm/core/parallel.h"
+#include "bench/idle.h"
+#include "bench/slice.h"
+#include "bench/torch_peer.h"
+#include "core/json.h"
+
+namespace addnorm::bench {
+namespace {
+
+struct Library {
+  const char *library, *name;
+  std::optional<Result::Rival> Result::*rival;
+  std::string Report::*version;
+};
+constexpr Library kLibraries[] = {{"torch", "PyTorch with transformers", &Result::torch, &Report::torch},
+                                  {"onnxruntime", "ONNX Runtime", &Result::onnxruntime, &Report::onnxruntime},
+                                  {"ctranslate2", "CTranslate2", &Result::ctranslate2, &Report::ctranslate2}};
+
+/// Short calls get many of them in a slice; of long ones a slice has one.
+Effort effort_of(const Workload& w, bool quick) {
+  const bool is_long = w.work > 20e9;
+  if (quick) return {.budget_seconds = 0, .slice_seconds = 0.1, .rounds = 3};
+  return {.budget_seconds = is_long ? 12.0 : 6.0, .slice_seconds = 0.15, .rounds = is_long ? 4 : 9};
+}
+
+}  // namespace
+
+void EmbedBench::start_peers(Report& report) {
+  if (started_) return;
+  started_ = true;
+  peers_.resize(std::size(kLibraries));
+  if (minilm_folder(python_).empty()) {
+    notes_
+        << "no comparison, and weights that were drawn: MiniLM and the libraries to compare with were not found; ./scripts/peers "
+           "installs them\n";
+    return;
+  }
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    const auto& [library, name, rival, version] = kLibraries[i];
+    auto peer = std::make_unique<Peer>(python_, Peer::Malloc::fast, PeerScript{embed_peer_source(), library, name});
+    if (!peer->alive()) {
+      notes_ << "no comparison with " << name << ": " << peer->problem() << '\n';
+      continue;
+    }
+    report.*version = peer->version();
+    peers_[i] = std::move(peer);
+  }
+}
+
+void EmbedBench::prepare(const EmbedCase& c) {
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    Json texts = Json::array();
+    for (const auto& text : embed_texts(c)) texts.push_back(text);
+    const Json request = {{"do", "prepare"},    {"folder", minilm_folder(python_).string()},
+                          {"texts", texts},     {"batch", c.batch},
+                          {"sorted", c.sorted}, {"out", vectors_file(c, kLibraries[i].library).string()}};
+    if (!peers_[i] || peers_[i]->prepare(request.dump())) continue;
+    notes_ << "  " << kLibraries[i].name << ": " << peers_[i]->problem() << '\n';
+    peers_[i] = nullptr;
+  }
+}
+
+/// The least cosine between our vectors and those of any peer.
+double EmbedBench::compare(const EmbedCase& c) const {
+  double least = 0;
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (!peers_[i]) continue;
+    const double cosine = least_cosine(vectors_file(c, "addnorm"), vectors_file(c, kLibraries[i].library), c.shape[0]);
+    if (!(cosine > kLeastCosine))
+      throw NumericsError(concat("bench embed ", c.label, ": the vectors of addnorm and ", kLibraries[i].name,
+                                 " disagree: the least cosine is ", cosine, ", more than ", kLeastCosine, " is needed"));
+    least = least == 0 ? cosine : std::min(least, cosine);
+  }
+  return least;
+}
+
+Result EmbedBench::row(const Workload& w, const EmbedCase& c, int threads, Limits& limits, Worker& worker) {
+  set_threads(threads);
+  const Effort effort = effort_of(w, quick_);
+  Contender limit = alone(0, [&] { return std::optional(limits.seconds(w, false, threads, 0.02)); });
+  Contender ours = alone(worker.pid(), [&] { return worker.slice(threads, effort.slice_seconds); });
+  worker.slice(threads, 0);
+  std::vector<Contender> theirs(peers_.size());
+  std::vector<Contender*> turns = {&limit, &ours};
+  std::vector<pid_t> taking_part = {worker.pid()};
+  for (std::size_t i = 0; i < peers_.size(); ++i) {
+    Peer* peer = peers_[i].get();
+    if (peer == nullptr || !peer->warm("eager", threads)) continue;
+    theirs[i] = alone(peer->pid(), [=] { return peer->slice("eager", false, threads, effort.slice_seconds); });
+    turns.push_back(&theirs[i]);
+    taking_part.push_back(peer->pid());
+  }
+  const OthersWatch others(taking_part);
+  take_turns(turns, effort);
+
+  Result r;
+  r.group = "embed";
+  r.name = w.name;
+  r.shape = w.shape;
+  r.threads = threads;
+  r.work = w.work;
+  r.tokens = w.tokens;
+  r.others = others.cores();
+  r.seconds = median(ours.seconds);
+  if (const auto share = limit.compared_with(ours)) r.share_of_limit = share->ratio;
+  for (std::size_t i = 0; i < theirs.size(); ++i) r.*(kLibraries[i].rival) = theirs[i].compared_with(ours);
+  r.cosine = compare(c);
+  return r;
+}
+
+void EmbedBench::measure(const Job& job, const std::vector<int>& thread_counts, Limits& limits, Worker& worker, Report& report) {
+  start_peers(report);
+  const Workload w = job.make();
+  prepare(*job.embed);
+  for (const int threads : thread_counts) {
+    const Result result = row(w, *job.embed, threads, limits, worker);
+    if (!(result.seconds > 0)) {
+      notes_ << "  our own process ended: no memory left, or an error in loading the model\n";
+      break;
+    }
+    report.results.push_back(result);
+  }
+  if (worker.made_seconds() > 0 && !minilm_folder(python_).empty()) load_seconds_.push_back(worker.made_seconds());
+  peak_mib_ = std::max(peak_mib_, peak_mib(worker.pid()));
+  std::error_code gone;
+  for (const char* whose : {"addnorm", kLibraries[0].library, kLibraries[1].library, kLibraries[2].library})
+    std::filesystem::remove(vectors_file(*job.embed, whose), gone);
+}
+
+void EmbedBench::add_totals(Report& report) const {
+  if (load_seconds_.empty()) return;
+  Result load, memory;  // of a process, whatever its threads
+  load.group = memory.group = "embed";
+  load.name = "embed load";
+  load.seconds = median(load_seconds_);
+  memory.name = "embed memory";
+  memory.peak_mib = peak_mib_;
+  memory.weights_mib = static_cast<double>(minilm_bytes()) / (1 << 20);
+  report.results.push_back(load);
+  report.results.push_back(memory);
+}
+
+}  // namespace addnorm::bench

@@ -1,0 +1,45 @@
+// Measuring sentence vectors: ours in a process of its own, PyTorch, ONNX Runtime and CTranslate2 in others, by turns.
+#pragma once
+
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bench/bench.h"
+#include "bench/worker.h"
+
+namespace addnorm::bench {
+
+/// Where the vectors of a case are left for comparison.
+std::filesystem::path vectors_file(const EmbedCase& c, const std::string& whose);
+
+/// Vectors of two libraries must be as near as this, or the row is not worth its name.
+inline constexpr double kLeastCosine = 0.99999;
+
+/// The peers of all measurements, started when the first one needs them. What cannot be had is told in `notes`, once.
+class EmbedBench {
+ public:
+  EmbedBench(std::string python, bool quick, std::ostream& notes) : python_(std::move(python)), quick_(quick), notes_(notes) {}
+
+  /// A row for each number of threads. A NumericsError when vectors disagree.
+  void measure(const Job& job, const std::vector<int>& thread_counts, Limits& limits, Worker& worker, Report& report);
+  /// Rows for loading and for memory: of all processes of ours so far the median and the largest.
+  void add_totals(Report& report) const;
+
+ private:
+  void start_peers(Report& report);
+  void prepare(const EmbedCase& c);
+  Result row(const Workload& w, const EmbedCase& c, int threads, Limits& limits, Worker& worker);
+  double compare(const EmbedCase& c) const;
+
+  std::string python_;
+  bool quick_;
+  std::ostream& notes_;
+  bool started_ = false;
+  std::vector<std::unique_ptr<Peer>> peers_;  // torch, onnxruntime, ctranslate2; null: not there
+  std::vector<double> load_seconds_;
+  double peak_mib_ = 0;
+};
+
+}  // namespace addnorm::bench

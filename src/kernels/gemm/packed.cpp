@@ -1,0 +1,186 @@
+#include "kernels/gemm/packed.h"
+
+#include <hwy/cache_control.h>
+
+#include <algorithm>
+
+#include "addnorm/core/parallel.h"
+#include "kernels/gemm/blocks.h"
+#include "kernels/gemm/epilogue.h"
+#include "kernels/gemm/panels.h"
+
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "kernels/gemm/packed.cpp"
+#include "hwy/foreach_target.h"
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace addnorm::kernels::HWY_NAMESPACE {
+namespace {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using PanelTag = hn::CappedTag<float, kPanelColumns>;
+using PanelVec = hn::Vec<PanelTag>;
+constexpr size_t kPanelLanes = hn::MaxLanes(PanelTag());
+constexpr size_t kPanelVectors = kPanelColumns / kPanelLanes;
+/// Rows of A that meet a panel at once: 12 vectors of sums, of the 16 registers of AVX2 and SSE.
+constexpr size_t kTileRows = kPanelVectors > 12 ? 1 : 12 / kPanelVectors;
+/// So far ahead of its use a row of a panel is asked for when it is first read: 8 KiB.
+constexpr size_t kAhead = 128 * kPanelColumns;
+
+/// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first.
+template <size_t R, bool kFetch>
+HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth, bool add,
+                              float* HWY_RESTRICT c, size_t ldc) {
+  const PanelTag d;
+  PanelVec sum[R][kPanelVectors];
+#pragma GCC unroll 12
+  for (size_t r = 0; r < R; ++r)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::Zero(d);
+  for (size_t p = 0; p < depth; ++p) {
+    if constexpr (kFetch) hwy::Prefetch(panel + kAhead);
+    PanelVec b[kPanelVectors];
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
+#pragma GCC unroll 12
+    for (size_t r = 0; r < R; ++r) {
+      const PanelVec factor = hn::Set(d, a[r * lda]);
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+    }
+    ++a;
+    panel += kPanelColumns;
+  }
+#pragma GCC unroll 12
+  for (size_t r = 0; r < R; ++r)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kPanelVectors; ++v) {
+      float* at = c + r * ldc + v * kPanelLanes;
+      hn::StoreU(add ? hn::Add(hn::LoadU(d, at), sum[r][v]) : sum[r][v], d, at);
+    }
+}
+
+/// The same for 1 to R rows.
+template <size_t R, bool kFetch>
+HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, bool add, float* c,
+                              size_t ldc) {
+  if constexpr (R > 1)
+    if (rows < R) return multiply_rows<R - 1, kFetch>(rows, a, lda, panel, depth, add, c, ldc);
+  multiply_tile<R, kFetch>(a, lda, panel, depth, add, c, ldc);
+}
+
+/// `rows` rows of A meet one panel, in tiles of nearly equal height: a last tile of one or two rows would leave the arithmetic
+/// units waiting. The first tile fetches the panel, the others find it in the first cache.
+void multiply_panel_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, bool add, float* c,
+                         size_t ldc) {
+  const size_t tiles = (rows + kTileRows - 1) / kTileRows;
+  for (size_t tile = 0; tile < tiles; ++tile) {
+    const size_t here = rows / tiles + (tile < rows % tiles ? 1 : 0);
+    if (tile == 0)
+      multiply_rows<kTileRows, true>(here, a, lda, panel, depth, add, c, ldc);
+    else
+      multiply_rows<kTileRows, false>(here, a, lda, panel, depth, add, c, ldc);
+    a += here * lda;
+    c += here * ldc;
+  }
+}
+
+}  // namespace
+}  // namespace addnorm::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace addnorm::kernels {
+namespace {
+HWY_EXPORT(multiply_panel_rows);
+
+/// A block of A (rows x depth) stays in the second cache while all panels pass by; a panel of that depth in the first.
+constexpr std::size_t kBlockRows = 96;
+constexpr std::size_t kBlockDepth = 384;
+/// Up to here threads share the columns, so that each reads a part of W; from here on rows, and each finds its rows of A in its
+/// own cache.
+constexpr std::size_t kRowsForColumns = 192;
+
+/// A part of C: rows [i, end_i), panels [j, end_j).
+struct Part {
+  std::size_t i, end_i, j, end_j;
+};
+
+void finish_panel(const PackedGemm& g, std::size_t i, std::size_t rows, std::size_t column, std::size_t columns,
+                  const float* product, std::size_t ldp) {
+  gemm_epilogue({.rows = rows,
+                 .columns = columns,
+                 .product = product,
+                 .ldp = ldp,
+                 .bias = g.bias == nullptr ? nullptr : g.bias + column,
+                 .activation = g.activation,
+                 .c = g.c + i * g.ldc + column,
+                 .ldc = g.ldc});
+}
+
+/// The last panel, which ends beyond the last column of C: its sums are gathered elsewhere, and copied.
+void compute_edge(const PackedGemm& g, std::size_t i, std::size_t rows, std::size_t column, std::size_t depth) {
+  float sums[kBlockRows * kPanelColumns];
+  for (std::size_t p = 0; p == 0 || p < g.k; p += depth) HWY_DYNAMIC_DISPATCH(multiply_panel_rows)
+  (rows, g.a + i * g.lda + p, g.lda, g.packed + column * g.k + p * kPanelColumns, std::min(depth, g.k - p), p > 0, sums,
+   kPanelColumns);
+  finish_panel(g, i, rows, column, g.n - column, sums, kPanelColumns);
+}
+
+/// Rows [i, i + rows) of a part of the columns.
+void compute_block(const PackedGemm& g, std::size_t i, std::size_t rows, std::size_t j, std::size_t end_j, std::size_t depth) {
+  const bool has_epilogue = g.bias != nullptr || g.activation;
+  for (std::size_t p = 0; p == 0 || p < g.k; p += depth) {  // once for k = 0 too
+    const std::size_t here = std::min(depth, g.k - p);
+    const float* a = g.a + i * g.lda + p;
+    for (std::size_t panel = j; panel < end_j; ++panel) {
+      const std::size_t column = panel * kPanelColumns;
+      const float* w = g.packed + column * g.k + p * kPanelColumns;
+      if (column + kPanelColumns <= g.n) {
+        float* c = g.c + i * g.ldc + column;
+        HWY_DYNAMIC_DISPATCH(multiply_panel_rows)(rows, a, g.lda, w, here, p > 0, c, g.ldc);
+        if (p + here == g.k && has_epilogue) finish_panel(g, i, rows, column, kPanelColumns, c, g.ldc);
+      } else if (p == 0) {
+        compute_edge(g, i, rows, column, depth);
+      }
+    }
+  }
+}
+
+void compute_part(const PackedGemm& g, const Part& part) {
+  const std::size_t depth = even_part(g.k, kBlockDepth, 8);
+  const std::size_t block = even_part(part.end_i - part.i, kBlockRows, 1);
+  for (std::size_t i = part.i; i < part.end_i; i += block)
+    compute_block(g, i, std::min(block, part.end_i - i), part.j, part.end_j, depth);
+}
+
+}  // namespace
+
+void pack_weight(const float* w, std::size_t n, std::size_t k, float* packed) {
+  for (std::size_t j = 0; j < n; j += kPanelColumns, packed += kPanelColumns * k) {
+    const std::size_t rows = std::min(kPanelColumns, n - j);
+    if (rows < kPanelColumns) std::fill_n(packed, kPanelColumns * k, 0.0f);
+    transpose_panel(w + j * k, k, rows, k, packed, kPanelColumns);
+  }
+}
+
+void gemm_packed(const PackedGemm& args) {
+  PackedGemm g = args;
+  if (g.lda == 0) g.lda = g.k;
+  if (g.ldc == 0) g.ldc = g.n;
+  if (g.m == 0 || g.n == 0) return;
+  const std::size_t panels = parts_of(g.n, kPanelColumns);
+  const double multiplications = static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  const std::size_t team = threads_worth(multiplications);
+  const bool by_columns = g.m <= kRowsForColumns;
+  const std::size_t across = std::min(panels, by_columns ? team : parts_of(team, g.m));
+  const std::size_t down = std::min(g.m, parts_of(team, across));
+  parallel_blocks(across * down, [&](std::size_t part) {
+    const std::size_t row = part / across, column = part % across;
+    compute_part(g, {g.m * row / down, g.m * (row + 1) / down, panels * column / across, panels * (column + 1) / across});
+  });
+}
+
+}  // namespace addnorm::kernels
+#endif

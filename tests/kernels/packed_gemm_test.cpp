@@ -1,0 +1,177 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "kernels/gemm/gemm.h"
+#include "kernels/gemm/packed.h"
+#include "support/every_target.h"
+#include "support/near.h"
+#include "support/threads.h"
+
+namespace addnorm {
+namespace {
+
+using kernels::Activation;
+using kernels::PackedGemm;
+
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+
+struct Problem {
+  std::size_t m, n, k;
+  std::size_t pad = 0;  // of the rows of A and C
+  bool bias = true;
+  std::optional<Activation> activation{};
+};
+
+std::ostream& operator<<(std::ostream& out, const Problem& p) {
+  return out << "m " << p.m << " n " << p.n << " k " << p.k << " pad " << p.pad << " bias " << p.bias;
+}
+
+/// A product with its operands. C starts as NaN.
+class Product {
+ public:
+  explicit Product(const Problem& problem)
+      : p_(problem),
+        a_(test::normal_values(p_.m * (p_.k + p_.pad), 1)),
+        w_(test::normal_values(p_.n * p_.k, 2)),
+        bias_(test::normal_values(p_.n, 3)) {}
+
+  std::vector<float>& a() { return a_; }
+  std::vector<float>& w() { return w_; }
+
+  /// [m, n + pad]
+  std::vector<float> run() const {
+    std::vector<float> packed(kernels::packed_elements(p_.n, p_.k), kNan), c(p_.m * (p_.n + p_.pad), kNan);
+    kernels::pack_weight(w_.data(), p_.n, p_.k, packed.data());
+    kernels::gemm_packed({.m = p_.m,
+                          .n = p_.n,
+                          .k = p_.k,
+                          .a = a_.data(),
+                          .lda = p_.k + p_.pad,
+                          .packed = packed.data(),
+                          .bias = p_.bias ? bias_.data() : nullptr,
+                          .activation = p_.activation,
+                          .c = c.data(),
+                          .ldc = p_.n + p_.pad});
+    return c;
+  }
+  /// The reference loop in double; what lies between rows stays NaN.
+  std::vector<double> want() const {
+    const std::vector<double> a(a_.begin(), a_.end()), w(w_.begin(), w_.end()), bias(bias_.begin(), bias_.end());
+    std::vector<double> c(p_.m * (p_.n + p_.pad), std::numeric_limits<double>::quiet_NaN());
+    kernels::reference::gemm(kernels::GemmArgs<double>{.m = p_.m,
+                                                       .n = p_.n,
+                                                       .k = p_.k,
+                                                       .a = a.data(),
+                                                       .lda = p_.k + p_.pad,
+                                                       .b = w.data(),
+                                                       .transpose_b = true,
+                                                       .bias = p_.bias ? bias.data() : nullptr,
+                                                       .activation = p_.activation,
+                                                       .c = c.data(),
+                                                       .ldc = p_.n + p_.pad});
+    return c;
+  }
+
+ private:
+  Problem p_;
+  std::vector<float> a_, w_, bias_;
+};
+
+/// Around every size at which the cutting changes: tiles of 3, 6 and 12 rows, panels of 16 columns, blocks of 96 rows, chunks of
+/// 384, shared columns up to 192 rows.
+std::vector<Problem> problems() {
+  std::vector<Problem> all;
+  for (const std::size_t m : {1u, 2u, 5u, 6u, 7u, 13u, 16u, 97u, 193u})
+    for (const auto& [n, k] : {std::pair<std::size_t, std::size_t>{1, 1}, {16, 384}, {15, 40}, {33, 385}, {64, 9}})
+      all.push_back({m, n, k, (m + n) % 3, m % 2 == 0});
+  all.push_back({300, 50, 1000});
+  all.push_back({20, 400, 1536});
+  return all;
+}
+
+class PackedGemmOnEveryTarget : public test::EveryTarget {};
+ADDNORM_EVERY_TARGET(PackedGemmOnEveryTarget);
+
+TEST_P(PackedGemmOnEveryTarget, EqualsTheDoubleReferenceAndLeavesThePaddingAlone) {
+  for (const Problem& p : problems()) {
+    SCOPED_TRACE(testing::Message() << p);
+    const Product product(p);
+    EXPECT_NEAR_ALL(std::span<const float>(product.run()), product.want(), test::products_tolerance(p.k));
+  }
+}
+
+TEST_P(PackedGemmOnEveryTarget, AppliesTheActivationLast) {
+  for (const std::size_t m : {1u, 20u, 100u})
+    for (const Activation kind :
+         {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid, Activation::tanh}) {
+      SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
+      const auto plain = Product({m, 37, 50}).run();
+      std::vector<float> want(plain.size());
+      kernels::activate(kind, plain.data(), plain.size(), want.data());
+      EXPECT_SAME_BITS(Product({.m = m, .n = 37, .k = 50, .activation = kind}).run(), want);
+    }
+}
+
+TEST_P(PackedGemmOnEveryTarget, GivesARowTheSameBitsWhateverTheOthersAre) {
+  constexpr std::size_t kRows = 250, kColumns = 70, kDepth = 800;
+  const auto all = Product({kRows, kColumns, kDepth}).run();
+  for (const std::size_t m : {1u, 4u, 11u, 96u, 200u}) {
+    SCOPED_TRACE(m);
+    EXPECT_SAME_BITS(Product({m, kColumns, kDepth}).run(), std::span(all).first(m * kColumns));
+  }
+}
+
+TEST(PackedGemm, GivesTheSameBitsForEveryNumberOfThreads) {
+  for (const Problem& p : {Problem{400, 500, 300}, Problem{16, 1152, 384}, Problem{128, 384, 1536}, Problem{333, 1025, 64}}) {
+    SCOPED_TRACE(testing::Message() << p);
+    const Product product(p);
+    std::vector<float> first;
+    test::with_every_thread_count([&] {
+      const auto c = product.run();
+      if (first.empty()) first = c;
+      EXPECT_SAME_BITS(c, first);
+    });
+  }
+}
+
+TEST(PackedGemm, WithNothingToSumGivesTheBias) {
+  const auto with = Product({.m = 3, .n = 20, .k = 0}).run();
+  EXPECT_SAME_BITS(std::span(with).first(20), test::normal_values(20, 3));
+  EXPECT_SAME_BITS(Product({.m = 3, .n = 20, .k = 0, .bias = false}).run(), std::vector<float>(60, 0.0f));
+}
+
+TEST(PackedGemm, WithoutRowsOrColumnsTouchesNothing) {
+  EXPECT_TRUE(Product({.m = 0, .n = 5, .k = 3}).run().empty());
+  EXPECT_TRUE(Product({.m = 5, .n = 0, .k = 3}).run().empty());
+}
+
+TEST(PackedGemm, CarriesNanAndInfinityThroughZeros) {
+  for (const float bad : {std::numeric_limits<float>::infinity(), kNan}) {
+    Product row({9, 40, 500}), column({9, 40, 500});
+    std::ranges::fill(row.w(), 0.0f);
+    row.a()[4 * 500 + 499] = bad;
+    std::ranges::fill(column.a(), 0.0f);
+    column.w()[33 * 500 + 7] = bad;
+    const auto by_row = row.run(), by_column = column.run();
+    for (std::size_t i = 0; i < 9; ++i)
+      for (std::size_t j = 0; j < 40; ++j) {
+        ASSERT_EQ(std::isnan(by_row[i * 40 + j]), i == 4) << i << ", " << j;
+        ASSERT_EQ(std::isnan(by_column[i * 40 + j]), j == 33) << i << ", " << j;
+      }
+  }
+}
+
+TEST(PackedGemm, APackedWeightIsPanelsOfSixteenColumnsFilledUpWithZeros) {
+  const std::vector<float> w = test::normal_values(18 * 3, 1);
+  std::vector<float> packed(kernels::packed_elements(18, 3), kNan);
+  ASSERT_EQ(packed.size(), 2u * 16 * 3);
+  kernels::pack_weight(w.data(), 18, 3, packed.data());
+  for (std::size_t j = 0; j < 32; ++j)
+    for (std::size_t p = 0; p < 3; ++p)
+      EXPECT_EQ(packed[j / 16 * 48 + p * 16 + j % 16], j < 18 ? w[j * 3 + p] : 0.0f) << j << ", " << p;
+}
+
+}  // namespace
+}  // namespace addnorm
