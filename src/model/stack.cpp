@@ -180,6 +180,22 @@ StackCache Stack::cache(std::size_t batch, std::size_t capacity) const {
   return made;
 }
 
+std::unique_ptr<Residual> Stack::exchange(std::unique_ptr<Residual> other) {
+  require(other != nullptr, "Stack: exchange() for nothing; a Residual is needed");
+  const StackShape& mine = residual_->shape();
+  const StackShape& theirs = other->shape();
+  require(mine.width == theirs.width && mine.layers == theirs.layers && mine.sub_layers == theirs.sub_layers,
+          "Stack: exchange() for an arrangement of ", theirs.layers, " layers of width ", theirs.width, ", the stack has ",
+          mine.layers, " of width ", mine.width, "; layers and what is in them must be the same");
+  for (std::size_t i = 0; i < mine.units(); ++i) {
+    const BranchOptions a = residual_->branch(mine.unit(i)), b = other->branch(mine.unit(i));
+    require(a.inner_norm.formula == b.inner_norm.formula && a.head_gain == b.head_gain, "Stack: exchange() of ",
+            residual_->arrangement().name, " for ", other->arrangement().name, ": they want other sub-layers");
+  }
+  residual_.swap(other);
+  return other;
+}
+
 void Stack::visit(Visitor& visitor) {
   visitor.child("residual", *residual_);  // a norm before the ffn and its first map are both "layers.0.ffn.in"
   for (std::size_t i = 0; i < layers_.size(); ++i)

@@ -2,12 +2,15 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/data/tokenizer.h"
 #include "addnorm/model/import.h"
+#include "addnorm/model/placement.h"
 #include "addnorm/tensor/safetensors.h"
 #include "core/json.h"
 #include "support/folder.h"
@@ -103,13 +106,11 @@ TEST_F(MiniLm, VectorsAreThoseOfTransformersInPaddedBatchesToo) {
   double least = 1;
   for (std::size_t first = 0; first < sentences; first += 8) {
     const std::size_t batch = std::min<std::size_t>(8, sentences - first);
-    std::vector<std::size_t> lengths;
-    for (std::size_t b = 0; b < batch; ++b) lengths.push_back(ids[first + b].size());
-    const std::size_t longest = *std::ranges::max_element(lengths);
-    Ids padded(batch * longest);
-    for (std::size_t b = 0; b < batch; ++b)
-      std::ranges::copy(ids[first + b], padded.begin() + static_cast<std::ptrdiff_t>(b * longest));
-    const Tokens tokens{.ids = padded, .batch = batch, .lengths = lengths};
+    const test::Padded padded(
+        {ids.begin() + static_cast<std::ptrdiff_t>(first), ids.begin() + static_cast<std::ptrdiff_t>(first + batch)});
+    const Tokens tokens = padded.tokens();
+    const std::vector<std::size_t>& lengths = padded.lengths;
+    const std::size_t longest = tokens.tokens();
     const Tensor got = encoder(tokens).value(), got_pooled = sentence_vectors(encoder, tokens, *imported.sentence);
     for (std::size_t b = 0; b < batch; ++b) {
       const auto part = [&](const Tensor& all, std::size_t from, std::size_t rows) {
@@ -124,6 +125,42 @@ TEST_F(MiniLm, VectorsAreThoseOfTransformersInPaddedBatchesToo) {
     }
   }
   EXPECT_GT(least, kLeastCosine);
+}
+
+/// Sentences with a beginning and an end that belong together.
+constexpr std::array kSentences{
+    "The cat sat on the warm windowsill and watched the birds outside.",
+    "Scientists discovered a new species of deep sea fish last year.",
+    "The stock market fell sharply after the announcement of higher interest rates.",
+    "She baked a chocolate cake for her grandmother's birthday party.",
+    "The train to Berlin leaves at seven in the morning from platform nine.",
+    "Heavy rain flooded the streets and many houses lost electricity.",
+    "He learned to play the violin when he was only five years old.",
+    "The recipe needs two cups of flour, one egg and a pinch of salt.",
+    "Football fans celebrated in the city centre until late at night.",
+    "Our solar system has eight planets that orbit the sun.",
+    "The lawyer explained the contract to her client in simple words.",
+    "Doctors recommend drinking enough water on hot summer days.",
+};
+
+TEST_F(MiniLm, IsPostLnWhateverItsLabel) {
+  const auto tokenizer = read_tokenizer(model_folder());
+  const TextFrame frame = tokenizer->frame();
+  std::vector<Ids> rows;
+  for (const char* sentence : kSentences) {
+    Ids& row = rows.emplace_back(frame.before);
+    const Ids inner = tokenizer->encode(sentence);
+    row.insert(row.end(), inner.begin(), inner.end());
+    row.insert(row.end(), frame.behind.begin(), frame.behind.end());
+  }
+  const test::Padded sample(rows);
+  for (const char* label : {"post-ln", "pre-ln", "norm-skip", "res-post"}) {
+    const ImportedModel imported = import_model(model_folder(), {.arrangement = label, .final_norm = false});
+    const PlacementFinding found = detect_placement(*imported.model, sample.tokens());
+    EXPECT_EQ(found.behaves_as, "post-ln") << label << "\n" << concat(found.evidence.back());
+    EXPECT_EQ(found.ground, PlacementFinding::Ground::trials) << label << "\n" << found.evidence.back();
+    EXPECT_EQ(found.agrees, std::string_view(label) == "post-ln");
+  }
 }
 
 TEST_F(MiniLm, ComesBackBitForBit) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/model/tokens.h"
 #include "addnorm/tensor/safetensors.h"
 #include "support/folder.h"
 
@@ -22,6 +23,23 @@ inline std::filesystem::path import_golden(const std::string& name) {
 inline bool mentions(const std::vector<std::string>& sentences, std::string_view part) {
   return std::ranges::any_of(sentences, [&](const std::string& s) { return s.find(part) != std::string::npos; });
 }
+
+/// Sequences of unequal length as one batch.
+struct Padded {
+  explicit Padded(const std::vector<std::vector<std::int32_t>>& rows) {
+    std::size_t longest = 0;
+    for (const auto& row : rows) longest = std::max(longest, row.size());
+    for (std::vector<std::int32_t> row : rows) {
+      lengths.push_back(row.size());
+      row.resize(longest);
+      ids.insert(ids.end(), row.begin(), row.end());
+    }
+  }
+  Tokens tokens() const { return {.ids = ids, .batch = lengths.size(), .lengths = lengths}; }
+
+  std::vector<std::int32_t> ids;
+  std::vector<std::size_t> lengths;
+};
 
 /// A tensor as it stands in a file.
 struct StoredTensor {

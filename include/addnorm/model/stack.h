@@ -50,6 +50,9 @@ class Stack : public Module {
 
   Residual& residual() { return *residual_; }
   const Residual& residual() const { return *residual_; }
+  /// Another arrangement around the same sub-layers, for looking at weights under both; gives back the one that was there. It is
+  /// made for the same shape and asks for the same inside of branches: a UsageError otherwise.
+  std::unique_ptr<Residual> exchange(std::unique_ptr<Residual> other);
 
  private:
   struct Layer {

@@ -1,0 +1,31 @@
+// How well a model does on a sample, in nats: what tells a right placement of its norms from a wrong one.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "addnorm/model/placement.h"
+
+namespace addnorm::placing {
+
+/// What each prediction costs, in nats.
+struct Surprises {
+  std::vector<double> own;        ///< of what comes
+  std::vector<double> exchanged;  ///< of what comes elsewhere in the sample: a model that knows nothing finds both as likely
+
+  bool finite() const;
+};
+/// Of the kinds that yardstick() knows.
+Surprises surprises_on(const Model& model, const PlacementSample& sample);
+
+/// The mean of a - b, and how sure it is: its distance from 0 in standard errors.
+struct Difference {
+  double mean = 0, errors = 0;
+};
+Difference difference(std::span<const double> a, std::span<const double> b);
+double mean_of(std::span<const double> values);
+
+/// Texts that are long enough to be cut into halves.
+std::size_t rows_with_halves(const Tokens& tokens);
+
+}  // namespace addnorm::placing
