@@ -61,7 +61,7 @@ TEST_F(GenerateCommand, TheTightestCutsAreGreedyAndSeedsAreRepeated) {
   };
   const std::string greedy = with({"--temperature", "0"});
   EXPECT_TRUE(greedy.starts_with("abc")) << greedy;
-  EXPECT_EQ(greedy.size(), 3 + 30 + 1u);  // letters, and the end of the line
+  EXPECT_EQ(greedy.size(), 3 + 30u);  // the text, byte for byte
   EXPECT_EQ(with({"--top-k", "1"}), greedy);
   EXPECT_EQ(with({"--top-p", "0.0001", "--seed", "3"}), greedy);
   const std::string hot = with({"--temperature", "3", "--seed", "3"});
@@ -74,7 +74,7 @@ TEST_F(GenerateCommand, TheTightestCutsAreGreedyAndSeedsAreRepeated) {
 TEST_F(GenerateCommand, SeveralTextsAreSeparatedAndTheFirstIsThatOfOne) {
   const std::string one = written({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "2"});
   const std::string three = written({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "2", "--n", "3"});
-  EXPECT_TRUE(three.starts_with(one + "---\nabc")) << three;
+  EXPECT_TRUE(three.starts_with(one + "\n---\nabc")) << three;
   const auto lines = lines_of(three);
   EXPECT_EQ(std::ranges::count(lines, "---"), 2) << three;
 }
@@ -82,11 +82,11 @@ TEST_F(GenerateCommand, SeveralTextsAreSeparatedAndTheFirstIsThatOfOne) {
 TEST_F(GenerateCommand, WithoutAPromptItSaysWhereItBeginsAndPrintsOnlyWhatItWrote) {
   const Ended none = generate({"text", "--max-tokens", "9"}), empty = generate({"text", "--prompt", "", "--max-tokens", "9"});
   EXPECT_EQ(none.code, 0) << none.err;
-  EXPECT_EQ(none.out.size(), 10u) << none.out;
+  EXPECT_EQ(none.out.size(), 9u) << none.out;
   EXPECT_EQ(empty.out, none.out);
   EXPECT_NE(empty.err.find("no --prompt: it begins at the start of a line\n"), std::string::npos) << empty.err;
-  EXPECT_EQ(written({"text", "--max-tokens", "0"}), "\n");
-  EXPECT_EQ(written({"text", "--prompt", "abc", "--max-tokens", "0"}), "abc\n");
+  EXPECT_EQ(written({"text", "--max-tokens", "0"}), "");
+  EXPECT_EQ(written({"text", "--prompt", "abc", "--max-tokens", "0"}), "abc");
 }
 
 TEST_F(GenerateCommand, AnswersSourcesGreedilyByBeamsOrDrawn) {
@@ -108,7 +108,7 @@ TEST_F(GenerateCommand, OptionsOfDrawingThatChangeNothingAreToldOfAndTaken) {
   const std::string greedy = written({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0"});
   const Ended all = generate({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0", "--top-k", "3", "--n", "2"});
   EXPECT_EQ(all.code, 0);
-  EXPECT_EQ(all.out, greedy + "---\n" + greedy);
+  EXPECT_EQ(all.out, greedy + "\n---\n" + greedy + "\n");
   EXPECT_NE(all.err.find("--top-k has no effect at --temperature 0\n"), std::string::npos) << all.err;
   EXPECT_NE(all.err.find("all answers are the same"), std::string::npos) << all.err;
   const Ended pairs = generate({"pairs", "--source", "abc", "--seed", "2"});
