@@ -43,6 +43,13 @@ MODELS = {
                                                                   attention_bias=True, head_dim=6)),
     "opt": lambda: t.OPTForCausalLM(t.OPTConfig(**OPT)),
     "opt-post": lambda: t.OPTForCausalLM(t.OPTConfig(**OPT, do_layer_norm_before=False)),
+    # OPT-350m's kind: token vectors of a width of their own.
+    "opt-projected": lambda: t.OPTForCausalLM(t.OPTConfig(**{**OPT, "word_embed_proj_dim": 6}, do_layer_norm_before=False)),
+    "bert-decoder": lambda: t.BertLMHeadModel(t.BertConfig(**BERT, is_decoder=True)),
+    "mistral": lambda: t.MistralForCausalLM(t.MistralConfig(**LLAMA, sliding_window=None)),
+    "qwen2": lambda: t.Qwen2ForCausalLM(t.Qwen2Config(**LLAMA, tie_word_embeddings=True)),
+    "qwen3": lambda: t.Qwen3ForCausalLM(t.Qwen3Config(**LLAMA, head_dim=6, tie_word_embeddings=False)),
+    "olmo2": lambda: t.Olmo2ForCausalLM(t.Olmo2Config(**LLAMA, tie_word_embeddings=False)),
 }
 SHARDED = {"llama": "8KB"}
 
@@ -78,6 +85,7 @@ def golden(model, name):
 
 
 def main():
+    torch.set_num_threads(1)  # the same bytes on any machine
     shutil.rmtree(FOLDER, ignore_errors=True)
     for seed, (name, make) in enumerate(MODELS.items()):
         torch.manual_seed(seed)

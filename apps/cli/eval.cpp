@@ -109,6 +109,8 @@ int run_eval(const EvalChoices& o) {
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
   const ModelKind kind = run.model->config().model;
+  require(kind != ModelKind::encoder || run.model->config().head, o.run,
+          " holds an encoder that ends in vectors: there is no loss to measure; 'addnorm xray' looks into it");
   require(!o.truncate || run.answers || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
           "--truncate has no effect except on pairs and labelled text; ", o.run, " takes neither. Leave it out");
   std::cerr << notes.str();
@@ -146,7 +148,7 @@ int run_eval(const EvalChoices& o) {
 void add_eval(Program& program) {
   const auto o = std::make_shared<EvalChoices>();
   Command command = program.command("eval", "loss, perplexity, bits per byte, accuracy of a trained model on data");
-  command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
+  command.positional("run", o->run, "folder of a run, or of a checkpoint of others (Hugging Face, llama2.c)");
   command.option("--data PATH,...", o->data,
                  "files, folders, or - (default: the part of its data that the run kept from training)");
   command.option("--samples", o->samples, "only so many sequences; 0: all (made-up data: 1024)");

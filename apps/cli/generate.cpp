@@ -201,7 +201,10 @@ int run_generate(const GenerateChoices& o) {
   const bool pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()) != nullptr;
   require(lm || pairs, o.run, " holds a model of kind ", name_of(run.model->config().model),
           ", which writes nothing; 'addnorm eval' measures it");
-  require(run.tokenizer != nullptr, o.run, " has no tokenizer.json, so there is no text to read or write");
+  require(run.tokenizer != nullptr, o.run,
+          " has no tokenizer that is read (tokenizer.json, vocab.json with merges.txt, tokenizer.bin of llama2.c), so there is "
+          "no text to "
+          "read or write");
   const bool answers = pairs || run.answers;
   check(o, answers, notes);
   if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';
@@ -228,7 +231,7 @@ void add_generate(Program& program) {
   const auto share = [&](const char* name, std::optional<double> GenerateChoices::*into, const char* help) {
     command.given(name, help, [o, into](const std::string& text) { (*o).*into = parse_value<double>(text); });
   };
-  command.positional("run", o->run, "folder of a run, or of any model.safetensors with config.json and tokenizer.json");
+  command.positional("run", o->run, "folder of a run, or of a checkpoint of others (Hugging Face, llama2.c)");
   command.given("--prompt TEXT", "what to continue (default, and for '': the beginning of a line)",
                 [o](const std::string& text) { o->prompt = text; });
   command.given("--source TEXT", "pairs: what to answer", [o](const std::string& text) { o->source = text; });

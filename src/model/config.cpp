@@ -58,6 +58,9 @@ class Checks {
           c.vocab, "), because ", called("shared_vocab"), " is true");
     field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
     unused("token_types", !has_tokens(c) && c.token_types > 0, c.token_types);
+    unused("d_embedding", c.model != ModelKind::lm && c.d_embedding > 0, c.d_embedding);
+    field(c.d_embedding <= kMostWidth, "d_embedding", c.d_embedding, "be at most ", kMostWidth);
+    field(c.d_embedding == 0 || !c.scale_embedding, "d_embedding", c.d_embedding, "be left out with scale_embedding");
     field(c.token_types <= kMostIds, "token_types", c.token_types, "be at most ", kMostIds);
     field(!c.head_transform || ((c.model == ModelKind::encoder && c.head) || c.model == ModelKind::lm), "head_transform", "true",
           "be false except in a language model and an encoder with a head");

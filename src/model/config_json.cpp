@@ -46,9 +46,11 @@ static void fields(Io& io, ModelConfig& c) {
   io("activation", c.activation);
   io("bias", c.bias);
   io("attention_bias", c.attention_bias);
+  io("attention_out_bias", c.attention_out_bias);
   io("positions", c.positions);
   io("position_offset", c.position_offset);
   io("rope_base", c.rope_base);
+  io("d_embedding", c.d_embedding);
   io("token_types", c.token_types);
   io("scale_embedding", c.scale_embedding);
   io("tied", c.tied);

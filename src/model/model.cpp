@@ -41,15 +41,19 @@ Head::Head(const ModelConfig& config, std::size_t vocabulary)
     transform_ = Linear(config.d_model, config.d_model, Role::weight);
     norm_ = Norm(norm_of(config), config.d_model);
   }
-  if (!tied_) linear_ = Linear(config.d_model, vocabulary, Role::head, config.head_bias);
+  projects_ = config.d_embedding > 0;
+  const std::size_t width = projects_ ? config.d_embedding : config.d_model;
+  if (projects_) project_ = Linear(config.d_model, width, Role::weight, false);
+  if (!tied_) linear_ = Linear(width, vocabulary, Role::head, config.head_bias);
   if (tied_ && config.head_bias) bias_ = Var(Tensor::zeros({vocabulary}), true);
 }
 
 Var Head::operator()(const Var& given, const Embedding& table) const {
-  const Var x = transformed_ ? norm_(transform_(given, behind_linear(activation_)), Pass{}) : given;
+  const Var y = transformed_ ? norm_(transform_(given, behind_linear(activation_)), Pass{}) : given;
+  const Var x = projects_ ? project_(y) : y;
   if (!tied_) return linear_(x);
-  const Var y = table.logits(x);
-  return bias_.defined() ? add_bias(y, bias_) : y;
+  const Var logits = table.logits(x);
+  return bias_.defined() ? add_bias(logits, bias_) : logits;
 }
 
 void Head::visit(Visitor& visitor) {
@@ -57,6 +61,7 @@ void Head::visit(Visitor& visitor) {
     visitor.child("transform", transform_);
     visitor.child("norm", norm_);
   }
+  if (projects_) visitor.child("project", project_);
   if (!tied_) visitor.child("", linear_);
   visitor.parameter("bias", bias_, Role::bias);
 }

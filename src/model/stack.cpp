@@ -16,6 +16,7 @@ MultiHeadOptions attention_options(const ModelConfig& config, SubLayer sub_layer
                            .cross = cross,
                            .causal = !cross && (kind == StackKind::decoder || kind == StackKind::decoder_only),
                            .bias = config.attention_bias.value_or(config.bias),
+                           .out_bias = config.attention_out_bias,
                            .qk_norm = qk_norm_of(config),
                            .qk_norm_span = config.qk_norm_span,
                            .inner_norm = wanted.inner_norm,

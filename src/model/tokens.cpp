@@ -72,7 +72,9 @@ TokenInput::TokenInput(const ModelConfig& config, std::size_t vocabulary, const 
       offset_(config.position_offset),
       seq_len_(config.seq_len),
       positions_(config.positions, config.seq_len + config.position_offset, config.d_model) {
-  if (vocabulary > 0) embedding_ = Embedding(vocabulary, config.d_model, config.scale_embedding);
+  projects_ = config.d_embedding > 0;
+  if (projects_) project_ = Linear(config.d_embedding, config.d_model, Role::weight, false);
+  if (vocabulary > 0) embedding_ = Embedding(vocabulary, projects_ ? config.d_embedding : config.d_model, config.scale_embedding);
   if (config.token_types > 0) types_ = Embedding(config.token_types, config.d_model);
 }
 
@@ -86,7 +88,7 @@ Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const P
   check(tokens, seq_len_, name_);
   check_ids(tokens, table.vocabulary(), name_);
   const std::span<const std::size_t> joined = tokens.joined ? std::span(tokens.lengths) : std::span<const std::size_t>();
-  const Var x = positions_(typed(table(tokens.ids, rows_of(tokens)), tokens), first + offset_, joined);
+  const Var x = positions_(typed(projected(table(tokens.ids, rows_of(tokens))), tokens), first + offset_, joined);
   if (!pass.train || dropout_ == 0) return x;
   return dropout(x, dropout_, pass.key(name_), pass.first_row);
 }
@@ -103,6 +105,7 @@ Var TokenInput::typed(const Var& x, const Tokens& tokens) const {
 
 void TokenInput::visit(Visitor& visitor) {
   if (embedding_.defined()) visitor.child("embedding", embedding_);
+  if (projects_) visitor.child("project", project_);
   if (types_.defined()) visitor.child("types", types_);
   visitor.child("positions", positions_);
 }

@@ -103,7 +103,7 @@ Attention::Attention(const MultiHeadOptions& options) : options_(completed(optio
   }
   inner_ = Norm(o.inner_norm, q_rows);
   if (o.head_gain != HeadGain::none) head_gain_ = Var(Tensor::full({o.heads}, 1), true);
-  out_ = Linear(q_rows, o.d_model, Role::attention_out, o.bias);
+  out_ = Linear(q_rows, o.d_model, Role::attention_out, o.out_bias.value_or(o.bias));
 }
 
 AttentionCache Attention::cache(std::size_t batch, std::size_t capacity) const {

@@ -30,7 +30,8 @@ std::optional<Tensor> head_matrix(Model& model) {
     const bool wanted = config.model != ModelKind::seq2seq || config.shared_vocab || of_decoder;
     if (p.role == Role::token_embedding && wanted && p.value.shape()[0] == vocabulary) table = p.value.value();
   });
-  if ((config.model == ModelKind::encoder && !config.head) || config.head_transform) return std::nullopt;
+  if ((config.model == ModelKind::encoder && !config.head) || config.head_transform || config.d_embedding > 0)
+    return std::nullopt;
   const bool tied = config.tied && config.model != ModelKind::classifier && config.model != ModelKind::mlp;
   return tied ? table : head;
 }

@@ -9,7 +9,7 @@ double attention(const ModelConfig& c) {  // self or cross: the same maps
   const auto d = static_cast<double>(c.d_model), q = static_cast<double>(c.heads) * static_cast<double>(c.d_head);
   const double kv = static_cast<double>(c.kv_heads) * static_cast<double>(c.d_head);
   const bool bias = c.attention_bias.value_or(c.bias);
-  return linear(d, q + 2 * kv, bias) + linear(q, d, bias);
+  return linear(d, q + 2 * kv, bias) + linear(q, d, c.attention_out_bias.value_or(bias));
 }
 
 double feed_forward(const ModelConfig& c) {
@@ -33,7 +33,9 @@ ModelSize size_of(const ModelConfig& c) {
   const bool pair = c.model == ModelKind::seq2seq, numbers = c.model == ModelKind::mlp;
   const double token_inputs = numbers ? 0 : pair ? 2 : 1;
   ModelSize size;
-  if (!numbers) size.tables = static_cast<double>(c.vocab) * d;
+  const double width = c.d_embedding > 0 ? static_cast<double>(c.d_embedding) : d;
+  if (!numbers) size.tables = static_cast<double>(c.vocab) * width;
+  if (c.d_embedding > 0) size.tables += 2 * width * d;  // into the stream and from it
   if (pair && !c.shared_vocab) size.tables += static_cast<double>(c.target_vocab) * d;
   if (c.positions == PositionKind::learned) size.tables += token_inputs * positions * d;
   size.tables += token_inputs * static_cast<double>(c.token_types) * d;
@@ -46,7 +48,7 @@ ModelSize size_of(const ModelConfig& c) {
   if (numbers) size.head = linear(static_cast<double>(c.features), d, true) + linear(d, static_cast<double>(c.classes), true);
   if (c.model == ModelKind::classifier) size.head = linear(d, static_cast<double>(c.classes), true);
   const bool logits = c.model == ModelKind::lm || pair || (c.model == ModelKind::encoder && c.head);
-  if (logits && !c.tied) size.head = linear(d, static_cast<double>(pair ? c.target_vocab : c.vocab), c.head_bias);
+  if (logits && !c.tied) size.head = linear(width, static_cast<double>(pair ? c.target_vocab : c.vocab), c.head_bias);
   if (logits && c.head_transform) size.head += linear(d, d, true);
   const double units = units_per_layer(c) * static_cast<double>(c.layers) +
                        (pair ? (units_per_layer(c) + 1) * static_cast<double>(c.decoder_layers) : 0);

@@ -1,15 +1,16 @@
-// Checkpoints that others trained, in our models made from a ModelConfig: recorded activations, recorded text.
+// Checkpoints that others trained, imported: recorded activations, recorded text, and back to the same bits.
 #include <algorithm>
 #include <fstream>
 #include <sstream>
 
+#include "addnorm/data/tokenizer.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
+#include "addnorm/model/import.h"
 #include "addnorm/model/language_model.h"
 #include "support/data.h"
-#include "support/llama2c.h"
+#include "support/folder.h"
 #include "support/near.h"
-#include "support/safetensors_weights.h"
 
 namespace addnorm {
 namespace {
@@ -17,10 +18,7 @@ namespace {
 using Ids = std::vector<std::int32_t>;
 
 std::filesystem::path folder(const char* model) { return test::test_data() / "models" / model; }
-std::string text_of(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
+using test::text_of;
 std::vector<std::string> split_at(const std::string& text, char separator) {
   std::istringstream stream(text);
   std::vector<std::string> parts;
@@ -34,19 +32,13 @@ class NanoSort : public testing::Test {
  protected:
   void SetUp() override {
     ADDNORM_NEEDS_DATA("models/gpt-nano-sort");
-    const SafetensorsReader file(folder("gpt-nano-sort") / "model.safetensors");
-    model = std::make_unique<LanguageModel>(ModelConfig{.vocab = 3,
-                                                        .layers = 3,
-                                                        .d_model = 48,
-                                                        .heads = 3,
-                                                        .seq_len = 11,
-                                                        .arrangement = "pre-ln",
-                                                        .activation = Activation::gelu_tanh,
-                                                        .positions = PositionKind::learned,
-                                                        .tied = false});
-    test::fill(*model, test::gpt_nano_weights(file, 3));
+    imported = import_model(folder("gpt-nano-sort"));
+    model = dynamic_cast<LanguageModel*>(imported.model.get());
+    ASSERT_TRUE(model);
+    EXPECT_EQ(imported.family, "mingpt");
   }
-  std::unique_ptr<LanguageModel> model;
+  ImportedModel imported;
+  LanguageModel* model = nullptr;
 };
 
 /// The stream behind every unit; [0] is what enters the stack.
@@ -106,33 +98,51 @@ class Stories : public testing::Test {
  protected:
   void SetUp() override {
     ADDNORM_NEEDS_DATA("models/stories260K");
-    const test::Llama2c file = test::read_llama2c(folder("stories260K") / "stories260K.bin");
-    model = std::make_unique<LanguageModel>(ModelConfig{.vocab = file.vocabulary,
-                                                        .layers = file.layers,
-                                                        .d_model = file.width,
-                                                        .heads = file.heads,
-                                                        .kv_heads = file.kv_heads,
-                                                        .d_ff = file.d_ff,
-                                                        .seq_len = file.positions,
-                                                        .arrangement = "pre-ln",
-                                                        .norm = "rmsnorm",
-                                                        .norm_eps = 1e-5,
-                                                        .activation = Activation::swiglu,
-                                                        .bias = false,
-                                                        .positions = PositionKind::rotary});
-    test::fill(*model, file.weights);
-    pieces = test::read_llama2c_pieces(folder("stories260K") / "tok512.bin", file.vocabulary);
+    imported = import_model(folder("stories260K"));
+    model = dynamic_cast<LanguageModel*>(imported.model.get());
+    ASSERT_TRUE(model);
+    EXPECT_EQ(imported.family, "llama2c");
+    tokenizer = read_tokenizer(folder("stories260K") / "tok512.bin");
+    ASSERT_EQ(tokenizer->vocabulary(), model->config().vocab);
   }
   std::string story(std::size_t tokens, bool cached) const {
     const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = tokens, .end_tokens = {1}};
-    return test::llama2c_text(generate(*model->decoding(1, cached), Ids{1}, options).front().tokens, pieces);
+    const std::string text = tokenizer->decode(generate(*model->decoding(1, cached), Ids{1}, options).front().tokens);
+    return text.substr(text.starts_with(' ') ? 1 : 0);  // SentencePiece puts a space before every text
   }
-  std::unique_ptr<LanguageModel> model;
-  std::vector<std::string> pieces;
+  ImportedModel imported;
+  LanguageModel* model = nullptr;
+  std::unique_ptr<Tokenizer> tokenizer;
 };
 
 TEST_F(Stories, TellTheExpectedOneByteForByte) {
   EXPECT_EQ(story(200, true), text_of(folder("stories260K") / "expected_greedy_200.txt"));
+}
+
+TEST_F(Stories, ComeBackByteForByte) {
+  const test::TemporaryFolder out;
+  export_model(imported, out.path);
+  for (const char* name : {"stories260K.bin", "tok512.bin"})
+    EXPECT_TRUE(text_of(out.path / name) == text_of(folder("stories260K") / name)) << name;
+}
+
+// The ids are those of llama2.c's encode() (run.c), without its begin token.
+TEST_F(Stories, HaveTheTokensOfLlama2c) {
+  const std::vector<std::pair<std::string, Ids>> cases{
+      {"", {}},
+      {"Once upon a time, ☃!", {403, 407, 261, 378, 432, 410, 229, 155, 134, 443}},
+      {" two spaces", {410, 259, 424, 414, 262, 427, 412, 331, 419}},
+      {"Zoë ☃ \t\n", {410, 469, 414, 198, 174, 410, 229, 155, 134, 410, 12, 13}},
+      {"aaaaaaa----  the theater", {261, 412, 412, 412, 412, 412, 412, 464, 464, 464, 464, 410, 265, 265, 294, 285}}};
+  for (const auto& [text, ids] : cases) {
+    EXPECT_EQ(tokenizer->encode(text), ids) << text;
+    EXPECT_EQ(tokenizer->decode(ids), text.empty() ? "" : " " + text);
+  }
+  EXPECT_EQ(tokenizer->frame().before, Ids{1});
+  EXPECT_TRUE(tokenizer->adds_space());
+  const test::TemporaryFolder out;
+  test::write_text(out.path / "tokenizer.json", tokenizer->to_json());
+  EXPECT_EQ(read_tokenizer(out.path)->encode("Once upon a time, ☃!"), tokenizer->encode("Once upon a time, ☃!"));
 }
 
 TEST_F(Stories, AreTheSameWithoutACache) { EXPECT_EQ(story(40, false), story(40, true)); }
@@ -153,26 +163,11 @@ class Transliteration : public testing::Test {
     ADDNORM_NEEDS_DATA("models/aren-transliteration");
     source_words = split_at(text_of(folder("aren-transliteration") / "source_vocabulary.txt"), '\n');
     target_words = split_at(text_of(folder("aren-transliteration") / "target_vocabulary.txt"), '\n');
-    const SafetensorsReader file(folder("aren-transliteration") / "model.safetensors");
-    model = std::make_unique<EncoderDecoder>(
-        ModelConfig{.model = ModelKind::seq2seq,
-
-                    .vocab = source_words.size() + 1,  // the last id stands for unknown words, and has no line
-
-                    .target_vocab = target_words.size() + 1,
-                    .layers = 6,
-                    .d_model = 32,
-                    .heads = 8,
-                    .d_ff = 128,
-                    .seq_len = 64,
-                    .arrangement = "pre-ln",
-                    .activation = Activation::relu,
-                    .positions = PositionKind::sinusoidal_halves,
-                    .position_offset = 1,
-                    .scale_embedding = true,
-                    .tied = false,
-                    .head_bias = true});
-    test::fill(*model, test::open_nmt_weights(file, 6));
+    imported = import_model(folder("aren-transliteration"));
+    model = dynamic_cast<EncoderDecoder*>(imported.model.get());
+    ASSERT_TRUE(model);
+    EXPECT_EQ(imported.family, "open-nmt");
+    ASSERT_EQ(model->config().vocab, source_words.size() + 1);  // the last id stands for unknown words, and has no line
     for (const std::string& line : split_at(text_of(folder("aren-transliteration") / "expected.tsv"), '\n'))
       pairs.push_back(split_at(line, '\t'));
   }
@@ -189,7 +184,8 @@ class Transliteration : public testing::Test {
     return joined;
   }
   static constexpr std::int32_t kBegin = 1, kEnd = 2;
-  std::unique_ptr<EncoderDecoder> model;
+  ImportedModel imported;
+  EncoderDecoder* model = nullptr;
   std::vector<std::string> source_words, target_words;
   std::vector<std::vector<std::string>> pairs;
 };

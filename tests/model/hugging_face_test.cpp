@@ -188,8 +188,8 @@ TEST(HuggingFace, MistralAndQwenAreLlamasWithTheirOwnAttention) {
   const HuggingFaceConfig qwen2 = hugging_face(R"({"model_type": "qwen2", "hidden_size": 896, "intermediate_size": 4864,
       "num_attention_heads": 14, "num_hidden_layers": 24, "num_key_value_heads": 2, "max_position_embeddings": 131072,
       "rope_theta": 1000000.0, "tie_word_embeddings": true, "use_sliding_window": false, "vocab_size": 151936})");
-  EXPECT_TRUE(notes(qwen2, "queries, keys and values have biases there"));
-  EXPECT_EQ(parameters(qwen2.config), 494032768u - 24 * (896 + 2 * 128));  // those biases
+  EXPECT_TRUE(qwen2.config.attention_bias.value() && !qwen2.config.attention_out_bias.value());
+  EXPECT_EQ(parameters(qwen2.config), 494032768u);
   const HuggingFaceConfig qwen3 = hugging_face(kQwen3);
   EXPECT_EQ(qwen3.config.arrangement, "pre-ln");
   EXPECT_EQ(qwen3.config.qk_norm, "rmsnorm");
@@ -278,7 +278,7 @@ TEST(HuggingFace, OtherDecodersSayWhatTheirScoresHave) {
   EXPECT_TRUE(notes(neo, "scores are not divided"));
   EXPECT_TRUE(notes(neo, "see 256 tokens back"));
   EXPECT_FALSE(notes(hugging_face(R"({"model_type": "gpt_neo", "attention_types": [[["global"], 24]]})"), "tokens back"));
-  EXPECT_EQ(parameters(neo.config), 125198592u + 12 * 3 * 768);  // biases of q, k and v
+  EXPECT_EQ(parameters(neo.config), 125198592u);
   const HuggingFaceConfig bloom =
       hugging_face(R"({"model_type": "bloom", "n_embed": 1024, "n_layer": 24, "num_attention_heads": 16})");
   EXPECT_EQ(bloom.config.arrangement, "pre-ln");

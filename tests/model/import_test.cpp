@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <map>
+
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/encoder.h"
 #include "addnorm/model/language_model.h"
@@ -77,12 +80,108 @@ TEST_P(ImportGolden, ComesBackUnderTheSameNamesBitForBit) {
 
 INSTANTIATE_TEST_SUITE_P(Families, ImportGolden,
                          testing::Values("gpt2", "gpt2-untied", "bert-masked", "bert", "roberta-masked", "distilbert-masked",
-                                         "llama", "llama-tied-biased", "opt", "opt-post"),
+                                         "llama", "llama-tied-biased", "opt", "opt-post", "opt-projected", "bert-decoder",
+                                         "mistral", "qwen2", "qwen3", "olmo2"),
                          [](const auto& tested) {
                            std::string name = tested.param;
                            std::erase(name, '-');
                            return name;
                          });
+
+/// A golden under other names: it computes the same, and comes back under the names it had.
+void expect_same_under(const std::string& golden, const std::function<void(test::Stored&)>& change) {
+  SCOPED_TRACE(golden);
+  const test::TemporaryFolder folder;
+  const fs::path model = test::copy_of_golden(golden, folder.path / "in");
+  test::change_weights(model, change);
+  const ImportedModel imported = import_model(model);
+  const Expected expected(golden);
+  expect_near(computed(*imported.model, expected.tokens()), expected);
+  export_model(imported, folder.path / "out");
+  test::expect_same_files(model, folder.path / "out");
+}
+
+std::function<void(test::Stored&)> replacing(const std::string& from, const std::string& to) {
+  return [=](test::Stored& all) {
+    test::Stored renamed;
+    for (auto& [name, tensor] : all) {
+      std::string other = name;
+      if (const std::size_t at = other.find(from); at != std::string::npos) other.replace(at, from.size(), to);
+      renamed[other] = std::move(tensor);
+    }
+    ASSERT_NE(renamed.size(), 0u);
+    all = std::move(renamed);
+  };
+}
+
+TEST(Import, PrefixesMayBeThereOrNot) {
+  expect_same_under("gpt2", replacing("transformer.", ""));
+  expect_same_under("bert-masked", replacing("bert.", ""));
+  expect_same_under("roberta-masked", replacing("roberta.", ""));
+  expect_same_under("distilbert-masked", replacing("distilbert.", ""));
+  expect_same_under("mistral", replacing("model.", ""));
+  expect_same_under("opt", replacing("model.decoder.", "decoder."));
+  expect_same_under("bert", [](test::Stored& all) {
+    test::Stored renamed;
+    for (auto& [name, tensor] : all) renamed["bert." + name] = std::move(tensor);
+    all = std::move(renamed);
+  });
+}
+
+TEST(Import, NormsMayHaveTheirOldNames) {
+  expect_same_under("bert-masked", [](test::Stored& all) {
+    test::Stored renamed;
+    for (auto& [name, tensor] : all) {
+      std::string other = name;
+      if (const std::size_t at = other.find("LayerNorm.weight"); at != std::string::npos)
+        other.replace(at, 16, "LayerNorm.gamma");
+      if (const std::size_t at = other.find("LayerNorm.bias"); at != std::string::npos) other.replace(at, 14, "LayerNorm.beta");
+      renamed[other] = std::move(tensor);
+    }
+    all = std::move(renamed);
+  });
+}
+
+TEST(Import, BuffersAndCopiesAreKnownAndComeBack) {
+  const test::StoredTensor ids{"I64", Shape{1, 2}, std::vector<std::byte>(16)};
+  const test::StoredTensor mask{"U8", Shape{1, 1, 2, 2}, std::vector<std::byte>(4)};
+  expect_same_under("gpt2", [&](test::Stored& all) {
+    all["transformer.h.0.attn.bias"] = all["transformer.h.1.attn.bias"] = mask;
+    all["transformer.h.1.attn.masked_bias"] = {"F32", Shape{}, std::vector<std::byte>(4)};
+    all["lm_head.weight"] = all.at("transformer.wte.weight");
+  });
+  expect_same_under("bert-masked", [&](test::Stored& all) {
+    all["bert.embeddings.position_ids"] = ids;
+    all["cls.predictions.decoder.weight"] = all.at("bert.embeddings.word_embeddings.weight");
+    all["cls.predictions.decoder.bias"] = all.at("cls.predictions.bias");
+    all["cls.seq_relationship.weight"] = {"F32", Shape{2, 16}, std::vector<std::byte>(128)};
+    all["cls.seq_relationship.bias"] = {"F32", Shape{2}, std::vector<std::byte>(8)};
+  });
+  expect_same_under("mistral", [&](test::Stored& all) {
+    all["model.layers.0.self_attn.rotary_emb.inv_freq"] = {"F32", Shape{2}, std::vector<std::byte>(8)};
+  });
+}
+
+TEST(Import, WhatWasTrainedIsExported) {
+  const test::TemporaryFolder folder;
+  const ImportedModel imported = import_model(import_golden("gpt2"));
+  for_each_parameter(*imported.model, [](Parameter& p) {
+    for (float& v : p.value.value().values<float>()) v += 0.25f;
+  });
+  export_model(imported, folder.path);
+  const ImportedModel again = import_model(folder.path);
+  std::map<std::string, Tensor> want;
+  for_each_parameter(*imported.model, [&](Parameter& p) { want[p.path] = p.value.value(); });
+  for_each_parameter(*again.model,
+                     [&](Parameter& p) { EXPECT_NEAR_ALL(p.value.value(), want.at(p.path), test::exact()) << p.path; });
+}
+
+TEST(Import, MayBeExportedIntoTheFolderItCameFrom) {
+  const test::TemporaryFolder folder;
+  const fs::path model = test::copy_of_golden("bert", folder.path / "model");
+  export_model(import_model(model), model);
+  test::expect_same_files(import_golden("bert"), model);
+}
 
 TEST(Import, SaysWhatFamilyItIsAndWhatIsNotComputed) {
   const ImportedModel bert = import_model(import_golden("bert"));

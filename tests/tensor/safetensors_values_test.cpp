@@ -47,6 +47,51 @@ TEST_F(SafetensorsValues, EveryBf16BecomesExactlyItsFloat32) {
   for (unsigned bits = 0; bits < 65536; ++bits) ASSERT_EQ(std::bit_cast<std::uint32_t>(t.values<float>()[bits]), bits << 16);
 }
 
+TEST_F(SafetensorsValues, EveryHalfComesBackFromItsFloat32) {
+  for (unsigned bits = 0; bits < 65536; ++bits) {
+    const auto half = static_cast<std::uint16_t>(bits);
+    ASSERT_EQ(to_f16(from_f16(half)), half);
+    ASSERT_EQ(to_bf16(from_bf16(half)), half);
+  }
+}
+
+TEST_F(SafetensorsValues, OtherFloatsBecomeTheNearestHalfOfTwoTheEvenOne) {
+  for (unsigned bits = 0; bits < 0x7c00; ++bits) {  // every gap between neighbours, up to infinity
+    const auto low = static_cast<std::uint16_t>(bits), high = static_cast<std::uint16_t>(bits + 1);
+    const float a = from_f16(low), b = bits + 1 == 0x7c00 ? 65536.0f : from_f16(high), middle = a + (b - a) / 2;
+    ASSERT_EQ(to_f16(middle), bits % 2 == 0 ? low : high);
+    ASSERT_EQ(to_f16(std::nextafter(middle, 0.0f)), low);
+    ASSERT_EQ(to_f16(-std::nextafter(middle, 1e9f)), high | 0x8000);
+  }
+  EXPECT_EQ(to_f16(1e9f), 0x7c00);
+  EXPECT_EQ(to_bf16(1.00390625f), 0x3f80);  // half way: even
+  EXPECT_EQ(to_bf16(std::nextafter(1.00390625f, 2.0f)), 0x3f81);
+  EXPECT_EQ(to_bf16(std::numeric_limits<float>::max()), 0x7f80);  // beyond the largest: infinity
+  const float quiet = std::bit_cast<float>(0x7f800001u);          // a NaN whose payload does not fit
+  EXPECT_EQ(to_bf16(quiet), 0x7fc0);
+  EXPECT_EQ(to_f16(quiet), 0x7e00);
+}
+
+TEST_F(SafetensorsValues, BytesOfAnyTypeAreReadAndWrittenAsTheyAre) {
+  const std::vector<std::byte> bytes{std::byte{1}, std::byte{2}, std::byte{3}, std::byte{255}, std::byte{5}, std::byte{6}};
+  SafetensorsWriter writer;
+  writer.add_bytes("halves", "F16", {3}, bytes);
+  writer.add_bytes("small", "F8_E5M2", {2, 3}, bytes);
+  EXPECT_THROW(writer.add_bytes("none", "F16", {2}, bytes), UsageError);
+  EXPECT_THROW(writer.add_bytes("none", "F128", {3}, bytes), UsageError);
+  EXPECT_THROW(writer.add_bytes("none", "F4", {12}, bytes), UsageError);
+  writer.save(file());
+  const SafetensorsReader reader(file());
+  EXPECT_EQ(reader.info("small").dtype, "F8_E5M2");
+  EXPECT_EQ(reader.read_bytes("small"), bytes);
+  EXPECT_EQ(reader.read_bytes("halves"), bytes);
+  std::vector<float> part(2);
+  reader.read_into("halves", 1, part);
+  EXPECT_EQ(part[0], reader.read("halves").values<float>()[1]);
+  EXPECT_THROW(reader.read_into("halves", 2, part), UsageError);
+  EXPECT_THROW(reader.read_into("small", 0, part), DataError);
+}
+
 TEST_F(SafetensorsValues, LongHalvesAreReadInBlocks) {
   constexpr std::size_t kCount = 300'001;  // more than one block, and not a whole number of them
   std::string data(2 * kCount, '\0');

@@ -65,13 +65,16 @@ struct ModelConfig {
   // Sub-layers.
   LayerKind layer = LayerKind::attention_ffn;
   Activation activation = Activation::gelu;
-  bool bias = true;                      ///< of every matrix in the stack
-  std::optional<bool> attention_bias{};  ///< of attention's four; nothing: as `bias`
+  bool bias = true;                          ///< of every matrix in the stack
+  std::optional<bool> attention_bias{};      ///< of attention's four; nothing: as `bias`
+  std::optional<bool> attention_out_bias{};  ///< of its last matrix; nothing: as the other three
 
   // Tokens and logits.
   PositionKind positions = PositionKind::learned;
   std::size_t position_offset = 0;  ///< the first token's row in the table of positions (OpenNMT-tf: 1, RoBERTa and OPT: 2)
   double rope_base = 10000;
+  /// lm: features of token vectors, which pass a matrix into the stream and one from it to the head (OPT-350m); 0: d_model.
+  std::size_t d_embedding = 0;
   std::size_t token_types = 0;   ///< rows of a table of vectors added to those of the tokens (BERT: 2); 0: there is none
   bool scale_embedding = false;  ///< token vectors times sqrt(d_model) (Vaswani 2017)
   bool tied = true;              ///< the head is the table of (target) tokens

@@ -26,7 +26,7 @@ struct ImportLayout;  // under what names, in which files and types the tensors 
 struct ImportedModel {
   std::unique_ptr<Model> model;
   std::filesystem::path weights{};  ///< the file, or the first of the shards
-  std::string family{};             ///< "gpt2", "bert", "roberta", "distilbert", "llama", "opt", "llama2c", "mingpt", "open-nmt"
+  std::string family{};  ///< "gpt2", "bert", "roberta", "distilbert", "llama", "olmo2", "opt", "llama2c", "mingpt", "open-nmt"
   /// What was read and is not computed with, what the file did not say: a sentence each. Never anything that changes what the
   /// model computes; that is refused.
   std::vector<std::string> notes{};

@@ -32,7 +32,8 @@ class Model : public Module {
   ModelConfig config_;
 };
 
-/// Logits from the stream: a matrix, or the table of tokens; with head_transform of N(act(W x + b)) instead of x.
+/// Logits from the stream: a matrix, or the table of tokens; with head_transform of N(act(W x + b)) instead
+/// of x, with d_embedding of W x.
 class Head : public Module {
  public:
   Head() = default;
@@ -42,6 +43,8 @@ class Head : public Module {
 
  private:
   bool tied_ = false;
+  bool projects_ = false;
+  Linear project_;  // from d_model to d_embedding
   bool transformed_ = false;
   Activation activation_ = Activation::gelu;
   Linear transform_;

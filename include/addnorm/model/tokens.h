@@ -7,6 +7,7 @@
 
 #include "addnorm/model/config.h"
 #include "addnorm/nn/embedding.h"
+#include "addnorm/nn/linear.h"
 
 namespace addnorm {
 
@@ -30,7 +31,8 @@ void check(const Tokens& tokens, std::size_t most, const char* where);
 /// One byte per row, 1 = padding; empty where there is none: what Pass::padding takes.
 std::vector<unsigned char> padding_of(const Tokens& tokens);
 
-///   x = dropout( E[id] (times sqrt(d_model)) + S[type] + P[position] )
+///   x = dropout( E[id] (times sqrt(d_model)) + S[type] + P[position] ),   or W E[id] where token vectors have a width of their
+///   own
 class TokenInput : public Module {
  public:
   TokenInput() = default;
@@ -44,6 +46,7 @@ class TokenInput : public Module {
   void visit(Visitor& visitor) override;
 
  private:
+  Var projected(const Var& x) const { return projects_ ? project_(x) : x; }
   Var typed(const Var& x, const Tokens& tokens) const;
 
   const char* name_ = "";
@@ -51,7 +54,9 @@ class TokenInput : public Module {
   std::size_t offset_ = 0;
   std::size_t seq_len_ = 0;
   Embedding embedding_;  // not visited when there is none
-  Embedding types_;      // not visited when there is none
+  bool projects_ = false;
+  Linear project_;   // from d_embedding to d_model
+  Embedding types_;  // not visited when there is none
   Positions positions_;
 };
 

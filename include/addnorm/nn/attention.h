@@ -18,14 +18,15 @@ enum class QkNormSpan : unsigned char { head, projection };
 struct MultiHeadOptions {
   std::size_t d_model = 0;
   std::size_t heads = 1;
-  std::size_t kv_heads = 0;       ///< a divisor of heads (grouped-query attention); 0: as many as heads
-  std::size_t d_head = 0;         ///< 0: d_model / heads
-  std::size_t d_memory = 0;       ///< cross: width of what keys and values come from; 0: d_model
-  bool cross = false;             ///< keys and values from `memory`
-  bool causal = false;            ///< a query sees no later key
-  bool bias = true;               ///< of all four projections
-  std::optional<double> scale{};  ///< of the scores; default 1 / sqrt(d_head)
-  double softcap = 0;             ///< scores become softcap * tanh(score / softcap); 0: they do not
+  std::size_t kv_heads = 0;        ///< a divisor of heads (grouped-query attention); 0: as many as heads
+  std::size_t d_head = 0;          ///< 0: d_model / heads
+  std::size_t d_memory = 0;        ///< cross: width of what keys and values come from; 0: d_model
+  bool cross = false;              ///< keys and values from `memory`
+  bool causal = false;             ///< a query sees no later key
+  bool bias = true;                ///< of all four projections
+  std::optional<bool> out_bias{};  ///< of the last one; nothing: as the others
+  std::optional<double> scale{};   ///< of the scores; default 1 / sqrt(d_head)
+  double softcap = 0;              ///< scores become softcap * tanh(score / softcap); 0: they do not
   std::optional<RotaryOptions> rotary{};
   NormKindOptions qk_norm{.formula = NormFormula::none};
   QkNormSpan qk_norm_span = QkNormSpan::head;

@@ -62,6 +62,8 @@ void read_roberta(Fields& f, HuggingFaceConfig& out) {
       f, out, {out.model_type == "xlm-roberta" || out.model_type == "camembert" ? std::size_t{30522} : 50265, 12, 768, 12, 512},
       3072);
   ModelConfig& c = out.config;
+  if (c.head_transform && c.activation != Activation::gelu)
+    f.differs("before the head the activation is gelu there (RobertaLMHead), ", name_of(c.activation), " here");
   c.position_offset = f.whole({"pad_token_id"}, 1, kMostIds - 1) + 1;
   if (c.seq_len <= c.position_offset)
     f.refuse({"max_position_embeddings"}, concat("more than ", c.position_offset, ", the rows before the first token's"));

@@ -47,7 +47,8 @@ void read_gpt_neo(Fields& f, HuggingFaceConfig& out) {
   read_dropout(f, c, {{"resid_dropout"}, {"embed_dropout"}, {"attention_dropout"}}, 0, 0);
   c.tied = f.flag({"tie_word_embeddings"}, true);
   f.differs("attention scores are not divided by √d_head there; here they are");
-  f.differs("queries, keys and values have no biases there; here every matrix of a layer has one");
+  c.attention_bias = false;  // of q, k and v
+  c.attention_out_bias = true;
   if (f.mentions("attention_types", "local", true))
     f.differs("layers of attention type local see ", f.size_if_given({"window_size"}, kMostIds).value_or(256),
               " tokens back there, all of them here");
@@ -111,10 +112,7 @@ void read_opt(Fields& f, HuggingFaceConfig& out) {
   c.position_offset = 2;
   c.tied = f.flag({"tie_word_embeddings"}, true);
   const std::size_t width = f.size_if_given({"word_embed_proj_dim"}, kMostWidth).value_or(c.d_model);
-  if (width != c.d_model)
-    f.differs("token vectors have ", width,
-              " features there and pass a matrix into the stream and one out of it; here they have ", c.d_model,
-              " and pass none");
+  if (width != c.d_model) c.d_embedding = width;  // project_in, project_out
   if (const double drop = f.number({"layerdrop"}, 0, 0, 1); drop > 0)
     f.note("whole layers are left out by ", drop, " while training there; here they are not");
   read_init(f, out, {"init_std"});
@@ -150,7 +148,7 @@ void read_starcoder2(Fields& f, HuggingFaceConfig& out) {
   read_dropout(f, c, {{"residual_dropout"}, {"embedding_dropout"}, {"attention_dropout"}}, 0, 0);
   c.bias = f.flag({"use_bias"}, true);
   read_rotary(f, c);
-  note_sliding(f, f.number_if_given({"sliding_window"}, 1, kMostIds));
+  note_sliding(f, out.config, f.number_if_given({"sliding_window"}, 1, kMostIds));
   c.tied = f.flag({"tie_word_embeddings"}, true);
   read_init(f, out, {"initializer_range"}, 0.018042);
   note_task(f);

@@ -42,15 +42,16 @@ void read_llama(Fields& f, HuggingFaceConfig& out) {
 // modeling_mistral.py: MistralDecoderLayer.
 void read_mistral(Fields& f, HuggingFaceConfig& out) {
   read_llama_body(f, out.config, {{32000, 32, 4096, 32, 131072}, 14336, 8});
-  note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
+  note_sliding(f, out.config, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   read_init(f, out, {"initializer_range"});
 }
 
 // modeling_qwen2.py: Qwen2DecoderLayer; Qwen2Attention has biases of q, k and v.
 void read_qwen2(Fields& f, HuggingFaceConfig& out) {
   read_llama_body(f, out.config, {{151936, 32, 4096, 32, 32768}, 22016, 32});
-  f.differs("queries, keys and values have biases there; here no matrix of a layer has one");
-  if (f.flag({"use_sliding_window"}, false)) note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
+  out.config.attention_bias = true;  // of q, k and v
+  out.config.attention_out_bias = false;
+  if (f.flag({"use_sliding_window"}, false)) note_sliding(f, out.config, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   read_init(f, out, {"initializer_range"});
 }
 
@@ -58,7 +59,7 @@ void read_qwen2(Fields& f, HuggingFaceConfig& out) {
 void read_qwen3(Fields& f, HuggingFaceConfig& out) {
   read_llama_body(f, out.config, {{151936, 32, 4096, 32, 32768}, 22016, 32, 128});
   out.config.qk_norm = "rmsnorm";
-  if (f.flag({"use_sliding_window"}, false)) note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
+  if (f.flag({"use_sliding_window"}, false)) note_sliding(f, out.config, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   read_init(f, out, {"initializer_range"});
 }
 
@@ -67,7 +68,7 @@ void read_phi3(Fields& f, HuggingFaceConfig& out) {
   ModelConfig& c = out.config;
   read_llama_body(f, c, {{32064, 32, 3072, 32, 4096}, 8192, 0, 0, 1e-5});
   read_dropout(f, c, {{"resid_pdrop"}, {"embd_pdrop"}, {}}, 0, 0);
-  note_sliding(f, f.number_if_given({"sliding_window"}, 1, kMostIds));
+  note_sliding(f, out.config, f.number_if_given({"sliding_window"}, 1, kMostIds));
   read_init(f, out, {"initializer_range"});
 }
 
@@ -132,7 +133,7 @@ void read_gemma2(Fields& f, HuggingFaceConfig& out) {
   c.norm = "rmsnorm-1p";
   c.scale_embedding = true;
   note_query_scale(f, c);
-  note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
+  note_sliding(f, out.config, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   note_softcap(f, f.number_or_none("attn_logit_softcapping", 50, 0, 1e30), "attention scores");
   note_softcap(f, f.number_or_none("final_logit_softcapping", 30, 0, 1e30), "logits");
   read_init(f, out, {"initializer_range"});
@@ -146,7 +147,7 @@ void read_gemma3(Fields& f, HuggingFaceConfig& out) {
   c.norm = c.qk_norm = "rmsnorm-1p";
   c.scale_embedding = true;
   note_query_scale(f, c);
-  note_sliding(f, f.number_or_none("sliding_window", 4096, 1, kMostIds));
+  note_sliding(f, out.config, f.number_or_none("sliding_window", 4096, 1, kMostIds));
   f.differs("those layers turn positions by a base of their own there; here all layers are alike");
   read_init(f, out, {"initializer_range"});
 }

@@ -120,8 +120,9 @@ void stand_in_for(Fields& f, ModelConfig& c, const char* theirs) {
   f.differs("positions are ", theirs, " there, ", name_of(c.positions), " here; neither adds anything to the stream");
 }
 
-void note_sliding(Fields& f, std::optional<double> window) {
-  if (window) f.differs("attention of some or all layers sees ", *window, " tokens back there, all of them here");
+void note_sliding(Fields& f, const ModelConfig& c, std::optional<double> window) {
+  if (window && *window < static_cast<double>(c.seq_len))
+    f.differs("attention of some or all layers sees ", *window, " tokens back there, all of them here");
 }
 
 void refuse_cross_attention(Fields& f) {

@@ -41,8 +41,8 @@ void set_biases(ModelConfig& c, bool attention, bool ffn);
 void read_rotary(Fields& f, ModelConfig& c, double usual_share = 1, double usual_base = 10000);
 /// Positions that change only the scores: rotary ones stand for them.
 void stand_in_for(Fields& f, ModelConfig& c, const char* theirs);
-/// Some or all layers see only so many tokens back.
-void note_sliding(Fields& f, std::optional<double> window);
+/// Some or all layers see only so many tokens back; no difference where that is all of them.
+void note_sliding(Fields& f, const ModelConfig& c, std::optional<double> window);
 void refuse_cross_attention(Fields& f);
 /// Another head than that of a language model.
 void note_task(Fields& f);

@@ -39,7 +39,7 @@ struct Wanted {
 class Accountant {
  public:
   Accountant(const ImportFamily& family, Model& model, const WeightSource& source)
-      : family_(family), source_(source), used_(source.tensors().size()) {
+      : family_(family), source_(source), arrangement_(model.config().arrangement), used_(source.tensors().size()) {
     for_each_parameter(model, [&](Parameter& p) { wanted_[p.path] = {p.value.shape(), p.parts}; });
     const ModelConfig& config = model.config();
     layers_ = std::max(config.layers, config.decoder_layers);
@@ -148,7 +148,8 @@ class Accountant {
     const auto index = static_cast<std::size_t>(found - source_.tensors().data());
     used_[index] = true;
     if (found->shape != shape)
-      shapes_.add(concat(name, " is ", found->shape, " in the file, ", shape, " by the config"));
+      shapes_.add(concat(name, " is ", found->shape, " in the file, ", shape, " by the config",
+                         shape.rank() == 2 && found->shape == Shape{shape[1], shape[0]} ? " (transposed)" : ""));
     else if (found->dtype != "F32" && found->dtype != "F16" && found->dtype != "BF16")
       types_.add(concat(name, " is ", found->dtype));
     return index;
@@ -185,11 +186,30 @@ class Accountant {
     say(left, " tensors of the file are left over: ");
     say(shapes_, " have another shape: ");
     say(types_, " are of a type that is not read (F32, F16, BF16): ");
-    if (!all.empty()) throw DataError(concat(where, ": config and weights do not fit together (", family_.name, "): ", all));
+    if (all.empty()) return;
+    throw DataError(concat(where, ": config and weights do not fit together (", family_.name, "): ", all, hint()));
+  }
+
+  /// What most often is behind it.
+  std::string hint() const {
+    for (const NameRow& row : family_.body) {
+      if (!std::string_view(row.ours).ends_with("residual.exit")) continue;
+      const bool there = find(prefix_, row.theirs[0], "weight"), wanted = wanted_.contains(concat(row.ours, ".weight"));
+      if (there && !wanted)
+        return concat("; ", row.theirs[0], " is a norm at the end, as pre-ln has it, but the config says ", arrangement_,
+                      ": is the config right?");
+      if (wanted && !there)
+        return concat("; the config says ", arrangement_, ", which ends in a norm, but there is none (", row.theirs[0],
+                      "): it was lost, or these are the norms of post-ln");
+    }
+    if (missing_.count() > 0 && missing_.text().starts_with("lm_head.weight"))
+      return "; is tie_word_embeddings to be true, or are these weights without their head?";
+    return {};
   }
 
   const ImportFamily& family_;
   const WeightSource& source_;
+  std::string arrangement_;
   std::vector<bool> used_;
   std::map<std::string, Wanted> wanted_;
   std::size_t layers_ = 0;

@@ -5,8 +5,8 @@ namespace addnorm {
 namespace importing {
 
 std::span<const ImportFamily* const> all_families() {
-  static const std::array kAll{&gpt2_family(), &bert_family(),    &roberta_family(), &distilbert_family(), &llama_family(),
-                               &opt_family(),  &llama2c_family(), &mingpt_family(),  &open_nmt_family()};
+  static const std::array kAll{&gpt2_family(),  &bert_family(), &roberta_family(), &distilbert_family(), &llama_family(),
+                               &olmo2_family(), &opt_family(),  &llama2c_family(), &mingpt_family(),     &open_nmt_family()};
   return kAll;
 }
 

@@ -51,6 +51,7 @@ const ImportFamily& bert_family();
 const ImportFamily& roberta_family();
 const ImportFamily& distilbert_family();
 const ImportFamily& llama_family();
+const ImportFamily& olmo2_family();
 const ImportFamily& opt_family();
 const ImportFamily& llama2c_family();
 const ImportFamily& open_nmt_family();

@@ -125,11 +125,20 @@ ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) 
   return plan_without_config(folder, options);
 }
 
+[[noreturn]] void refuse_file(const fs::path& path) {
+  for (const char* extension : {".bin", ".pt", ".pth", ".ckpt", ".pkl"})
+    if (path.extension() == extension) importing::refuse_pickle(path);
+  throw DataError(concat(path.string(),
+                         ": is no checkpoint that is read; give a folder with config.json, its model.safetensors, or a ",
+                         "llama2.c .bin"));
+}
+
 ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
   std::error_code error;
   if (fs::is_directory(path, error)) return plan_of_folder(path, options);
   if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
   if (path.extension() == ".bin" && importing::is_llama2c(path)) return plan_llama2c(path);
+  if (path.extension() != ".safetensors") refuse_file(path);
   const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
   return plan_of_folder(folder, options);
 }

@@ -39,8 +39,12 @@ std::string flaw_of(const Sizes& sizes) {
 }  // namespace
 
 bool is_llama2c(const std::filesystem::path& path) {
+  constexpr std::uint32_t kZip = 0x04034b50, kPickle = 0x80;  // how PyTorch's files begin
   try {
-    return flaw_of(sizes_of(InputFile(path))).empty();
+    const InputFile file(path);
+    const Sizes sizes = sizes_of(file);
+    const auto first = static_cast<std::uint32_t>(sizes[0]);
+    return first == kLaterMagic || (first != kZip && (first & 0xff) != kPickle && flaw_of(sizes).empty());
   } catch (const DataError&) {
     return false;
   }

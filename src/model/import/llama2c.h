@@ -28,7 +28,7 @@ class Llama2cSource final : public WeightSource {
   std::vector<std::size_t> offsets_;  // of tensors(), in bytes
 };
 
-/// Whether the file begins like one: seven sizes that fit each other.
+/// Whether the file begins like one, of any version: seven sizes that fit each other.
 bool is_llama2c(const std::filesystem::path& path);
 
 }  // namespace addnorm::importing

@@ -10,6 +10,8 @@ constexpr std::array kOptPrefixes{"model.decoder.", "decoder.", ""};
 constexpr std::array kOptBody{
     NameRow{"tokens.embedding", {"embed_tokens"}},
     NameRow{"tokens.positions", {"embed_positions"}},
+    NameRow{"tokens.project", {"project_in"}},
+    NameRow{"head.project", {"project_out"}},
     NameRow{"layers.{}.self.qkv", {"layers.{}.self_attn.q_proj", "layers.{}.self_attn.k_proj", "layers.{}.self_attn.v_proj"}},
     NameRow{"layers.{}.self.out", {"layers.{}.self_attn.out_proj"}},
     NameRow{"residual.layers.{}.self.*", {"layers.{}.self_attn_layer_norm"}},

@@ -77,6 +77,13 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
     if (file != entry.second)
       throw DataError(concat(index.string(), ": tensor ", entry.first, " is to be in ", entry.second, ", but it is in ", file));
   }
+  for (const fs::path& file : entries_of(index.parent_path()).value_or(std::vector<fs::path>{})) {
+    const std::string name = file.filename().string();
+    const auto named = [&](const auto& entry) { return entry.second == name; };
+    if (name.starts_with("model-") && name.ends_with(".safetensors") && std::ranges::none_of(map, named))
+      throw DataError(
+          concat(index.string(), ": does not name ", name, ", a shard in the same folder; take away what does not belong there"));
+  }
   for (const SourceTensor& tensor : source.tensors())
     if (!map.contains(tensor.name))
       throw DataError(concat(source.where(tensor), ": has the tensor ", tensor.name, ", which ", index.filename().string(),
@@ -84,13 +91,8 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
 }
 
 [[noreturn]] void refuse_without_weights(const fs::path& folder) {
-  constexpr const char* kConvert =
-      "convert it where PyTorch is installed: load it with torch.load(..., weights_only=True), write it with "
-      "safetensors.torch.save_file as model.safetensors";
   for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth", "model.ckpt"})
-    if (std::error_code error; fs::exists(folder / name, error))
-      throw DataError(concat((folder / name).string(), ": weights as a Python pickle, which can run code when loaded and is not ",
-                             "read here; ", kConvert));
+    if (std::error_code error; fs::exists(folder / name, error)) refuse_pickle(folder / name);
   for (const auto& [name, what] : {std::pair{"tf_model.h5", "TensorFlow's"}, {"flax_model.msgpack", "Flax's"}})
     if (std::error_code error; fs::exists(folder / name, error))
       throw DataError(concat((folder / name).string(), ": ", what, " weights are not read; save the model as model.safetensors"));
@@ -98,6 +100,13 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
 }
 
 }  // namespace
+
+void refuse_pickle(const fs::path& file) {
+  throw DataError(concat(
+      file.string(), ": weights as a Python pickle, which can run code when loaded and is not read here; convert it where ",
+      "PyTorch is installed: load it with torch.load(..., weights_only=True), write it with safetensors.torch.save_file as ",
+      kOne));
+}
 
 std::unique_ptr<SafetensorsSource> source_of_shards(const fs::path& index) {
   const WeightMap map = weight_map(index);
