@@ -158,7 +158,8 @@ Report run(const Options& options, std::ostream& notes) {
   const auto workers = start_workers(jobs);
   notes << "measuring this machine\n";
   const OthersWatch others({});
-  Report report{measure_machine(thread_counts, options.quick ? 0.03 : 0.1), "", {}};
+  Report report;
+  report.machine = measure_machine(thread_counts, options.quick ? 0.03 : 0.1);
   const double during_machine = others.cores();
   if (!jobs.empty()) {
     const bool only_embed = std::ranges::all_of(jobs, [](const Job& job) { return job.embed.has_value(); });

@@ -6,6 +6,7 @@
 #include <iomanip>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "addnorm/model/sentence.h"
 #include "commands.h"
@@ -48,7 +49,7 @@ class Embedder {
 
   Tensor operator()(std::span<const std::string> texts) {
     std::vector<std::int32_t> ids;
-    Tokens tokens{.batch = texts.size(), .joined = true};
+    Tokens tokens{.ids = {}, .batch = texts.size(), .joined = true};
     for (const std::string& text : texts) {
       const std::size_t before = ids.size();
       add(text, ids);

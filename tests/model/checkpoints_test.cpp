@@ -8,6 +8,7 @@
 #include "addnorm/model/generate.h"
 #include "addnorm/model/import.h"
 #include "addnorm/model/language_model.h"
+#include "addnorm/tensor/safetensors.h"
 #include "support/data.h"
 #include "support/folder.h"
 #include "support/near.h"
