@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <mutex>
 #include <unordered_map>
 #include <vector>
@@ -18,7 +19,7 @@ namespace {
 
 class Arena {
  public:
-  void* take(std::size_t bytes);
+  void* take(std::size_t bytes, bool& is_zero);
   void give_back(void* memory, std::size_t bytes) noexcept;
   void trim();
   ArenaStats stats();
@@ -30,7 +31,7 @@ class Arena {
     std::size_t blocks = 0;  // free or in use
   };
 
-  char* carve(std::size_t index, std::size_t bytes);
+  char* carve(std::size_t index, std::size_t bytes, bool& is_zero);
   char* borrow(std::size_t index);
   void trim_locked();
 
@@ -49,19 +50,20 @@ class Arena {
                                 " are in use by other tensors. A smaller batch, sequence or model needs less")));
 }
 
-void* Arena::take(std::size_t bytes) {
+void* Arena::take(std::size_t bytes, bool& is_zero) {
   const std::lock_guard lock(mutex_);
   if (bytes > kLargestRequest) throw_out_of_memory(bytes, in_use_);
   const std::size_t index = size_class_of(bytes);
   auto& free = classes_[index].free;
   char* memory = nullptr;
+  is_zero = false;
   if (!free.empty()) {
     memory = free.back();
     free.pop_back();
   } else if (BorrowLargerBlocks::allowed()) {
     memory = borrow(index);
   }
-  if (memory == nullptr) memory = carve(index, bytes);
+  if (memory == nullptr) memory = carve(index, bytes, is_zero);
   in_use_ += bytes;
   peak_ = std::max(peak_, in_use_);
   unpoison(memory, bytes);
@@ -84,14 +86,14 @@ char* Arena::borrow(std::size_t index) {
   return nullptr;
 }
 
-char* Arena::carve(std::size_t index, std::size_t bytes) {
+char* Arena::carve(std::size_t index, std::size_t bytes, bool& is_zero) {
   SizeClass& chosen = classes_[index];
   const std::size_t stride = stride_of_class(index);
   if (chosen.free.capacity() <= chosen.blocks) chosen.free.reserve(2 * chosen.blocks + 4);
-  char* memory = pages_.carve(stride);
+  char* memory = pages_.carve(stride, is_zero);
   if (memory == nullptr) {
     trim_locked();
-    memory = pages_.carve(stride);
+    memory = pages_.carve(stride, is_zero);
   }
   if (memory == nullptr) throw_out_of_memory(bytes, in_use_);
   ++chosen.blocks;
@@ -142,7 +144,16 @@ Arena& arena() {
 
 }  // namespace
 
-void* arena_take(std::size_t bytes) { return arena().take(bytes); }
+void* arena_take(std::size_t bytes) {
+  bool is_zero = false;
+  return arena().take(bytes, is_zero);
+}
+void* arena_take_zeroed(std::size_t bytes) {
+  bool is_zero = false;
+  void* memory = arena().take(bytes, is_zero);
+  if (!is_zero) std::memset(memory, 0, bytes);
+  return memory;
+}
 void arena_give_back(void* memory, std::size_t bytes) noexcept { arena().give_back(memory, bytes); }
 void arena_trim() { arena().trim(); }
 ArenaStats arena_stats() { return arena().stats(); }

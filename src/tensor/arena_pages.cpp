@@ -42,13 +42,14 @@ bool machine_can_hold(std::size_t bytes) {
 
 }  // namespace
 
-char* ArenaPages::carve(std::size_t bytes) {
+char* ArenaPages::carve(std::size_t bytes, bool& is_zero) {
+  is_zero = false;
   if (char* hole = carve_hole(bytes)) return hole;
   for (Range& range : ranges_)
     if (range.room() >= bytes)
-      if (char* memory = carve_range(range, bytes)) return memory;
+      if (char* memory = carve_range(range, bytes, is_zero)) return memory;
   if (!machine_can_hold(bytes_accessible() + bytes) || !reserve(bytes)) return nullptr;
-  return carve_range(ranges_.back(), bytes);
+  return carve_range(ranges_.back(), bytes, is_zero);
 }
 
 char* ArenaPages::carve_hole(std::size_t bytes) {
@@ -62,7 +63,7 @@ char* ArenaPages::carve_hole(std::size_t bytes) {
   return memory;
 }
 
-char* ArenaPages::carve_range(Range& range, std::size_t bytes) {
+char* ArenaPages::carve_range(Range& range, std::size_t bytes, bool& is_zero) {
   if (range.accessible - range.top < static_cast<std::ptrdiff_t>(bytes)) {
     const auto missing = static_cast<std::size_t>(range.top + bytes - range.accessible);
     const auto reserved = static_cast<std::size_t>(range.end - range.accessible);
@@ -75,6 +76,8 @@ char* ArenaPages::carve_range(Range& range, std::size_t bytes) {
   }
   char* memory = range.top;
   range.top += bytes;
+  is_zero = memory >= range.unused;
+  range.unused = std::max(range.unused, range.top);
   return memory;
 }
 
@@ -95,7 +98,8 @@ bool ArenaPages::try_reserve(std::size_t bytes) {
   char* start = static_cast<char*>(mapping);
   char* begin = align_up(start, kHugePage);
   char* first = begin + (1 + ranges_.size()) * 25 * kCacheLine % kLargestOffset;
-  const Range range{.mapping = start, .begin = begin, .first = first, .top = first, .accessible = begin, .end = start + bytes};
+  const Range range{
+      .mapping = start, .begin = begin, .first = first, .top = first, .unused = begin, .accessible = begin, .end = start + bytes};
   madvise(begin, static_cast<std::size_t>(range.end - begin), MADV_HUGEPAGE);  // a wish: without it everything works, slower
   ranges_.push_back(range);
   return true;
@@ -148,6 +152,7 @@ void ArenaPages::lower_top(Range& range) {
   unpoison(keep, bytes);  // no longer ours to mark until it is made accessible again
   madvise(keep, bytes, MADV_HUGEPAGE);
   range.accessible = keep;
+  range.unused = std::min(range.unused, keep);  // mapped anew
 }
 
 std::size_t ArenaPages::bytes_accessible() const {

@@ -16,27 +16,29 @@ struct Span {
 class ArenaPages {
  public:
   /// `bytes` (a multiple of 64) of accessible memory, from a hole left by give_back() or from fresh pages; null when the
-  /// system refuses.
-  char* carve(std::size_t bytes);
+  /// system refuses. `is_zero`: nobody has ever written there, and the system gives pages out as zeros.
+  char* carve(std::size_t bytes, bool& is_zero);
   /// Takes spans that carve() gave out, in any order, and returns their pages to the system. Changes nothing when it throws.
   void give_back(std::vector<Span> spans);
 
   std::size_t bytes_accessible() const;
 
  private:
-  // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved.
+  // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved. Nobody has
+  // written to [unused, end).
   struct Range {
     char* mapping;  // what mmap returned
     char* begin;    // the first 2 MiB boundary in it
     char* first;    // where the first block starts: not on that boundary, see stride_of_class
     char* top;
+    char* unused;
     char* accessible;
     char* end;
     std::size_t room() const { return static_cast<std::size_t>(end - top); }
   };
 
   char* carve_hole(std::size_t bytes);
-  char* carve_range(Range& range, std::size_t bytes);
+  char* carve_range(Range& range, std::size_t bytes, bool& is_zero);
   bool reserve(std::size_t bytes);
   bool try_reserve(std::size_t bytes);
   static bool unmap(const Range& range);

@@ -23,7 +23,11 @@ std::ostream& operator<<(std::ostream& out, DType dtype) { return out << name_of
 
 class Buffer {
  public:
-  explicit Buffer(std::size_t bytes) : memory_(arena_take(bytes)), bytes_(bytes), scope_(current_arena_scope()) {
+  enum class Holds : unsigned char { anything, zeros };
+  Buffer(std::size_t bytes, Holds holds)
+      : memory_(holds == Holds::zeros ? arena_take_zeroed(bytes) : arena_take(bytes)),
+        bytes_(bytes),
+        scope_(current_arena_scope()) {
     if (scope_) scope_->bytes_alive += bytes_;
   }
   Buffer(const Buffer&) = delete;
@@ -56,6 +60,13 @@ void require_elements(const char* where, bool defined) {
           "no backward has reached since it was made or clear_grad() was called (of a computed Var only after retain_grad())");
 }
 
+std::size_t bytes_of(const Shape& shape, DType dtype) {
+  const auto bytes = checked_mul(shape.elements(), size_of(dtype));
+  require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " needs ",
+          Bytes{static_cast<double>(shape.elements()) * static_cast<double>(size_of(dtype))}, " and does not fit in memory");
+  return *bytes;
+}
+
 template <class T>
 Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
   require(count == shape.elements(), "Tensor: ", count, " values given for shape ", shape, ", which has ", shape.elements());
@@ -67,15 +78,14 @@ Tensor copy_of(const Shape& shape, const T* values, std::size_t count) {
 }  // namespace
 
 Tensor::Tensor(const Shape& shape, DType dtype) : shape_(shape), dtype_(dtype) {
-  const auto bytes = checked_mul(shape.elements(), size_of(dtype));
-  require(bytes.has_value(), "Tensor: ", shape, " of ", dtype, " needs ",
-          Bytes{static_cast<double>(shape.elements()) * static_cast<double>(size_of(dtype))}, " and does not fit in memory");
-  buffer_ = std::make_shared<Buffer>(*bytes);
+  buffer_ = std::make_shared<Buffer>(bytes_of(shape, dtype), Buffer::Holds::anything);
 }
 
 Tensor Tensor::zeros(const Shape& shape, DType dtype) {
-  Tensor out(shape, dtype);
-  std::memset(out.buffer_->memory(), 0, shape.elements() * size_of(dtype));
+  Tensor out;
+  out.shape_ = shape;
+  out.dtype_ = dtype;
+  out.buffer_ = std::make_shared<Buffer>(bytes_of(shape, dtype), Buffer::Holds::zeros);
   return out;
 }
 

@@ -188,7 +188,8 @@ TEST(Arena, TrimGivesFreeMemoryBackAndKeepsWhatIsInUse) {
 
 TEST(ArenaPages, ARangeInWhichNothingIsLeftIsUnmappedWithoutMarks) {
   ArenaPages pages;
-  char* block = pages.carve(4096);
+  bool is_zero = false;
+  char* block = pages.carve(4096, is_zero);
   ASSERT_NE(block, nullptr);
   EXPECT_GT(pages.bytes_accessible(), 0u);
   pages.give_back({{block, block + 4096}});
@@ -196,6 +197,49 @@ TEST(ArenaPages, ARangeInWhichNothingIsLeftIsUnmappedWithoutMarks) {
 #ifdef ADDNORM_ASAN
   EXPECT_FALSE(__asan_address_is_poisoned(block)) << "whoever maps this address next must not inherit our marks";
 #endif
+}
+
+TEST(ArenaPages, SayThatMemoryIsZeroOnlyWhereNobodyWrote) {
+  ArenaPages pages;
+  bool is_zero = false;
+  const auto carve = [&](std::size_t bytes) {
+    char* block = pages.carve(bytes, is_zero);
+    unpoison(block, bytes);
+    if (is_zero) {
+      EXPECT_EQ(std::count(block, block + bytes, '\0'), static_cast<std::ptrdiff_t>(bytes));
+    }
+    std::memset(block, 1, bytes);
+    return Span{block, block + bytes};
+  };
+  const Span first = carve(4096), second = carve(8192);
+  EXPECT_TRUE(is_zero);
+  pages.give_back({second});  // the top sinks, and what was written stays
+  carve(4096);
+  EXPECT_FALSE(is_zero);
+  carve(8192);  // half of it was written to
+  EXPECT_FALSE(is_zero);
+  const Span large = carve(std::size_t{32} << 20);
+  EXPECT_TRUE(is_zero);
+  pages.give_back({large});  // whole huge pages of it are mapped anew
+  carve(std::size_t{4} << 20);
+  EXPECT_FALSE(is_zero) << "it begins in a page that was written to";
+  carve(4096);
+  EXPECT_TRUE(is_zero);
+  pages.give_back({first});
+  carve(4096);
+  EXPECT_FALSE(is_zero) << "a hole";
+}
+
+TEST(Arena, ZeroedMemoryIsZeroWhereverItComesFrom) {
+  for (const std::size_t bytes : {std::size_t{100}, std::size_t{5000}, std::size_t{3} << 20}) {
+    for (int turn = 0; turn < 3; ++turn) {
+      auto* memory = static_cast<char*>(arena_take_zeroed(bytes));
+      EXPECT_EQ(std::count(memory, memory + bytes, '\0'), static_cast<std::ptrdiff_t>(bytes));
+      std::memset(memory, 7, bytes);
+      arena_give_back(memory, bytes);
+      if (turn == 1) arena_trim();
+    }
+  }
 }
 
 TEST(Arena, IsSafeToUseFromManyThreads) {

@@ -1,7 +1,5 @@
 #include "kernels/gemm/packed.h"
 
-#include <hwy/cache_control.h>
-
 #include <algorithm>
 
 #include "addnorm/core/parallel.h"
@@ -25,32 +23,32 @@ constexpr size_t kPanelLanes = hn::MaxLanes(PanelTag());
 constexpr size_t kPanelVectors = kPanelColumns / kPanelLanes;
 /// Rows of A that meet a panel at once: 12 vectors of sums, of the 16 registers of AVX2 and SSE.
 constexpr size_t kTileRows = kPanelVectors > 12 ? 1 : 12 / kPanelVectors;
-/// So far ahead of its use a row of a panel is asked for when it is first read: 8 KiB.
-constexpr size_t kAhead = 128 * kPanelColumns;
-
-/// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first.
-template <size_t R, bool kFetch>
-HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth, bool add,
-                              float* HWY_RESTRICT c, size_t ldc) {
+/// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first. Meanwhile every `pause` steps
+/// another line of `next` is asked for, for the second cache.
+template <size_t R>
+HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth,
+                              const float* next, size_t pause, bool add, float* HWY_RESTRICT c, size_t ldc) {
   const PanelTag d;
   PanelVec sum[R][kPanelVectors];
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::Zero(d);
-  for (size_t p = 0; p < depth; ++p) {
-    if constexpr (kFetch) hwy::Prefetch(panel + kAhead);
-    PanelVec b[kPanelVectors];
+  for (size_t p = 0; p < depth; next += kPanelColumns) {
+    __builtin_prefetch(next, 0, 2);
+    for (const size_t end = HWY_MIN(p + pause, depth); p < end; ++p) {
+      PanelVec b[kPanelVectors];
 #pragma GCC unroll 16
-    for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
+      for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
 #pragma GCC unroll 12
-    for (size_t r = 0; r < R; ++r) {
-      const PanelVec factor = hn::Set(d, a[r * lda]);
+      for (size_t r = 0; r < R; ++r) {
+        const PanelVec factor = hn::Set(d, a[r * lda]);
 #pragma GCC unroll 16
-      for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+        for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+      }
+      ++a;
+      panel += kPanelColumns;
     }
-    ++a;
-    panel += kPanelColumns;
   }
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
@@ -62,25 +60,23 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const flo
 }
 
 /// The same for 1 to R rows.
-template <size_t R, bool kFetch>
-HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, bool add, float* c,
-                              size_t ldc) {
+template <size_t R>
+HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const float* next,
+                              size_t pause, bool add, float* c, size_t ldc) {
   if constexpr (R > 1)
-    if (rows < R) return multiply_rows<R - 1, kFetch>(rows, a, lda, panel, depth, add, c, ldc);
-  multiply_tile<R, kFetch>(a, lda, panel, depth, add, c, ldc);
+    if (rows < R) return multiply_rows<R - 1>(rows, a, lda, panel, depth, next, pause, add, c, ldc);
+  multiply_tile<R>(a, lda, panel, depth, next, pause, add, c, ldc);
 }
 
 /// `rows` rows of A meet one panel, in tiles of nearly equal height: a last tile of one or two rows would leave the arithmetic
-/// units waiting. The first tile fetches the panel, the others find it in the first cache.
-void multiply_panel_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, bool add, float* c,
-                         size_t ldc) {
+/// units waiting. Each tile fetches its share of the panel that comes `next`, so that memory is asked evenly.
+void multiply_panel_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const float* next, bool add,
+                         float* c, size_t ldc) {
   const size_t tiles = (rows + kTileRows - 1) / kTileRows;
+  const size_t share = (depth + tiles - 1) / tiles;
   for (size_t tile = 0; tile < tiles; ++tile) {
     const size_t here = rows / tiles + (tile < rows % tiles ? 1 : 0);
-    if (tile == 0)
-      multiply_rows<kTileRows, true>(here, a, lda, panel, depth, add, c, ldc);
-    else
-      multiply_rows<kTileRows, false>(here, a, lda, panel, depth, add, c, ldc);
+    multiply_rows<kTileRows>(here, a, lda, panel, depth, next + tile * share * kPanelColumns, tiles, add, c, ldc);
     a += here * lda;
     c += here * ldc;
   }
@@ -122,9 +118,12 @@ void finish_panel(const PackedGemm& g, std::size_t i, std::size_t rows, std::siz
 /// The last panel, which ends beyond the last column of C: its sums are gathered elsewhere, and copied.
 void compute_edge(const PackedGemm& g, std::size_t i, std::size_t rows, std::size_t column, std::size_t depth) {
   float sums[kBlockRows * kPanelColumns];
-  for (std::size_t p = 0; p == 0 || p < g.k; p += depth) HWY_DYNAMIC_DISPATCH(multiply_panel_rows)
-  (rows, g.a + i * g.lda + p, g.lda, g.packed + column * g.k + p * kPanelColumns, std::min(depth, g.k - p), p > 0, sums,
-   kPanelColumns);
+  for (std::size_t p = 0; p == 0 || p < g.k; p += depth) {
+    const float* w = g.packed + column * g.k + p * kPanelColumns;
+    const std::size_t here = std::min(depth, g.k - p);
+    HWY_DYNAMIC_DISPATCH(multiply_panel_rows)
+    (rows, g.a + i * g.lda + p, g.lda, w, here, w + here * kPanelColumns, p > 0, sums, kPanelColumns);
+  }
   finish_panel(g, i, rows, column, g.n - column, sums, kPanelColumns);
 }
 
@@ -139,7 +138,8 @@ void compute_block(const PackedGemm& g, std::size_t i, std::size_t rows, std::si
       const float* w = g.packed + column * g.k + p * kPanelColumns;
       if (column + kPanelColumns <= g.n) {
         float* c = g.c + i * g.ldc + column;
-        HWY_DYNAMIC_DISPATCH(multiply_panel_rows)(rows, a, g.lda, w, here, p > 0, c, g.ldc);
+        const float* next = w + kPanelColumns * g.k;  // beyond the last nothing is read, only asked for
+        HWY_DYNAMIC_DISPATCH(multiply_panel_rows)(rows, a, g.lda, w, here, next, p > 0, c, g.ldc);
         if (p + here == g.k && has_epilogue) finish_panel(g, i, rows, column, kPanelColumns, c, g.ldc);
       } else if (p == 0) {
         compute_edge(g, i, rows, column, depth);
