@@ -1,8 +1,8 @@
 #include "tensor/safetensors_header.h"
 
 #include <algorithm>
-#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "addnorm/core/checked.h"
 #include "addnorm/core/error.h"
@@ -29,11 +29,11 @@ std::string without_own_checksum(std::string header) {
   return header;
 }
 
-Header::Header(std::string_view json, std::uint64_t data_bytes, std::string where) : table_(parse_table(json, std::move(where))) {
-  // Order of the data; tensors of no bytes stay in the order of the header.
-  std::ranges::sort(table_.entries, {}, [](const Entry& e) { return std::tuple(e.begin, e.end, e.name.begin); });
-  index_names();
-  sort_metadata();
+Header::Header(Table table, std::uint64_t data_bytes) : table_(std::move(table)) {
+  // Order of the data; tensors of no bytes stay in the order of the header. Most files have it.
+  const auto place = [](const Entry& e) { return std::tuple(e.begin, e.end, e.name.begin); };
+  if (!std::ranges::is_sorted(table_.entries, {}, place)) std::ranges::sort(table_.entries, {}, place);
+  sort_names();
   for (std::size_t i = 0; i < size(); ++i) check_sizes(i);
   check_coverage(data_bytes);
 }
@@ -76,34 +76,18 @@ void Header::check_coverage(std::uint64_t data_bytes) const {
                            data_bytes - covered, " bytes belong to no tensor"));
 }
 
-void Header::index_names() {
-  by_name_.resize(size());
-  std::iota(by_name_.begin(), by_name_.end(), std::uint32_t{0});
-  std::ranges::sort(by_name_, {}, [&](std::uint32_t i) { return name(i); });
-  const auto twice = std::ranges::adjacent_find(by_name_, {}, [&](std::uint32_t i) { return name(i); });
-  if (twice != by_name_.end())
+void Header::sort_names() {
+  if (const auto twice = by_name_.sort(size(), name_of()))
     throw DataError(concat(table_.where, "tensor ", in_quotes(name(*twice)), " is in the header twice"));
+  if (const auto twice = by_key_.sort(metadata_size(), key_of()))
+    throw DataError(concat(table_.where, "__metadata__ has the key ", in_quotes(key_of()(*twice)), " twice"));
 }
 
-void Header::sort_metadata() {
-  const auto key = [&](const MetadataItem& item) { return table_.view(item.key); };
-  std::ranges::sort(table_.metadata, {}, key);
-  const auto twice = std::ranges::adjacent_find(table_.metadata, {}, key);
-  if (twice != table_.metadata.end())
-    throw DataError(concat(table_.where, "__metadata__ has the key ", in_quotes(key(*twice)), " twice"));
-}
-
-std::optional<std::size_t> Header::find(std::string_view wanted) const {
-  const auto found = std::ranges::lower_bound(by_name_, wanted, {}, [&](std::uint32_t i) { return name(i); });
-  if (found == by_name_.end() || name(*found) != wanted) return std::nullopt;
-  return *found;
-}
+std::optional<std::size_t> Header::find(std::string_view wanted) const { return by_name_.find(wanted, name_of()); }
 
 std::optional<std::string_view> Header::find_metadata(std::string_view wanted) const {
-  const auto key = [&](const MetadataItem& item) { return table_.view(item.key); };
-  const auto found = std::ranges::lower_bound(table_.metadata, wanted, {}, key);
-  if (found == table_.metadata.end() || key(*found) != wanted) return std::nullopt;
-  return table_.view(found->value());
+  const auto found = by_key_.find(wanted, key_of());
+  return found ? std::optional(table_.view(table_.metadata[*found].value())) : std::nullopt;
 }
 
 }  // namespace addnorm::safetensors

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "addnorm/core/shape.h"
+#include "tensor/safetensors_names.h"
 
 namespace addnorm::safetensors {
 
@@ -84,9 +85,9 @@ Table parse_table(std::string_view json, std::string where);
 
 class Header {
  public:
-  /// Parses and checks: every tensor's bytes match its shape and type, and together they cover exactly the `data_bytes`
-  /// bytes after the header, without hole or overlap. Throws DataError.
-  Header(std::string_view json, std::uint64_t data_bytes, std::string where);
+  /// Checks: every tensor's bytes match its shape and type, and together they cover exactly the `data_bytes` bytes after the
+  /// header, without hole or overlap; no name is given twice. Throws DataError.
+  Header(Table table, std::uint64_t data_bytes);
 
   std::size_t size() const { return table_.entries.size(); }
   /// Tensor i in the order of the data.
@@ -96,18 +97,24 @@ class Header {
   std::optional<std::size_t> find(std::string_view name) const;
 
   std::size_t metadata_size() const { return table_.metadata.size(); }
-  std::string_view metadata_key(std::size_t i) const { return table_.view(table_.metadata[i].key); }  ///< sorted
-  std::string_view metadata_value(std::size_t i) const { return table_.view(table_.metadata[i].value()); }
+  /// Item i in the order of the keys.
+  std::string_view metadata_key(std::size_t i) const { return table_.view(table_.metadata[by_key_[i]].key); }
+  std::string_view metadata_value(std::size_t i) const { return table_.view(table_.metadata[by_key_[i]].value()); }
   std::optional<std::string_view> find_metadata(std::string_view key) const;
 
  private:
   void check_sizes(std::size_t i) const;
   void check_coverage(std::uint64_t data_bytes) const;
-  void index_names();
-  void sort_metadata();
+  void sort_names();
+  auto name_of() const {
+    return [this](std::uint32_t i) { return name(i); };
+  }
+  auto key_of() const {
+    return [this](std::uint32_t i) { return table_.view(table_.metadata[i].key); };
+  }
 
   Table table_;
-  std::vector<std::uint32_t> by_name_;  // indices of entries, sorted by name
+  NameOrder by_name_, by_key_;  // of entries, of metadata
 };
 
 }  // namespace addnorm::safetensors

@@ -72,10 +72,11 @@ std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
   return length;
 }
 
-safetensors::Header read_header(const InputFile& file, std::uint64_t length, const std::string& where) {
-  std::string json(length, '\0');
-  file.read(kLengthBytes, json.data(), json.size());
-  return safetensors::Header(json, file.size() - kLengthBytes - length, where);
+/// The text is let go before its contents are sorted and checked.
+safetensors::Table read_table(const InputFile& file, std::uint64_t length, const std::string& where) {
+  const auto json = std::make_unique_for_overwrite<char[]>(length);
+  file.read(kLengthBytes, json.get(), length);
+  return safetensors::parse_table({json.get(), length}, where);
 }
 
 constexpr std::string_view kFloats[] = {"F32", "F64", "F16", "BF16"};
@@ -113,7 +114,10 @@ ValueCounts counts_of(std::span<const T> values) {
 
 struct SafetensorsReader::Impl {
   explicit Impl(const std::filesystem::path& path)
-      : file(path), where(path.native() + ": "), length(header_bytes(file, where)), header(read_header(file, length, where)) {}
+      : file(path),
+        where(path.native() + ": "),
+        length(header_bytes(file, where)),
+        header(read_table(file, length, where), file.size() - kLengthBytes - length) {}
 
   std::size_t index_of(std::string_view name) const;
   std::string_view type(std::size_t i) const { return safetensors::kElementTypes[header.entry(i).type].name; }

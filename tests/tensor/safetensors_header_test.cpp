@@ -111,6 +111,18 @@ TEST_F(Safetensors, S24_RejectsWhatIsAlmostJson) {
   EXPECT_TRUE(accepts(framed(" \t\r\n " + good, "abcd"), 1));
 }
 
+TEST_F(Safetensors, S24_SaysAtWhichByteTheHeaderIsNoJsonAndWhatIsExpectedThere) {
+  const std::string where = "the header is not JSON at its byte ";
+  EXPECT_TRUE(rejects(framed("{"), {where + "1: the name of a field is expected", "the text ends"}));
+  EXPECT_TRUE(rejects(framed("{\"a\" 1}"), {where + "5: ':' is expected"}));
+  EXPECT_TRUE(rejects(framed("{\"a\":?}"), {where + "5: a value is expected"}));
+  EXPECT_TRUE(rejects(framed("{\"a\\x\":1}"), {where + "4: after \\"}));
+  EXPECT_TRUE(rejects(framed("{\"a\xff\":1}"), {where + "3: the bytes are not UTF-8"}));
+  EXPECT_TRUE(rejects(framed(R"({"a":{"shape":[01]}})"), {where + "16: ',' or ']' is expected"}));
+  EXPECT_TRUE(rejects(framed("{} x"), {where + "3: nothing more is expected"}));
+  EXPECT_TRUE(rejects(framed(std::string("{}\0", 3)), {where + "2: a NUL byte"}));
+}
+
 TEST_F(Safetensors, S25_AcceptsNoTensorsOverNoDataOnly) {
   EXPECT_TRUE(accepts(framed("{}"), 0));
   EXPECT_TRUE(rejects(framed("{}", "x"), {"1 bytes belong to no tensor"}));
