@@ -5,13 +5,14 @@
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/classifier.h"
+#include "tensor/arena_borrow.h"
 
 namespace addnorm {
 namespace {
 
 /// So many tokens go through the encoder at once, unless one text has more: enough for products to run at full speed, and what
 /// lies between two layers stays in the last cache. Vectors of packed models do not depend on it.
-constexpr std::size_t kTokensAtOnce = 512;
+constexpr std::size_t kTokensAtOnce = 384;
 
 void normalize_row(std::span<float> row) {
   double squares = 0;
@@ -54,6 +55,7 @@ struct JoinedTexts {
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options) {
   check(tokens, encoder.config().seq_len, "sentence_vectors");
   const NoGrad no_grad;
+  const BorrowLargerBlocks borrow;  // the last texts are fewer, and take what those before them had
   const JoinedTexts texts(tokens);
   const std::size_t width = encoder.config().d_model;
   Tensor y({tokens.batch, width});
