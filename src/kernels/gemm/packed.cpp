@@ -23,33 +23,50 @@ constexpr size_t kPanelLanes = hn::MaxLanes(PanelTag());
 constexpr size_t kPanelVectors = kPanelColumns / kPanelLanes;
 /// Rows of A that meet a panel at once: 12 vectors of sums, of the 16 registers of AVX2 and SSE.
 constexpr size_t kTileRows = kPanelVectors > 12 ? 1 : 12 / kPanelVectors;
-/// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first. Meanwhile every `pause` steps
-/// another line of `next` is asked for, for the second cache.
+constexpr size_t kUnrolled = 8;  // steps along k: hardly anything but products is left in the loop
+/// Lines of the panel that comes next, which a tile asks for while it works: `count` of them, `at_once` every kUnrolled steps.
+struct Ahead {
+  const float* line;
+  size_t count, at_once;
+
+  HWY_INLINE void fetch() {
+    for (size_t i = 0; i < at_once && count > 0; ++i, --count, line += kPanelColumns) __builtin_prefetch(line, 0, 2);
+  }
+};
+
+/// sum [R, 16] += a [R, 1] panel [1, 16].
 template <size_t R>
-HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth,
-                              const float* next, size_t pause, bool add, float* HWY_RESTRICT c, size_t ldc) {
+HWY_INLINE void multiply_step(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel,
+                              PanelVec (&sum)[R][kPanelVectors]) {
+  const PanelTag d;
+  PanelVec b[kPanelVectors];
+#pragma GCC unroll 16
+  for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
+#pragma GCC unroll 12
+  for (size_t r = 0; r < R; ++r) {
+    const PanelVec factor = hn::Set(d, a[r * lda]);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
+  }
+}
+
+/// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first.
+template <size_t R>
+HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth, Ahead ahead,
+                              bool add, float* HWY_RESTRICT c, size_t ldc) {
   const PanelTag d;
   PanelVec sum[R][kPanelVectors];
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::Zero(d);
-  for (size_t p = 0; p < depth; next += kPanelColumns) {
-    __builtin_prefetch(next, 0, 2);
-    for (const size_t end = HWY_MIN(p + pause, depth); p < end; ++p) {
-      PanelVec b[kPanelVectors];
-#pragma GCC unroll 16
-      for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
-#pragma GCC unroll 12
-      for (size_t r = 0; r < R; ++r) {
-        const PanelVec factor = hn::Set(d, a[r * lda]);
-#pragma GCC unroll 16
-        for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
-      }
-      ++a;
-      panel += kPanelColumns;
-    }
+  size_t p = 0;
+  for (; p + kUnrolled <= depth; p += kUnrolled) {
+    ahead.fetch();
+#pragma GCC unroll 8
+    for (size_t i = 0; i < kUnrolled; ++i) multiply_step<R>(a + p + i, lda, panel + (p + i) * kPanelColumns, sum);
   }
+  for (; p < depth; ++p) multiply_step<R>(a + p, lda, panel + p * kPanelColumns, sum);
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
 #pragma GCC unroll 16
@@ -61,11 +78,11 @@ HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const flo
 
 /// The same for 1 to R rows.
 template <size_t R>
-HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const float* next,
-                              size_t pause, bool add, float* c, size_t ldc) {
+HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const Ahead& ahead,
+                              bool add, float* c, size_t ldc) {
   if constexpr (R > 1)
-    if (rows < R) return multiply_rows<R - 1>(rows, a, lda, panel, depth, next, pause, add, c, ldc);
-  multiply_tile<R>(a, lda, panel, depth, next, pause, add, c, ldc);
+    if (rows < R) return multiply_rows<R - 1>(rows, a, lda, panel, depth, ahead, add, c, ldc);
+  multiply_tile<R>(a, lda, panel, depth, ahead, add, c, ldc);
 }
 
 /// `rows` rows of A meet one panel, in tiles of nearly equal height: a last tile of one or two rows would leave the arithmetic
@@ -73,10 +90,10 @@ HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const flo
 void multiply_panel_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const float* next, bool add,
                          float* c, size_t ldc) {
   const size_t tiles = (rows + kTileRows - 1) / kTileRows;
-  const size_t share = (depth + tiles - 1) / tiles;
+  const size_t share = (depth + tiles - 1) / tiles, at_once = (kUnrolled + tiles - 1) / tiles;
   for (size_t tile = 0; tile < tiles; ++tile) {
     const size_t here = rows / tiles + (tile < rows % tiles ? 1 : 0);
-    multiply_rows<kTileRows>(here, a, lda, panel, depth, next + tile * share * kPanelColumns, tiles, add, c, ldc);
+    multiply_rows<kTileRows>(here, a, lda, panel, depth, {next + tile * share * kPanelColumns, share, at_once}, add, c, ldc);
     a += here * lda;
     c += here * ldc;
   }
