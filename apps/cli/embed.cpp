@@ -2,9 +2,11 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <iomanip>
 #include <iostream>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -37,22 +39,30 @@ class Embedder {
  public:
   explicit Embedder(const std::string& folder) : run_(load_run(folder, "", std::cerr)) {
     encoder_ = dynamic_cast<const Encoder*>(run_.model.get());
-    require(encoder_ != nullptr, folder, " holds a model of kind ", name_of(run_.model->config().model),
-            "; vectors of texts come from an encoder");
-    require(run_.tokenizer != nullptr, folder, " has no tokenizer.json that says how text becomes the model's tokens; put it ",
-            "beside model.safetensors");
+    if (encoder_ == nullptr)
+      throw DataError(concat(folder, " holds a model of kind ", name_of(run_.model->config().model),
+                             "; vectors of texts come from an encoder"));
+    if (run_.tokenizer == nullptr)
+      throw DataError(concat(folder, " has no tokenizer.json that says how text becomes the model's tokens; put it ",
+                             "beside model.safetensors"));
     if (!run_.sentence) std::cerr << "the folder does not say how the vectors of tokens become one: their mean is taken\n";
     options_ = run_.sentence.value_or(SentenceOptions{});
     frame_ = run_.tokenizer->frame();
     pack_weights(*run_.model);
   }
 
-  Tensor operator()(std::span<const std::string> texts) {
+  /// `told`: how messages call texts, by number from 1 on.
+  Tensor operator()(std::span<const std::string> texts, const std::string& told) {
     std::vector<std::int32_t> ids;
     Tokens tokens{.ids = {}, .batch = texts.size(), .joined = true};
     for (const std::string& text : texts) {
       const std::size_t before = ids.size();
-      add(text, ids);
+      ++seen_;
+      try {
+        add(text, ids);
+      } catch (const Error& error) {
+        throw DataError(concat(told, seen_, ": ", error.what()));
+      }
       tokens.lengths.push_back(ids.size() - before);
     }
     tokens.ids = ids;
@@ -81,7 +91,7 @@ class Embedder {
   const Encoder* encoder_ = nullptr;
   SentenceOptions options_;
   TextFrame frame_;
-  std::size_t cut_ = 0;
+  std::size_t cut_ = 0, seen_ = 0;
 };
 
 /// The fewest digits that give the same float.
@@ -139,10 +149,10 @@ Json similarities_json(const Tensor& cosines) {
 /// The texts of the command line, or a file's lines, some at a time.
 class TextSource {
  public:
-  explicit TextSource(const EmbedChoices& o) : given_(o.texts), from_file_(!o.file.empty()) {
+  explicit TextSource(const EmbedChoices& o) : name_(o.file), given_(o.texts), from_file_(!o.file.empty()) {
     if (!from_file_ || o.file == "-") return;
     file_.open(o.file);
-    if (!file_) throw DataError(concat("--text ", o.file, ": cannot be read"));
+    refuse_unless(file_ && !std::filesystem::is_directory(o.file), o.file);
   }
   std::vector<std::string> next() {
     if (!from_file_) return std::exchange(given_, {});
@@ -152,10 +162,16 @@ class TextSource {
       if (!line.empty() && line.back() == '\r') line.pop_back();
       some.push_back(std::move(line));
     }
+    refuse_unless(!in.bad(), name_);
     return some;
   }
 
  private:
+  static void refuse_unless(bool good, const std::string& name) {
+    if (!good) throw DataError(concat("--text ", name, ": cannot be read"));
+  }
+
+  std::string name_;
   std::vector<std::string> given_;
   bool from_file_;
   std::ifstream file_;
@@ -168,6 +184,10 @@ void check(const EmbedChoices& o) {
           " 'a text' 'another', or --text FILE with one on each line");
 }
 
+void check_similar(std::size_t texts) {
+  require(texts <= kMostSimilar, "--similar compares every text with every other, at most ", kMostSimilar, " of them");
+}
+
 int run_embed(const EmbedChoices& o) {
   check(o);
   const SignalWatch signals;  // before any other thread
@@ -175,18 +195,19 @@ int run_embed(const EmbedChoices& o) {
   TextSource source(o);
   Embedder embedder(o.folder);
   if (o.file == "-") tell_if_waiting(std::cerr);
-  VectorOutput output(o, embedder.width());
+  std::optional<VectorOutput> output;  // begins with the first vectors: what is refused before leaves nothing behind
   std::vector<std::string> all;
   std::vector<float> kept;
   for (auto texts = source.next(); !texts.empty() && SignalWatch::caught() == 0 && std::cout.good(); texts = source.next()) {
-    const Tensor vectors = embedder(texts);
+    if (o.similar) check_similar(all.size() + texts.size());
+    const Tensor vectors = embedder(texts, o.file.empty() ? "text " : concat("--text ", o.file, ", line "));
     const auto values = vectors.values<float>();
+    if (!output) output.emplace(o, embedder.width());
     for (std::size_t i = 0; (o.json || !o.similar) && i < texts.size(); ++i)
-      output.add(values.subspan(i * embedder.width(), embedder.width()));
+      output->add(values.subspan(i * embedder.width(), embedder.width()));
     if (!o.similar) continue;
     all.insert(all.end(), texts.begin(), texts.end());
     kept.insert(kept.end(), values.begin(), values.end());
-    require(all.size() <= kMostSimilar, "--similar compares every text with every other, at most ", kMostSimilar, " of them");
   }
   if (SignalWatch::caught() != 0) return SignalWatch::exit_code();
   Json similarities;
@@ -195,7 +216,8 @@ int run_embed(const EmbedChoices& o) {
     if (!o.json) print_similarities(all, cosines);
     similarities = similarities_json(cosines);
   }
-  output.finish(o.similar ? &similarities : nullptr);
+  if (!output) output.emplace(o, embedder.width());
+  output->finish(o.similar ? &similarities : nullptr);
   if (embedder.cut() > 0)
     std::cerr << "note: " << counted(embedder.cut(), "text") << " cut to " << embedder.most()
               << " tokens, the most this model takes\n";

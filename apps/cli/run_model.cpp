@@ -10,6 +10,7 @@
 #include "addnorm/core/parallel.h"
 #include "addnorm/train/run_folder.h"
 #include "addnorm/train/weights.h"
+#include "core/file.h"
 #include "core/json.h"
 
 namespace addnorm::cli {
@@ -36,12 +37,12 @@ fs::path tokenizer_beside(const fs::path& folder, const fs::path& weights) {
     if (fs::exists(folder / name)) return folder / name;
   if (weights.extension() != ".bin") return {};
   fs::path found;
-  for (const auto& entry : fs::directory_iterator(folder))  // llama2.c: tok512.bin beside stories260K.bin
-    if (entry.path().extension() == ".bin" && entry.path().filename() != weights.filename()) {
+  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{}))  // llama2.c: tok512.bin of stories260K.bin
+    if (entry.extension() == ".bin" && entry.filename() != weights.filename()) {
       if (!found.empty())
-        throw DataError(concat(folder.string(), ": ", found.filename().string(), " and ", entry.path().filename().string(),
+        throw DataError(concat(folder.string(), ": ", found.filename().string(), " and ", entry.filename().string(),
                                " may both be the tokenizer; call it tokenizer.bin"));
-      found = entry.path();
+      found = folder / entry.filename();
     }
   return found;
 }
@@ -57,18 +58,17 @@ void take_tokenizer(RunModel& run, const fs::path& path) {
                            vocab, "; do they belong together?"));
 }
 
-RunModel imported_run(const fs::path& path) {
+RunModel imported_run(const fs::path& path, std::ostream& notes) {
   ImportedModel imported = import_model(path);
   RunModel found;
   const fs::path weights = imported.weights;
-  found.folder = weights.parent_path();
+  found.folder = weights.has_parent_path() ? weights.parent_path() : fs::path(".");
   found.model = std::move(imported.model);
   found.extra = "{}";
   found.family = std::move(imported.family);
-  found.import_notes = std::move(imported.notes);
   found.sentence = imported.sentence;
-  found.layout = imported.layout;
   take_tokenizer(found, tokenizer_beside(found.folder, weights));
+  for (const std::string& note : imported.notes) notes << "note: " << note << '\n';
   return found;
 }
 
@@ -81,7 +81,7 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   if (!fs::exists(run)) fail(" is not there; name the folder of a run, such as runs/NAME, or of a model");
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
-  if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run);
+  if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes);
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
   if (!fs::exists(found.folder / "model.safetensors"))

@@ -23,9 +23,7 @@ struct RunModel {
   bool answers = false;                        ///< a language model of pairs: source, begin token, target, end token
   // Of a checkpoint of others only.
   std::string family{};  ///< as in ImportedModel; empty: a model of ours
-  std::vector<std::string> import_notes{};
   std::optional<SentenceOptions> sentence{};
-  std::shared_ptr<const ImportLayout> layout{};
 };
 
 /// What --threads asks for; 0: what OMP_NUM_THREADS says, or else the machine or its container grants.

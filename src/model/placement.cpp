@@ -235,6 +235,14 @@ std::string name_of(const PlacementTrial& trial) {
   return trial.arrangement + (trial.end == End::bare ? " without a norm at the end" : " with a plain norm at the end");
 }
 
-PlacementFinding detect_placement(Model& model, const PlacementSample& sample) { return Detective(model, sample).found(); }
+PlacementFinding detect_placement(Model& model, const PlacementSample& sample) {
+  constexpr const char* kWhere = "detect_placement";
+  for (const Tokens* tokens : {&sample.tokens, &sample.target}) {
+    if (tokens->ids.empty()) continue;
+    require(!tokens->joined, kWhere, ": the sample's texts are joined; give them as padded rows");
+    check(*tokens, model.config().seq_len, kWhere);
+  }
+  return Detective(model, sample).found();
+}
 
 }  // namespace addnorm

@@ -73,8 +73,8 @@ Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const Sent
 }
 
 Tensor cosine_similarities(const Tensor& vectors) {
-  require(vectors.defined() && vectors.shape().rank() == 2, "cosine_similarities: vectors are ",
-          vectors.defined() ? vectors.shape().text() : "undefined", "; [n, width] is needed");
+  require(vectors.defined() && vectors.shape().rank() == 2 && vectors.dtype() == DType::f32, "cosine_similarities: vectors are ",
+          vectors.defined() ? vectors.shape().text() : "undefined", "; float32 [n, width] is needed");
   const std::size_t count = vectors.shape()[0], width = vectors.shape()[1];
   const auto dot = [&](std::size_t i, std::size_t j) {
     const float *a = vectors.data<float>() + i * width, *b = vectors.data<float>() + j * width;
@@ -82,10 +82,12 @@ Tensor cosine_similarities(const Tensor& vectors) {
     for (std::size_t c = 0; c < width; ++c) sum += static_cast<double>(a[c]) * static_cast<double>(b[c]);
     return sum;
   };
+  std::vector<double> squares(count);
+  for (std::size_t i = 0; i < count; ++i) squares[i] = dot(i, i);
   Tensor cosines({count, count});
   for (std::size_t i = 0; i < count; ++i)
     for (std::size_t j = 0; j < count; ++j) {
-      const double lengths = std::sqrt(dot(i, i) * dot(j, j));
+      const double lengths = std::sqrt(squares[i] * squares[j]);
       cosines.data<float>()[i * count + j] = lengths == 0 ? 0.0f : static_cast<float>(dot(i, j) / lengths);
     }
   return cosines;

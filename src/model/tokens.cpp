@@ -33,6 +33,8 @@ void check(const Tokens& tokens, std::size_t most, const char* where) {
           "; cut them, or make the model with a larger seq_len");
   require(tokens.lengths.empty() || tokens.lengths.size() == tokens.batch, where, ": ", tokens.lengths.size(), " lengths for ",
           tokens.batch, " sequences; give one for each, or none");
+  require(tokens.types.empty() || tokens.types.size() == tokens.ids.size(), where, ": ", tokens.types.size(), " token types for ",
+          tokens.ids.size(), " tokens; give one for each, or none");
   for (std::size_t b = 0; b < tokens.lengths.size(); ++b)
     require(tokens.lengths[b] >= 1 && tokens.lengths[b] <= tokens.tokens(), where, ": length of sequence ", b, " is ",
             tokens.lengths[b], "; it must be 1 ... ", tokens.tokens());
@@ -97,8 +99,6 @@ Var TokenInput::typed(const Var& x, const Tokens& tokens) const {
   require(tokens.types.empty() || types_.defined(), name_, ": token types are given, but the model has no vectors for them; ",
           "leave them out");
   if (!types_.defined()) return x;
-  require(tokens.types.empty() || tokens.types.size() == tokens.ids.size(), name_, ": ", tokens.types.size(), " token types for ",
-          tokens.ids.size(), " tokens; give one for each, or none");
   const std::vector<std::int32_t> zeros(tokens.types.empty() ? tokens.ids.size() : 0);
   return add(x, types_(tokens.types.empty() ? std::span(zeros) : tokens.types, rows_of(tokens)));
 }

@@ -28,10 +28,20 @@ class Packer final : public Visitor {
   void see(Parameter&) override {}
   void see_matrix(Var& value, PackedWeight& packed) override {
     if (!value.defined()) return;
+    require(value.dtype() == DType::f32, "pack_weights: the model is ", value.dtype(), "; float32 is needed");
     Tensor w = value.value();
     value = Var();  // whose memory the packed form may take over then
     packed = PackedWeight(std::move(w));
   }
+};
+
+class PackedSeen final : public Visitor {
+ public:
+  bool any = false;
+
+ private:
+  void see(Parameter&) override {}
+  void see_matrix(Var&, PackedWeight& packed) override { any = any || packed.defined(); }
 };
 
 }  // namespace
@@ -95,6 +105,12 @@ std::size_t count_parameters(Module& module) {
 void pack_weights(Module& module) {
   Packer packer;
   module.visit(packer);
+}
+
+bool is_packed(Module& module) {
+  PackedSeen seen;
+  module.visit(seen);
+  return seen.any;
 }
 
 void convert(Module& module, DType dtype) {

@@ -81,6 +81,7 @@ void check_finite(const SafetensorsReader& reader, const Places& wanted, const s
 }  // namespace
 
 void save_model(const std::filesystem::path& folder, Model& model, std::string_view extra) {
+  require(!is_packed(model), "save_model: the weights were packed by pack_weights() and are no parameters any more; save first");
   const std::string config = to_config_file(model.config(), extra);
   SafetensorsWriter writer;
   writer.set_metadata("format", "pt");

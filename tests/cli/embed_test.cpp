@@ -136,6 +136,10 @@ TEST_F(EmbedCommand, CutsTextsThatAreTooLongAndSaysSo) {
 }
 
 TEST_F(EmbedCommand, RefusesInOneLineWhatItCannotDo) {
+  folder->write("bytes.txt", "w7\n\xff\n");
+  std::vector<std::string> many_similar(102, "w7");
+  many_similar[0] = "model";
+  many_similar.insert(many_similar.end(), {"--similar", "--json"});
   const struct {
     std::vector<std::string> arguments;
     int code;
@@ -144,7 +148,10 @@ TEST_F(EmbedCommand, RefusesInOneLineWhatItCannotDo) {
                {{"model"}, 2, "which texts?"},
                {{"model", "w7", "--text", "texts.txt"}, 2, "both given"},
                {{"nowhere", "w7"}, 1, "nowhere is not there"},
-               {{"model", "--text", "no-such-file"}, 1, "no-such-file: cannot be read"}};
+               {{"model", "--text", "no-such-file"}, 1, "no-such-file: cannot be read"},
+               {{"model", "--text", "model"}, 1, "model: cannot be read"},
+               {{"model", "--text", "bytes.txt"}, 1, "--text bytes.txt, line 2: "},
+               {many_similar, 2, "at most 100 of them"}};
   for (const auto& c : cases) {
     const Ended ended = embed(c.arguments);
     EXPECT_EQ(ended.code, c.code) << ended.err;
@@ -157,9 +164,9 @@ TEST_F(EmbedCommand, RefusesAModelThatIsNoEncoderOrHasNoTokenizer) {
   test::copy_of_golden("gpt2", folder->path / "lm");
   test::copy_of_golden("bert", folder->path / "silent");
   const Ended lm = embed({"lm", "w7"}), silent = embed({"silent", "w7"});
-  EXPECT_EQ(lm.code, 2);
+  EXPECT_EQ(lm.code, 1);
   EXPECT_NE(lm.err.find("kind lm; vectors of texts come from an encoder"), std::string::npos) << lm.err;
-  EXPECT_EQ(silent.code, 2);
+  EXPECT_EQ(silent.code, 1);
   EXPECT_NE(silent.err.find("has no tokenizer.json"), std::string::npos) << silent.err;
 }
 

@@ -128,25 +128,27 @@ TEST_F(Refused, AnIndexThatIsNone) {
 }
 
 TEST_F(Refused, SizesOfAConfigThatMakeNoModel) {
-  for (const auto& [from, to] :
-       std::vector<std::pair<std::string, std::string>>{{"\"num_attention_heads\": 4", "\"num_attention_heads\": 0"},
-                                                        {"\"num_attention_heads\": 4", "\"num_attention_heads\": -4"},
-                                                        {"\"num_attention_heads\": 4", "\"num_attention_heads\": 3"},
-                                                        {"\"num_attention_heads\": 4", "\"num_attention_heads\": \"4\""},
-                                                        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 0"},
-                                                        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 2147483648"},
-                                                        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000000"},
-                                                        {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000"},
-                                                        {"\"vocab_size\": 31", "\"vocab_size\": 0"},
-                                                        {"\"vocab_size\": 31", "\"vocab_size\": 2000000000"},
-                                                        {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": -1"},
-                                                        {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": NaN"},
-                                                        {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": 1e300"},
-                                                        {"\"max_position_embeddings\": 12", "\"max_position_embeddings\": 0"},
-                                                        {"\"hidden_size\": 16", "\"hidden_size\": 1.5"},
-                                                        {"\"model_type\": \"bert\"", "\"model_type\": \"mamba\""},
-                                                        {"\"model_type\": \"bert\"", "\"model_type\": \"t5\""},
-                                                        {"\"model_type\": \"bert\"", "\"model_type\": 7"}}) {
+  for (const auto& [from, to] : std::vector<std::pair<std::string, std::string>>{
+           {"\"num_attention_heads\": 4", "\"num_attention_heads\": 0"},
+           {"\"num_attention_heads\": 4", "\"num_attention_heads\": -4"},
+           {"\"num_attention_heads\": 4", "\"num_attention_heads\": 3"},
+           {"\"num_attention_heads\": 4", "\"num_attention_heads\": \"4\""},
+           {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 0"},
+           {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 2147483648"},
+           {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000000"},
+           {"\"num_hidden_layers\": 2", "\"num_hidden_layers\": 1000000"},
+           {"\"vocab_size\": 31", "\"vocab_size\": 0"},
+           {"\"vocab_size\": 31", "\"vocab_size\": 2000000000"},
+           {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": -1"},
+           {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": NaN"},
+           {"\"layer_norm_eps\": 1e-05", "\"layer_norm_eps\": 1e300"},
+           {"\"max_position_embeddings\": 12", "\"max_position_embeddings\": 0"},
+           {"\"max_position_embeddings\": 12", "\"max_position_embeddings\": 2147483647"},
+           {"\"type_vocab_size\": 2", "\"type_vocab_size\": 2147483647"},
+           {"\"hidden_size\": 16", "\"hidden_size\": 1.5"},
+           {"\"model_type\": \"bert\"", "\"model_type\": \"mamba\""},
+           {"\"model_type\": \"bert\"", "\"model_type\": \"t5\""},
+           {"\"model_type\": \"bert\"", "\"model_type\": 7"}}) {
     SCOPED_TRACE(to);
     const fs::path model = golden("bert");
     replace_in(model / "config.json", from, to);
@@ -314,6 +316,48 @@ TEST_F(Refused, Llama2cFilesThatAreNotWhole) {
   expect_refused(file, {"version 2", "version 0 is read"});
   with({8, 12, 1, 2, 2, 5, 4}, 100000);
   expect_refused(file, {"its header speaks of", "another version"});
+}
+
+TEST_F(Refused, PositionsThatNoMemoryHolds) {
+  const fs::path model = golden("llama");
+  replace_in(model / "config.json", "\"max_position_embeddings\": 12", "\"max_position_embeddings\": 2147483647");
+  expect_refused(model, {"2147483647 positions", "max_position_embeddings"});
+}
+
+TEST_F(Refused, WeightsUnderAnotherNameThatStandBesideOnesThatWouldBeRead) {
+  const fs::path model = golden("gpt2");
+  fs::copy_file(model / "model.safetensors", model / "tuned.safetensors");
+  expect_refused(model / "tuned.safetensors", {"tuned.safetensors", "model.safetensors"});
+  EXPECT_EQ(import_model(model / "model.safetensors").family, "gpt2");
+}
+
+TEST_F(Refused, TextsThatAreMadeLowerCaseBeforeTheTokenizer) {
+  const fs::path model = golden("bert");
+  test::write_text(model / "modules.json", R"([{"path": "", "type": "sentence_transformers.models.Transformer"},)"
+                                           R"({"path": "1_Pooling", "type": "sentence_transformers.models.Pooling"}])");
+  fs::create_directory(model / "1_Pooling");
+  test::write_text(model / "1_Pooling" / "config.json", R"({"pooling_mode_mean_tokens": true})");
+  test::write_text(model / "sentence_bert_config.json", R"({"max_seq_length": 8, "do_lower_case": false})");
+  EXPECT_EQ(import_model(model).sentence->max_tokens, 8u);
+  test::write_text(model / "sentence_bert_config.json", R"({"max_seq_length": 8, "do_lower_case": true})");
+  expect_refused(model, {"sentence_bert_config.json", "do_lower_case"});
+}
+
+TEST_F(Refused, AnExportOfPackedWeights) {
+  const ImportedModel imported = import_model(golden("bert"));
+  pack_weights(*imported.model);
+  EXPECT_THROW(export_model(imported, folder.path / "out"), UsageError);
+  EXPECT_FALSE(fs::exists(folder.path / "out"));
+}
+
+// A width of 128 begins with the byte that pickles begin with.
+TEST_F(Refused, NoLlama2cFileForItsWidth) {
+  const std::vector<std::int32_t> header{128, 4, 1, 2, 2, 5, 4};
+  const std::size_t layer = 128 * (2 + 4 * 128 + 3 * 4), numbers = 5 * 128 + layer + 128 + 4 * 64;
+  std::string text(reinterpret_cast<const char*>(header.data()), header.size() * sizeof(std::int32_t));
+  text.resize(text.size() + numbers * sizeof(float), '\0');
+  test::write_text(folder.path / "model.bin", text);
+  EXPECT_EQ(import_model(folder.path / "model.bin").model->config().d_model, 128u);
 }
 
 // H-08: types may be mixed; 16-bit values are exact, subnormals included, and come back as they were.

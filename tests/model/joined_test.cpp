@@ -137,6 +137,25 @@ TEST(Joined, IsRefusedWhereRowsOfTheBatchAreNeeded) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { pair.encode(joined(all)); }, {"sources are joined", "pad them"}));
 }
 
+TEST(SentenceVectors, RefuseTypesThatAreNotOnePerToken) {
+  ModelConfig config{.model = ModelKind::encoder, .vocab = 7, .layers = 1, .d_model = 8, .heads = 2, .seq_len = 8};
+  config.token_types = 2;
+  const auto model = make_model(config);
+  const std::vector<std::int32_t> ids{1, 2, 3, 4}, types{0};
+  const Tokens tokens{.ids = ids, .batch = 2, .types = types};
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { sentence_vectors(dynamic_cast<const Encoder&>(*model), tokens, {}); },
+                                              {"1 token types for 4 tokens"}));
+}
+
+TEST(SentenceVectors, CosinesAreThoseOfTheirRows) {
+  const Tensor vectors = Tensor::of({3, 2}, std::vector<float>{1, 0, 3, 4, 0, 0});
+  const Tensor cosines = cosine_similarities(vectors);
+  const std::vector<float> want{1, 0.6f, 0, 0.6f, 1, 0, 0, 0, 0};
+  EXPECT_TRUE(std::ranges::equal(cosines.values<float>(), want));
+  EXPECT_THROW(cosine_similarities(Tensor::zeros({3})), UsageError);
+  EXPECT_THROW(cosine_similarities(Tensor::zeros({3, 2}, DType::f64)), UsageError);
+}
+
 TEST(SentenceVectors, AreTheSameBitsPaddedJoinedAloneAndForAnyNumberOfThreads) {
   ModelConfig config = small(ModelKind::encoder, "post-ln");
   config.seq_len = 300;

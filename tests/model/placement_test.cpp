@@ -122,6 +122,13 @@ TEST(Placement, TellsThatTheNormAtTheEndWasLost) {
   EXPECT_TRUE(test::mentions(found.warnings, "the norm at the end is missing")) << told(found);
 }
 
+TEST(Placement, TakesPaddedRowsOnly) {
+  const auto model = make_model({.vocab = 7, .layers = 1, .d_model = 8, .heads = 2, .seq_len = 8});
+  const std::vector<std::int32_t> ids{1, 2, 3, 4, 5, 6};
+  EXPECT_THROW(detect_placement(*model, Tokens{.ids = ids, .batch = 2, .lengths = {2, 4}, .joined = true}), UsageError);
+  EXPECT_THROW(detect_placement(*model, Tokens{.ids = ids, .batch = 4}), UsageError);
+}
+
 TEST(Placement, LeavesTheModelAsItWas) {
   const ImportedModel imported = import_model(test::import_golden("opt"));
   const auto& lm = dynamic_cast<const LanguageModel&>(*imported.model);

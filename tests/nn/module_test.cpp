@@ -80,7 +80,9 @@ TEST(PackWeights, LeavesWhatIsNoMatrixAndComputesTheSame) {
   const Var x(test::normal_tensor({3, 7, 40}, 3));
   const NoGrad no_grad;
   const Tensor before = map(x, LinearActivation::gelu).value();
+  EXPECT_FALSE(is_packed(map));
   pack_weights(map);
+  EXPECT_TRUE(is_packed(map));
   EXPECT_EQ(map.in(), 40u);
   EXPECT_EQ(map.out(), 33u);
   std::string seen;
@@ -102,7 +104,8 @@ TEST(PackWeights, IsForPassesWithoutGradients) {
 TEST(PackWeights, RefusesFloat64) {
   Linear map(4, 3);
   convert(map, DType::f64);
-  EXPECT_TRUE(test::throws_saying<UsageError>([&] { pack_weights(map); }, {"PackedWeight", "float32"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { pack_weights(map); }, {"pack_weights", "float64", "float32"}));
+  EXPECT_TRUE(map.weight().defined()) << "refused before anything is taken";
 }
 
 TEST(Roles, AreMatricesOrLeftAloneByWeightDecay) {

@@ -8,12 +8,12 @@ namespace addnorm {
 struct SentenceOptions {
   Pooling pooling = Pooling::mean;  ///< over tokens that are not padding, those at the ends of a text included
   bool normalize = false;           ///< y / max(|y|, 1e-12)
-  std::size_t max_tokens = 0;       ///< longer texts are cut; 0: the model's seq_len
+  std::size_t max_tokens = 0;       ///< whoever makes the ids cuts longer texts to so many; 0: the model's seq_len
 };
 
 /// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them; padded or joined.
 ///
-/// Padding is left out: it costs nothing. Texts go through the encoder some thousand tokens at a time, so memory does not grow
+/// Padding is left out: it costs nothing. Texts go through the encoder some hundred tokens at a time, so memory does not grow
 /// with their number. With pack_weights(encoder) a text has the same bits alone, in any batch and for any number of threads, and
 /// products are faster; without, they may differ by rounding.
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options);

@@ -102,6 +102,7 @@ std::size_t count_parameters(Module& module);  ///< elements, all told
 /// UsageError (put NoGrad around it). What comes out differs by rounding, and no longer depends on what else is in the batch.
 /// Float32 models only.
 void pack_weights(Module& module);
+bool is_packed(Module& module);  ///< pack_weights() has run, and there was a matrix
 /// Every parameter and buffer as float32 or float64: gradient checks of whole models run in double. Gradients are dropped.
 void convert(Module& module, DType dtype);
 

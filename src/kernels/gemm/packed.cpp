@@ -139,7 +139,7 @@ void compute_edge(const PackedGemm& g, std::size_t i, std::size_t rows, std::siz
     const float* w = g.packed + column * g.k + p * kPanelColumns;
     const std::size_t here = std::min(depth, g.k - p);
     HWY_DYNAMIC_DISPATCH(multiply_panel_rows)
-    (rows, g.a + i * g.lda + p, g.lda, w, here, w + here * kPanelColumns, p > 0, sums, kPanelColumns);
+    (rows, g.a + i * g.lda + p, g.lda, w, here, w, p > 0, sums, kPanelColumns);
   }
   finish_panel(g, i, rows, column, g.n - column, sums, kPanelColumns);
 }
@@ -155,7 +155,7 @@ void compute_block(const PackedGemm& g, std::size_t i, std::size_t rows, std::si
       const float* w = g.packed + column * g.k + p * kPanelColumns;
       if (column + kPanelColumns <= g.n) {
         float* c = g.c + i * g.ldc + column;
-        const float* next = w + kPanelColumns * g.k;  // beyond the last nothing is read, only asked for
+        const float* next = panel + 1 < end_j ? w + kPanelColumns * g.k : w;
         HWY_DYNAMIC_DISPATCH(multiply_panel_rows)(rows, a, g.lda, w, here, next, p > 0, c, g.ldc);
         if (p + here == g.k && has_epilogue) finish_panel(g, i, rows, column, kPanelColumns, c, g.ldc);
       } else if (p == 0) {

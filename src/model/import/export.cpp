@@ -142,6 +142,8 @@ void copy_side_files(const fs::path& from, const fs::path& to) {
 
 void export_model(const ImportedModel& imported, const fs::path& folder) {
   require(imported.model && imported.layout, "export_model: this model was not imported; save_model writes models of ours");
+  require(!is_packed(*imported.model),
+          "export_model: the weights were packed by pack_weights() and are no parameters any more; export first");
   const ImportLayout& layout = *imported.layout;
   const fs::path weights = folder / layout.below;
   make_folder(weights);

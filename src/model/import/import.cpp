@@ -1,5 +1,7 @@
 #include "addnorm/model/import.h"
 
+#include <algorithm>
+
 #include "addnorm/model/hugging_face.h"
 #include "core/file.h"
 #include "core/json.h"
@@ -28,19 +30,35 @@ struct ImportPlan {
   bool llama2c = false;
 };
 
+/// What a config cannot be is the file's fault here, not the caller's.
+ModelConfig completed_or_refused(const ImportPlan& plan) {
+  try {
+    return completed(plan.config);
+  } catch (const UsageError& error) {
+    throw DataError(concat(plan.where, ": ", error.what()));
+  }
+}
+
 /// A config that speaks of far more than the files hold is refused before memory is taken; what is not far off is told by the
 /// names and shapes that differ.
 void check_room(const ImportPlan& plan) {
+  constexpr double kMostComputed = 1 << 25;  // angles of 128 features at 262,144 positions
   double held = 0;
   for (const importing::SourceTensor& tensor : plan.source->tensors()) held += static_cast<double>(tensor.shape.elements());
-  const ModelConfig c = completed(plan.config);
-  const auto d = static_cast<double>(c.d_model);
+  const ModelConfig c = completed_or_refused(plan);
+  const auto d = static_cast<double>(c.d_model), positions = static_cast<double>(c.seq_len + c.position_offset);
   const double layer =
       2.0 * d * static_cast<double>(c.heads) * static_cast<double>(c.d_head) + 2.0 * d * static_cast<double>(c.d_ff);
-  const double least = static_cast<double>(c.layers) * layer + static_cast<double>(c.vocab) * d;
+  const double table = c.positions == PositionKind::learned ? positions * d : 0;
+  const double least = static_cast<double>(c.layers) * layer + static_cast<double>(c.vocab + c.token_types) * d + table;
   if (least > 4 * held + 1e6)
     throw DataError(concat(plan.where, ": the config speaks of at least ", least, " parameters, the weights are ", held,
                            "; do they belong together?"));
+  const bool turns = c.positions == PositionKind::rotary || c.positions == PositionKind::rotary_halves;
+  const double computed = turns ? positions * static_cast<double>(c.d_head) : positions * d;  // tables that no file holds
+  if (c.positions != PositionKind::learned && computed > std::max(kMostComputed, 4 * held))
+    throw DataError(concat(plan.where, ": the config speaks of ", c.seq_len,
+                           " positions, more than there is room for; make max_position_embeddings smaller"));
 }
 
 void override_placement(ModelConfig& config, const ImportOptions& options) {
@@ -79,7 +97,7 @@ ImportPlan plan_hugging_face(const fs::path& folder) {
 ImportPlan plan_llama2c(const fs::path& file) {
   auto source = std::make_shared<importing::Llama2cSource>(file);
   ImportPlan plan{.family = &importing::llama2c_family(), .config = source->config(), .source = source};
-  plan.folder = file.parent_path();
+  plan.folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   plan.where = file.string();
   plan.llama2c = true;
   return plan;
@@ -139,8 +157,10 @@ ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
   if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
   if (path.extension() == ".bin" && importing::is_llama2c(path)) return plan_llama2c(path);
   if (path.extension() != ".safetensors") refuse_file(path);
-  const fs::path folder = path.parent_path().empty() ? fs::path(".") : path.parent_path();
-  return plan_of_folder(folder, options);
+  if (path.filename() != "model.safetensors")
+    throw DataError(concat(path.string(), ": weights are read from model.safetensors, or from the shards that its index names; ",
+                           "give the folder, or call this file model.safetensors in a folder of its own"));
+  return plan_of_folder(path.has_parent_path() ? path.parent_path() : fs::path("."), options);
 }
 
 }  // namespace
@@ -168,8 +188,10 @@ ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
 
 bool is_import(const fs::path& path) {
   std::error_code error;
-  if (!fs::is_directory(path, error)) return fs::is_regular_file(path, error);
-  const fs::path config = path / kConfig;
+  const bool folder = fs::is_directory(path, error);
+  if (!folder && !fs::is_regular_file(path, error)) return false;
+  if (!folder && path.extension() != ".safetensors") return true;
+  const fs::path config = folder ? path / kConfig : path.parent_path() / kConfig;
   if (!fs::exists(config, error)) return true;
   return is_hugging_face_config(small_text(config, "a model's config"));
 }

@@ -39,12 +39,13 @@ std::string flaw_of(const Sizes& sizes) {
 }  // namespace
 
 bool is_llama2c(const std::filesystem::path& path) {
-  constexpr std::uint32_t kZip = 0x04034b50, kPickle = 0x80;  // how PyTorch's files begin
+  constexpr std::uint32_t kZip = 0x04034b50, kPickle = 0x80;  // how PyTorch's files begin; an opcode follows two bytes later
   try {
     const InputFile file(path);
     const Sizes sizes = sizes_of(file);
     const auto first = static_cast<std::uint32_t>(sizes[0]);
-    return first == kLaterMagic || (first != kZip && (first & 0xff) != kPickle && flaw_of(sizes).empty());
+    const bool pickle = (first & 0xff) == kPickle && first >> 16 != 0;
+    return first == kLaterMagic || (first != kZip && !pickle && flaw_of(sizes).empty());
   } catch (const DataError&) {
     return false;
   }
@@ -90,8 +91,9 @@ void Llama2cSource::list_tensors() {
   const ModelConfig& c = config_;
   // Before millions of names are made of a header that lies.
   const double per_layer =
-      static_cast<double>(c.d_model) * (2.0 * static_cast<double>(c.d_model) + 3.0 * static_cast<double>(c.d_ff));
-  if (per_layer * static_cast<double>(c.layers) > static_cast<double>(file_.size()))
+      static_cast<double>(c.d_model) *
+      (2.0 + 2.0 * static_cast<double>(c.d_model) + 2.0 * static_cast<double>(kv_width_) + 3.0 * static_cast<double>(c.d_ff));
+  if (sizeof(float) * per_layer * static_cast<double>(c.layers) > static_cast<double>(file_.size()))
     throw DataError(concat(file_.path().string(), ": its header speaks of ", c.layers, " layers of ", per_layer,
                            " numbers, the file has ", file_.size(), " bytes; it is truncated or no llama2.c file"));
   std::size_t at = kHeaderBytes;

@@ -65,6 +65,10 @@ std::size_t max_tokens_of(const fs::path& folder) {
   const Json* value = json.find("max_seq_length");
   std::size_t most = 0;
   if (value && !value->is_null()) read(*value, most, JsonAt{file.string(), "max_seq_length"});
+  if (const Json* lower = json.find("do_lower_case"); lower && *lower == true)
+    throw DataError(concat(file.string(),
+                           ": do_lower_case is true: texts are made lower-case before the tokenizer, which is not ",
+                           "done here; set it to false if the tokenizer does so by itself"));
   return most;
 }
 
