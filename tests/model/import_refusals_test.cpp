@@ -1,6 +1,7 @@
 // What is not imported, and how it is told: reliability cases H-01 to H-10, and tensors that have no place.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstring>
 
 #include "addnorm/model/import.h"
