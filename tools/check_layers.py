@@ -35,7 +35,6 @@ THIRD_PARTY = {
     "hwy/": ["src/kernels", "bench"],
     "sanitizer/": ["src/tensor"],
     "omp.h": ["src/core", "src/kernels", "bench"],
-    "nlohmann/": ["src/data/tokenizer_json.h"],
     "CLI/": ["apps/cli/command.cpp"],
     "unicode/": ["src/data/unicode.cpp"],
     "fmt/": ["src", "bench", "apps"],

@@ -31,24 +31,29 @@ MergeTable::MergeTable(const TokenizerSpec& spec) {
 }
 
 Bpe::Bpe(const TokenizerSpec& spec, bool byte_level)
-    : byte_level_(byte_level), ignore_merges_(spec.ignore_merges), fuse_unknown_(spec.fuse_unknown), merges_(spec) {
+    : byte_level_(byte_level),
+      ignore_merges_(spec.ignore_merges),
+      fuse_unknown_(spec.fuse_unknown),
+      tokens_(&spec.vocabulary),
+      merges_(spec) {
   bytes_.fill(kNoToken);
-  for (const auto& [token, id] : spec.vocabulary) {
-    if (token == spec.unknown && !token.empty()) unknown_ = id;
-    const std::string bytes = byte_level ? bytes_of_characters(token) : token;
-    if (byte_level && bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = id;
-    if (!byte_level || ignore_merges_) tokens_.emplace(bytes, id);
-  }
-  if (byte_level || !spec.byte_fallback) return;
-  for (unsigned byte = 0; byte < 256; ++byte) {
-    const auto found = tokens_.find(concat("<", byte_name(static_cast<unsigned char>(byte)), ">"));
-    if (found != tokens_.end()) bytes_[byte] = found->second;
+  if (!spec.unknown.empty()) unknown_ = tokens_->id_of(spec.unknown).value_or(kNoToken);
+  if (byte_level) spell_in_bytes();
+  for (unsigned byte = 0; !byte_level && spec.byte_fallback && byte < 256; ++byte)
+    bytes_[byte] = tokens_->id_of(concat("<", byte_name(static_cast<unsigned char>(byte)), ">")).value_or(kNoToken);
+}
+
+void Bpe::spell_in_bytes() {
+  for (const auto& [token, id] : *tokens_) {
+    const std::string bytes = bytes_of_characters(token);
+    if (bytes.size() == 1) bytes_[static_cast<unsigned char>(bytes[0])] = id;
+    if (ignore_merges_) byte_words_.add(bytes, id);
   }
 }
 
 void Bpe::encode(std::string_view word, std::vector<std::int32_t>& ids) const {
   if (ignore_merges_)
-    if (const auto found = tokens_.find(std::string(word)); found != tokens_.end()) return ids.push_back(found->second);
+    if (const auto id = (byte_level_ ? byte_words_ : *tokens_).id_of(word)) return ids.push_back(*id);
   const std::size_t first = ids.size();
   symbols(word, ids);
   const std::size_t count = ids.size() - first;
@@ -69,11 +74,10 @@ void Bpe::symbols(std::string_view word, std::vector<std::int32_t>& ids) const {
   }
   for (std::size_t i = 0; i < word.size();) {
     const std::string_view character = word.substr(i, std::max(1u, utf8_front(word.substr(i)).length));
-    const auto found = tokens_.find(std::string(character));
-    if (found == tokens_.end())
-      add_unknown(character, ids, first);
+    if (const auto id = tokens_->id_of(character))
+      ids.push_back(*id);
     else
-      ids.push_back(found->second);
+      add_unknown(character, ids, first);
     i += character.size();
   }
 }

@@ -6,7 +6,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "data/tokenizer_spec.h"
@@ -51,12 +50,13 @@ class Bpe {
  public:
   static constexpr std::int32_t kNoToken = -1;
 
-  /// `byte_level`: words are bytes, and the vocabulary spells them as byte_character does.
+  /// `byte_level`: words are bytes, and the vocabulary spells them as byte_character does. The spec is to outlive it.
   Bpe(const TokenizerSpec& spec, bool byte_level);
   /// Appends the ids of `word`; kNoToken for what has none. n log n in the length of the word.
   void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
 
  private:
+  void spell_in_bytes();
   void symbols(std::string_view word, std::vector<std::int32_t>& ids) const;
   void add_unknown(std::string_view character, std::vector<std::int32_t>& ids, std::size_t first) const;
   std::size_t merge_few(std::int32_t* ids, std::size_t count) const;
@@ -65,7 +65,8 @@ class Bpe {
   bool byte_level_, ignore_merges_, fuse_unknown_;
   std::int32_t unknown_ = kNoToken;
   std::array<std::int32_t, 256> bytes_;  // of byte-level vocabularies, or of "<0xC3>" where bytes stand in for characters
-  std::unordered_map<std::string, std::int32_t> tokens_;  // of characters and, where words are looked up, of all
+  const Vocabulary* tokens_;             // of the spec
+  Vocabulary byte_words_;                // byte-level vocabularies, where words are looked up: spelled in bytes
   MergeTable merges_;
 };
 

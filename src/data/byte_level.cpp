@@ -49,7 +49,7 @@ char32_t byte_character(unsigned char byte) {
   return next;
 }
 
-std::string bytes_of_characters(const std::string& token) {
+std::string bytes_of_characters(std::string_view token) {
   static const std::array<std::int16_t, kMostByteCharacters> kBytes = [] {
     std::array<std::int16_t, kMostByteCharacters> bytes{};
     bytes.fill(-1);
@@ -59,8 +59,8 @@ std::string bytes_of_characters(const std::string& token) {
   }();
   std::string bytes;
   for (std::size_t i = 0; i < token.size();) {
-    const Utf8Char character = utf8_front(std::string_view(token).substr(i));
-    if (character.length == 0 || character.code >= kMostByteCharacters || kBytes[character.code] < 0) return token;
+    const Utf8Char character = utf8_front(token.substr(i));
+    if (character.length == 0 || character.code >= kMostByteCharacters || kBytes[character.code] < 0) return std::string(token);
     bytes.push_back(static_cast<char>(kBytes[character.code]));
     i += character.length;
   }

@@ -14,7 +14,7 @@ namespace addnorm {
 inline constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
 /// The bytes that the characters of a token stand for. A token with another character (one that was added) stands for itself.
-std::string bytes_of_characters(const std::string& token);
+std::string bytes_of_characters(std::string_view token);
 
 /// The length of the word at the beginning of `text` (not empty) as kGpt2Pattern finds it. Bytes that are not UTF-8 count as
 /// characters that are neither letter, number nor white space.

@@ -9,7 +9,7 @@ std::unique_ptr<Tokenizer> Language::tokenizer(AddedTokens added) const {
   spec.model = "BPE";
   spec.ignore_merges = true;
   std::int32_t id = 0;
-  for (const std::string& word : words()) spec.vocabulary.emplace_back(word, id++);
+  for (const std::string& word : words()) spec.vocabulary.add(word, id++);
   const auto add = [&](const char* name) {
     AddedToken token;
     token.id = id++;

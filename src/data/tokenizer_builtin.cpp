@@ -49,7 +49,7 @@ class BuiltinTokenizer : public Tokenizer {
   }
   void list_added(TokenizerSpec& spec) const {
     auto next = static_cast<std::int32_t>(ordinary_);
-    for (std::string& name : names_of(added_)) spec.vocabulary.emplace_back(std::move(name), next++);
+    for (const std::string& name : names_of(added_)) spec.vocabulary.add(name, next++);
   }
 
   std::size_t ordinary_;
@@ -78,7 +78,7 @@ class ByteTokenizer final : public BuiltinTokenizer {
     for (int byte = 0; byte < 256; ++byte) {
       std::string character;
       append_utf8(character, byte_character(static_cast<unsigned char>(byte)));
-      spec.vocabulary.emplace_back(std::move(character), byte);
+      spec.vocabulary.add(character, byte);
     }
     list_added(spec);
     spec.pre_tokenizer = kBytes;
@@ -150,7 +150,7 @@ class CharTokenizer final : public BuiltinTokenizer {
     TokenizerSpec spec;
     spec.model = "BPE";
     for (std::size_t id = 0; id < characters_.size(); ++id)
-      spec.vocabulary.emplace_back(pieces_.of(static_cast<std::int32_t>(id)), static_cast<std::int32_t>(id));
+      spec.vocabulary.add(pieces_.of(static_cast<std::int32_t>(id)), static_cast<std::int32_t>(id));
     list_added(spec);
     spec.decoder = R"({"type":"Fuse"})";
     return spec;
@@ -211,7 +211,7 @@ std::unique_ptr<Tokenizer> char_tokenizer(const std::u32string& characters, Adde
 std::unique_ptr<Tokenizer> builtin_from(const TokenizerSpec& spec) {
   if (spec.model != "BPE" || !spec.merges.empty()) return nullptr;
   std::vector<std::string> tokens;
-  for (const auto& [token, id] : spec.vocabulary) tokens.push_back(token);
+  for (const auto& [token, id] : spec.vocabulary) tokens.emplace_back(token);
   const AddedTokens added = taken_added(tokens);
   const auto ours = [&](std::unique_ptr<BuiltinTokenizer> tokenizer) -> std::unique_ptr<Tokenizer> {
     return same(spec, tokenizer->spec()) ? std::move(tokenizer) : nullptr;

@@ -12,7 +12,8 @@ void add_word_piece(const std::string& prefix, bool cleanup, std::vector<Decoder
       token.erase(0, prefix.size());
     else
       token.insert(0, " ");
-    if (!cleanup) return;
+    const bool cleans = token.find_first_of(".?!,'") != std::string::npos || token.find("do not") != std::string::npos;
+    if (!cleanup || !cleans) return;  // of most tokens nothing is left to look for
     for (const char* mark : {".", "?", "!", ","}) replace_all(token, std::string(" ") += mark, mark);
     replace_all(token, " ' ", "'");
     for (const char* ending : {"n't", "'m"}) replace_all(token, std::string(" ") += ending, ending);

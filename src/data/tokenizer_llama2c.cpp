@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
@@ -80,16 +79,14 @@ struct ScoredMerge {
 };
 
 /// Every way to make a token of two others.
-std::vector<ScoredMerge> scored_merges(const std::vector<ScoredToken>& tokens,
-                                       const std::unordered_map<std::string_view, std::int32_t>& ids) {
+std::vector<ScoredMerge> scored_merges(const std::vector<ScoredToken>& tokens, const Vocabulary& vocabulary) {
   std::vector<ScoredMerge> merges;
   for (std::size_t id = kFirstPiece; id < tokens.size(); ++id) {
     const std::string_view text = tokens[id].text;
     for (std::size_t cut = std::max(1u, utf8_front(text).length); cut < text.size();
          cut += std::max(1u, utf8_front(text.substr(cut)).length)) {
-      const auto left = ids.find(text.substr(0, cut)), right = ids.find(text.substr(cut));
-      if (left != ids.end() && right != ids.end())
-        merges.push_back({tokens[id].score, static_cast<std::int32_t>(id), left->second, right->second});
+      const auto left = vocabulary.id_of(text.substr(0, cut)), right = vocabulary.id_of(text.substr(cut));
+      if (left && right) merges.push_back({tokens[id].score, static_cast<std::int32_t>(id), *left, *right});
     }
   }
   std::ranges::stable_sort(merges, [](const ScoredMerge& a, const ScoredMerge& b) { return a.score > b.score; });
@@ -117,14 +114,13 @@ TokenizerSpec llama2c_spec(const fs::path& path) {
   TokenizerSpec spec;
   spec.model = "BPE";
   spec.byte_fallback = true;
-  std::unordered_map<std::string_view, std::int32_t> ids;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const auto id = static_cast<std::int32_t>(i);
-    if (!ids.emplace(tokens[i].text, id).second)
-      throw DataError(concat(path.string(), ": tokens ", ids.at(tokens[i].text), " and ", i, " are both '", tokens[i].text, "'"));
-    spec.vocabulary.emplace_back(tokens[i].text, id);
+    if (!spec.vocabulary.add(tokens[i].text, id))
+      throw DataError(concat(path.string(), ": tokens ", *spec.vocabulary.id_of(tokens[i].text), " and ", i, " are both '",
+                             tokens[i].text, "'"));
   }
-  for (const ScoredMerge& merge : scored_merges(tokens, ids)) {
+  for (const ScoredMerge& merge : scored_merges(tokens, spec.vocabulary)) {
     spec.merges.emplace_back(merge.left, merge.right);
     spec.merged.push_back(merge.merged);
   }

@@ -17,10 +17,12 @@ class TokenPieces {
  public:
   TokenPieces() = default;
   explicit TokenPieces(const std::vector<std::string>& pieces) {
-    for (const std::string& piece : pieces) {
-      bytes_ += piece;
-      ends_.push_back(bytes_.size());
-    }
+    for (const std::string& piece : pieces) add(piece);
+  }
+  /// The piece of the next id.
+  void add(std::string_view piece) {
+    bytes_ += piece;
+    ends_.push_back(bytes_.size());
   }
   std::size_t size() const { return ends_.size(); }
   std::string_view of(std::int32_t id) const {

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/vocabulary.h"
+
 namespace addnorm {
 
 /// Matched in the text before anything else.
@@ -21,16 +23,16 @@ struct AddedToken {
 };
 
 struct TokenizerSpec {
-  std::string model{};                                             ///< "BPE", "WordPiece"
-  std::vector<std::pair<std::string, std::int32_t>> vocabulary{};  ///< of the model, ascending ids
-  std::vector<std::pair<std::int32_t, std::int32_t>> merges{};     ///< ids of what is joined, first the most important
-  std::vector<std::int32_t> merged{};                              ///< what each gives
-  std::string unknown{};                                           ///< a token of the model; empty: none
-  std::string prefix = "##";                                       ///< WordPiece: of what does not begin a word
-  std::size_t longest_word = 100;                                  ///< WordPiece: characters
-  bool byte_fallback = false;                                      ///< BPE: unknown characters as "<0xC3>"
-  bool fuse_unknown = false;                                       ///< BPE: neighbours become one
-  bool ignore_merges = false;                                      ///< BPE: a word that is a token is taken as it is
+  std::string model{};                                          ///< "BPE", "WordPiece"
+  Vocabulary vocabulary{};                                      ///< of the model, ascending ids
+  std::vector<std::pair<std::int32_t, std::int32_t>> merges{};  ///< ids of what is joined, first the most important
+  std::vector<std::int32_t> merged{};                           ///< what each gives
+  std::string unknown{};                                        ///< a token of the model; empty: none
+  std::string prefix = "##";                                    ///< WordPiece: of what does not begin a word
+  std::size_t longest_word = 100;                               ///< WordPiece: characters
+  bool byte_fallback = false;                                   ///< BPE: unknown characters as "<0xC3>"
+  bool fuse_unknown = false;                                    ///< BPE: neighbours become one
+  bool ignore_merges = false;                                   ///< BPE: a word that is a token is taken as it is
   std::vector<AddedToken> added{};
 
   // As JSON, the way they came.

@@ -7,7 +7,6 @@
 namespace addnorm {
 namespace {
 
-using Tree = JsonPlace::Tree;
 using IdOf = std::function<std::int32_t(const std::string&)>;
 
 constexpr const char* kPostProcessors =
@@ -30,7 +29,7 @@ std::string token_with_id(const JsonPlace& at, const IdOf& id_of) {
 void add_template(const JsonPlace& at, TokenizerSteps& steps, const IdOf& id_of) {
   const auto token = [&](const JsonPlace& part) {
     const std::string name = part["SpecialToken"]["id"].text();
-    const JsonPlace ids = at["special_tokens"][name.c_str()]["ids"];
+    const JsonPlace ids = at["special_tokens"][name]["ids"];
     if (ids.items() == 1) check_id(ids.item(0), name, id_of);
     return name;
   };
@@ -70,8 +69,8 @@ Cut cut_of(const CutFacts& facts, bool normalizes) {
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
   TokenizerSteps steps;
   CutFacts cuts;
-  const Tree normalizer = Tree::parse(spec.normalizer), pre_tokenizer = Tree::parse(spec.pre_tokenizer);
-  const Tree decoder = Tree::parse(spec.decoder), post_processor = Tree::parse(spec.post_processor);
+  const Json normalizer = parsed(spec.normalizer, where), pre_tokenizer = parsed(spec.pre_tokenizer, where);
+  const Json decoder = parsed(spec.decoder, where), post_processor = parsed(spec.post_processor, where);
   add_normalizer({normalizer, where, "normalizer"}, steps, cuts);
   add_pre_tokenizer({pre_tokenizer, where, "pre_tokenizer"}, steps, cuts);
   if (decoder.is_null())
@@ -81,14 +80,12 @@ TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
   const auto id_of = [&](const std::string& token) -> std::int32_t {
     for (const AddedToken& added : spec.added)
       if (added.content == token) return added.id;
-    for (const auto& entry : spec.vocabulary)
-      if (entry.first == token) return entry.second;
-    return -1;
+    return spec.vocabulary.id_of(token).value_or(-1);
   };
   add_post_processor({post_processor, where, "post_processor"}, steps, id_of);
   if (!steps.before.empty()) steps.begin = steps.before.front();
   if (!steps.behind.empty()) steps.end = steps.behind.back();
-  const Tree padding = Tree::parse(spec.padding);
+  const Json padding = parsed(spec.padding, where);
   const JsonPlace pad(padding, where, "padding");
   if (pad.has("pad_id")) steps.pad = static_cast<std::int32_t>(pad["pad_id"].number(0x7FFFFFFF));
   steps.cut = cut_of(cuts, !steps.normalizers.empty());

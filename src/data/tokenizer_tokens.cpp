@@ -1,6 +1,7 @@
 #include "data/tokenizer_tokens.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "addnorm/core/error.h"
@@ -11,7 +12,7 @@ namespace addnorm {
 namespace {
 
 std::size_t vocabulary_of(const TokenizerSpec& spec) {
-  std::int32_t most = spec.vocabulary.empty() ? -1 : spec.vocabulary.back().second;
+  std::int32_t most = spec.vocabulary.empty() ? -1 : spec.vocabulary.back().id;
   for (const AddedToken& token : spec.added) most = std::max(most, token.id);
   return static_cast<std::size_t>(most) + 1;
 }
@@ -27,25 +28,30 @@ std::string matched(const AddedToken& token, const TokenizerSteps& steps) {
 std::optional<std::int32_t> id_in(const TokenizerSpec& spec, std::string_view name) {
   for (const AddedToken& token : spec.added)
     if (token.content == name) return token.id;
-  for (const auto& [token, id] : spec.vocabulary)
-    if (token == name) return id;
-  return std::nullopt;
+  return spec.vocabulary.id_of(name);
 }
 
 }  // namespace
 
 TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
-  std::vector<std::string> pieces(vocabulary_of(spec));
-  const auto set = [&](std::int32_t id, std::string token) {
+  const auto piece = [&](std::string token) {
     for (const DecoderStep& step : steps.decoders) step(token);
-    if (steps.no_decoder) token = concat(" ", token);
-    pieces[static_cast<std::size_t>(id)] = std::move(token);
+    return steps.no_decoder ? " " + token : token;
   };
-  for (const auto& [token, id] : spec.vocabulary) set(id, token);
-  for (const AddedToken& token : spec.added) set(token.id, matched(token, steps));
-  for (const AddedToken& token : spec.added)
-    if (token.special) pieces[static_cast<std::size_t>(token.id)].clear();
-  return TokenPieces(pieces);
+  std::map<std::int32_t, std::string> added;
+  for (const AddedToken& token : spec.added) added[token.id] = token.special ? "" : piece(matched(token, steps));
+  TokenPieces pieces;
+  auto next = spec.vocabulary.begin();
+  const auto count = static_cast<std::int32_t>(vocabulary_of(spec));
+  for (std::int32_t id = 0; id < count; ++id) {
+    const bool known = next != spec.vocabulary.end() && (*next).id == id;
+    if (const auto found = added.find(id); found != added.end())
+      pieces.add(found->second);
+    else
+      pieces.add(known ? piece(std::string((*next).text)) : "");
+    if (known) ++next;
+  }
+  return pieces;
 }
 
 std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps& steps, bool normalized) {

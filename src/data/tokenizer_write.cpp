@@ -51,10 +51,7 @@ std::string vocabulary_json(const TokenizerSpec& spec) {
 
 // As pairs: tokens may have spaces in them.
 std::string merges_of(const TokenizerSpec& spec) {
-  std::vector<const std::string*> tokens(spec.vocabulary.empty() ? 0
-                                                                 : static_cast<std::size_t>(spec.vocabulary.back().second) + 1);
-  for (const auto& entry : spec.vocabulary) tokens[static_cast<std::size_t>(entry.second)] = &entry.first;
-  const auto token = [&](std::int32_t id) { return json_text(*tokens[static_cast<std::size_t>(id)]); };
+  const auto token = [&](std::int32_t id) { return json_text(*spec.vocabulary.text_of(id)); };
   std::string out = "[";
   for (const auto& [left, right] : spec.merges)
     put(out, out.size() > 1 ? ",\n      [" : "\n      [", token(left), ",", token(right), "]");

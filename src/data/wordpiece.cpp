@@ -9,12 +9,12 @@ bool goes_on(char c) { return (static_cast<unsigned char>(c) & 0xC0) == 0x80; }
 
 }  // namespace
 
-WordPiece::WordPiece(const TokenizerSpec& spec) : prefix_(spec.prefix), longest_word_(spec.longest_word) {
-  for (const auto& [token, id] : spec.vocabulary) {
-    if (token == spec.unknown) unknown_ = id;
-    longest_token_ = std::max(longest_token_, token.size());
-    tokens_.emplace(token, id);
-  }
+WordPiece::WordPiece(const TokenizerSpec& spec)
+    : tokens_(&spec.vocabulary),
+      prefix_(spec.prefix),
+      longest_word_(spec.longest_word),
+      unknown_(tokens_->id_of(spec.unknown).value_or(0)) {
+  for (const Vocabulary::Token token : *tokens_) longest_token_ = std::max(longest_token_, token.text.size());
 }
 
 void WordPiece::encode(std::string_view word, std::vector<std::int32_t>& ids) const {
@@ -24,19 +24,18 @@ void WordPiece::encode(std::string_view word, std::vector<std::int32_t>& ids) co
   std::string candidate;
   for (std::size_t begin = 0; begin < word.size();) {
     std::size_t end = std::min(word.size(), begin + longest_token_);
-    auto found = tokens_.end();
+    std::optional<std::int32_t> found;
     for (; end > begin; --end) {
       if (end < word.size() && goes_on(word[end])) continue;  // not inside a character
       candidate = begin == 0 ? "" : prefix_;
       candidate += word.substr(begin, end - begin);
-      found = tokens_.find(candidate);
-      if (found != tokens_.end()) break;
+      if ((found = tokens_->id_of(candidate))) break;
     }
-    if (found == tokens_.end()) {
+    if (!found) {
       ids.resize(first);
       return ids.push_back(unknown_);
     }
-    ids.push_back(found->second);
+    ids.push_back(*found);
     begin = end;
   }
 }

@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "data/tokenizer_spec.h"
@@ -14,15 +13,16 @@ namespace addnorm {
 
 class WordPiece {
  public:
+  /// The spec is to outlive it.
   explicit WordPiece(const TokenizerSpec& spec);
   /// Appends the ids of `word`. Linear in its length times that of the longest token.
   void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
 
  private:
-  std::unordered_map<std::string, std::int32_t> tokens_;
+  const Vocabulary* tokens_;  // of the spec
   std::string prefix_;
   std::size_t longest_token_ = 0, longest_word_;
-  std::int32_t unknown_ = 0;
+  std::int32_t unknown_;
 };
 
 }  // namespace addnorm
