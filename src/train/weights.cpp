@@ -10,6 +10,7 @@
 #include "addnorm/tensor/safetensors.h"
 #include "core/bytes.h"
 #include "core/file.h"
+#include "core/first_few.h"
 #include "train/model_size.h"
 
 namespace addnorm {
@@ -25,25 +26,9 @@ Places tensors_of(Model& model) {
   return all;
 }
 
-/// The first few of many.
-class Listing {
- public:
-  void add(std::string text) {
-    if (++count_ <= kShown) text_.append(text_.empty() ? "" : ", ").append(text);
-  }
-  bool empty() const { return count_ == 0; }
-  std::string text() const { return count_ <= kShown ? text_ : concat(text_, ", and ", count_ - kShown, " more"); }
-  std::size_t count() const { return count_; }
-
- private:
-  static constexpr std::size_t kShown = 5;
-  std::string text_;
-  std::size_t count_ = 0;
-};
-
 void check_names(const SafetensorsReader& reader, const Places& wanted, const std::string& where) {
   std::set<std::string_view> known;
-  Listing missing, extra;
+  FirstFew missing, extra;
   for (const auto& [path, tensor] : wanted) {
     known.insert(path);
     if (!reader.contains(path)) missing.add(path);
@@ -68,7 +53,7 @@ void check_tensor(const SafetensorsReader& reader, const std::string& path, cons
 }
 
 void check_finite(const SafetensorsReader& reader, const Places& wanted, const std::string& where) {
-  Listing bad;
+  FirstFew bad;
   for (const auto& [path, tensor] : wanted) {
     const ValueCounts counts = reader.count_values(path);
     if (!counts.all_finite()) bad.add(concat(path, " (", counts.nan, " NaN, ", counts.infinite, " infinite)"));

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <map>
 
+#include "core/first_few.h"
 #include "model/import/layout.h"
 
 namespace addnorm::importing {
@@ -14,21 +15,6 @@ std::string numbered(std::string_view name, std::size_t layer) {
   return out;
 }
 bool of_layers(std::string_view name) { return name.find("{}") != std::string_view::npos; }
-
-/// The first few of many.
-class ListedTensors {
- public:
-  void add(std::string text) {
-    if (++count_ <= kShown) text_.append(text_.empty() ? "" : ", ").append(text);
-  }
-  std::size_t count() const { return count_; }
-  std::string text() const { return count_ <= kShown ? text_ : concat(text_, ", and ", count_ - kShown, " more"); }
-
- private:
-  static constexpr std::size_t kShown = 6;
-  std::string text_;
-  std::size_t count_ = 0;
-};
 
 struct Wanted {
   Shape shape;
@@ -175,11 +161,11 @@ class Accountant {
   std::size_t index_of(const SourceTensor& tensor) const { return static_cast<std::size_t>(&tensor - source_.tensors().data()); }
 
   void complain(const std::string& where) const {
-    ListedTensors left;
+    FirstFew left;
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (!used_[i]) left.add(concat(source_.tensors()[i].name, " ", source_.tensors()[i].shape));
     std::string all;
-    const auto say = [&](const ListedTensors& list, const char* what) {
+    const auto say = [&](const FirstFew& list, const char* what) {
       if (list.count() > 0) all.append(all.empty() ? "" : "; ").append(concat(list.count(), what, list.text()));
     };
     say(missing_, " tensors of the model are missing: ");
@@ -215,7 +201,7 @@ class Accountant {
   std::size_t layers_ = 0;
   std::string prefix_;
   Accounts out_;
-  ListedTensors missing_, shapes_, types_;
+  FirstFew missing_, shapes_, types_;
 };
 
 }  // namespace
