@@ -23,20 +23,21 @@ constexpr size_t kPanelLanes = hn::MaxLanes(PanelTag());
 constexpr size_t kPanelVectors = kPanelColumns / kPanelLanes;
 /// Rows of A that meet a panel at once: 12 vectors of sums, of the 16 registers of AVX2 and SSE.
 constexpr size_t kTileRows = kPanelVectors > 12 ? 1 : 12 / kPanelVectors;
-constexpr size_t kUnrolled = 8;  // steps along k: hardly anything but products is left in the loop
-/// Lines of the panel that comes next, which a tile asks for while it works: `count` of them, `at_once` every kUnrolled steps.
-struct Ahead {
-  const float* line;
-  size_t count, at_once;
+/// Steps along k at a time. Under a neighbour on the same core it is instructions that are short: with eight steps what is not a
+/// product costs 5 to 12 %; from 24 on the loop no longer fits where decoded instructions are kept.
+constexpr size_t kUnrolled = 16;
 
-  HWY_INLINE void fetch() {
-    for (size_t i = 0; i < at_once && count > 0; ++i, --count, line += kPanelColumns) __builtin_prefetch(line, 0, 2);
-  }
-};
+/// Keeps the compiler from deriving a pointer of its own for each row, every one to be advanced in the loop.
+HWY_INLINE void forget_origin(const float*& first, const float*& second, size_t& stride) {
+  asm("" : "+r"(first), "+r"(second), "+r"(stride));
+}
 
-/// sum [R, 16] += a [R, 1] panel [1, 16].
+/// Rows of a tile are addressed from two pointers: first + 0, 1, 2 strides, second + 0, 1, 2.
+constexpr size_t kRowsOfFirst = 3;
+
+/// sum [R, 16] += a [R, 1] panel [1, 16]; row r of a is first + r lda, or second + (r - kRowsOfFirst) lda.
 template <size_t R>
-HWY_INLINE void multiply_step(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel,
+HWY_INLINE void multiply_step(const float* first, const float* second, size_t lda, const float* HWY_RESTRICT panel,
                               PanelVec (&sum)[R][kPanelVectors]) {
   const PanelTag d;
   PanelVec b[kPanelVectors];
@@ -44,29 +45,44 @@ HWY_INLINE void multiply_step(const float* HWY_RESTRICT a, size_t lda, const flo
   for (size_t v = 0; v < kPanelVectors; ++v) b[v] = hn::LoadU(d, panel + v * kPanelLanes);
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r) {
-    const PanelVec factor = hn::Set(d, a[r * lda]);
+    const PanelVec factor = hn::Set(d, r < kRowsOfFirst ? first[r * lda] : second[(r - kRowsOfFirst) * lda]);
 #pragma GCC unroll 16
     for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::MulAdd(factor, b[v], sum[r][v]);
   }
 }
 
+/// Lines of the panel that comes next, which a tile asks for while it works: `at_once` of them every kUnrolled steps.
+struct Ahead {
+  const float* line;
+  size_t at_once;
+
+  HWY_INLINE void fetch() {
+    for (size_t i = 0; i < at_once; ++i, line += kPanelColumns) __builtin_prefetch(line, 0, 2);
+  }
+};
+
 /// c [R, 16] = (c if add) + a [R, depth] panel [depth, 16]; the product is summed by itself first.
 template <size_t R>
-HWY_INLINE void multiply_tile(const float* HWY_RESTRICT a, size_t lda, const float* HWY_RESTRICT panel, size_t depth, Ahead ahead,
-                              bool add, float* HWY_RESTRICT c, size_t ldc) {
+HWY_INLINE void multiply_tile(const float* a, size_t lda, const float* HWY_RESTRICT panel, size_t depth, Ahead ahead, bool add,
+                              float* HWY_RESTRICT c, size_t ldc) {
   const PanelTag d;
   PanelVec sum[R][kPanelVectors];
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
 #pragma GCC unroll 16
     for (size_t v = 0; v < kPanelVectors; ++v) sum[r][v] = hn::Zero(d);
-  size_t p = 0;
-  for (; p + kUnrolled <= depth; p += kUnrolled) {
+  const float* second = a + (R > kRowsOfFirst ? kRowsOfFirst * lda : 0);
+  size_t left = depth;
+  for (; left >= kUnrolled; left -= kUnrolled) {
     ahead.fetch();
-#pragma GCC unroll 8
-    for (size_t i = 0; i < kUnrolled; ++i) multiply_step<R>(a + p + i, lda, panel + (p + i) * kPanelColumns, sum);
+#pragma GCC unroll 16
+    for (size_t i = 0; i < kUnrolled; ++i) multiply_step<R>(a + i, second + i, lda, panel + i * kPanelColumns, sum);
+    a += kUnrolled;
+    second += kUnrolled;
+    panel += kUnrolled * kPanelColumns;
+    forget_origin(a, second, lda);
   }
-  for (; p < depth; ++p) multiply_step<R>(a + p, lda, panel + p * kPanelColumns, sum);
+  for (; left > 0; --left, ++a, ++second, panel += kPanelColumns) multiply_step<R>(a, second, lda, panel, sum);
 #pragma GCC unroll 12
   for (size_t r = 0; r < R; ++r)
 #pragma GCC unroll 16
@@ -90,10 +106,11 @@ HWY_INLINE void multiply_rows(size_t rows, const float* a, size_t lda, const flo
 void multiply_panel_rows(size_t rows, const float* a, size_t lda, const float* panel, size_t depth, const float* next, bool add,
                          float* c, size_t ldc) {
   const size_t tiles = (rows + kTileRows - 1) / kTileRows;
-  const size_t share = (depth + tiles - 1) / tiles, at_once = (kUnrolled + tiles - 1) / tiles;
   for (size_t tile = 0; tile < tiles; ++tile) {
     const size_t here = rows / tiles + (tile < rows % tiles ? 1 : 0);
-    multiply_rows<kTileRows>(here, a, lda, panel, depth, {next + tile * share * kPanelColumns, share, at_once}, add, c, ldc);
+    const size_t at_once = kUnrolled / tiles + (tile < kUnrolled % tiles ? 1 : 0);  // all tiles: a line for each step
+    multiply_rows<kTileRows>(here, a, lda, panel, depth, {next, at_once}, add, c, ldc);
+    next += depth / kUnrolled * at_once * kPanelColumns;
     a += here * lda;
     c += here * ldc;
   }
