@@ -162,7 +162,7 @@ ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
   std::error_code error;
   if (fs::is_directory(path, error)) return plan_of_folder(path, options);
   if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
-  if (path.extension() == ".bin" && importing::is_llama2c(path)) return plan_llama2c(path);
+  if (path.extension() == ".bin" && !importing::is_pickle(path)) return plan_llama2c(path);
   if (path.extension() != ".safetensors") refuse_file(path);
   if (path.filename() != "model.safetensors")
     throw DataError(concat(path.string(), ": weights are read from model.safetensors, or from the shards that its index names; ",
