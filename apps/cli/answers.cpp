@@ -1,5 +1,8 @@
 #include "answers.h"
 
+#include <limits>
+#include <utility>
+
 #include "addnorm/core/error.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/language_model.h"
@@ -22,6 +25,34 @@ std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
   const SpecialTokens special = tokenizer.special();
   const auto end = special.end ? special.end : special.begin;  // a text that begins anew is over
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
+}
+
+namespace {
+
+class WithinVocabulary final : public Decoding {
+ public:
+  WithinVocabulary(std::unique_ptr<Decoding> inner, std::size_t vocabulary) : inner_(std::move(inner)), vocabulary_(vocabulary) {}
+  Tensor append(std::span<const std::int32_t> tokens) override {
+    Tensor logits = inner_->append(tokens);
+    const std::size_t width = logits.shape()[1];
+    for (std::size_t row = 0; row < logits.shape()[0]; ++row)
+      for (std::size_t id = vocabulary_; id < width; ++id)
+        logits.values<float>()[row * width + id] = -std::numeric_limits<float>::infinity();
+    return logits;
+  }
+  void select(std::span<const std::size_t> from) override { inner_->select(from); }
+  std::size_t rows() const override { return inner_->rows(); }
+  std::size_t room() const override { return inner_->room(); }
+
+ private:
+  std::unique_ptr<Decoding> inner_;
+  std::size_t vocabulary_;
+};
+
+}  // namespace
+
+std::unique_ptr<Decoding> within_tokenizer(std::unique_ptr<Decoding> decoding, const Tokenizer& tokenizer) {
+  return std::make_unique<WithinVocabulary>(std::move(decoding), tokenizer.vocabulary());
 }
 
 std::size_t longest_source(const RunModel& run) {

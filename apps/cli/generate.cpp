@@ -149,7 +149,7 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
     options.sampling.seed += window;
     options.end_tokens = end_tokens(tokenizer);
     options.on_token = output.as_it_comes(tokenizer);
-    const auto decoding = model.decoding(1);
+    const auto decoding = within_tokenizer(model.decoding(1), tokenizer);
     const std::vector<Generated> written = generate(*decoding, prompt, options);
     all.insert(all.end(), written[0].tokens.begin(), written[0].tokens.end());
     left -= std::min(left, std::max<std::size_t>(written[0].tokens.size(), 1));

@@ -137,16 +137,19 @@ class Detective {
 
   /// One of them: with gains near 1 norm-skip computes what post-ln does, and the norm at the end tells which it is.
   void settle(std::vector<std::string> names) {
+    const auto has_own = [&] { return std::ranges::find(names, own_) != names.end(); };
+    const bool own_is_as_good = has_own();
     if (names.size() > 1) {
       tell(listed(names),
            " do about as well: ", exits() ? "post-ln has no norm at the end" : "of these post-ln alone has no norm at the end");
       const auto fits = [&](const std::string& name) { return (name == "post-ln") != exits(); };
       if (std::ranges::any_of(names, fits)) std::erase_if(names, [&](const std::string& name) { return !fits(name); });
     }
-    out_.agrees = std::ranges::find(names, own_) != names.end();
+    out_.agrees = has_own();
+    if (!out_.agrees && own_is_as_good && names.size() > 1) return;  // trials tell neither against the config nor which it is
     out_.behaves_as = out_.agrees ? own_ : names.front();
     out_.ground = names.size() == 1 ? Ground::trials : Ground::norms;
-    if (!out_.agrees) warn_of_placement();
+    if (!out_.agrees) warn_of_placement(own_is_as_good);
     compare_ends();
     settled_ = true;
   }
@@ -159,10 +162,17 @@ class Detective {
     return std::ranges::find_if(tried_, [&](const auto& t) { return t.trial.arrangement == arrangement; })->trial.loss;
   }
 
-  void warn_of_placement() {
+  void warn_of_placement(bool own_is_as_good) {
     const double configured = tried(own_, exits() ? End::normed : End::bare).trial.loss;
-    warn("the config says ", out_.configured, ", but the weights behave as ", out_.behaves_as, ": ",
-         rounded(best_loss(out_.behaves_as)), " against ", text_of_loss(configured), " ", out_.measure, "; correct the config");
+    const std::string both =
+        concat(rounded(best_loss(out_.behaves_as)), " against ", text_of_loss(configured), " ", out_.measure);
+    if (own_is_as_good)
+      warn("the config says ", out_.configured, ", but the weights are ", out_.behaves_as, ": both do about as well (", both,
+           "), and ", out_.behaves_as, exits() ? " ends in a norm, as they do" : " ends without a norm, as they do",
+           "; correct the config");
+    else
+      warn("the config says ", out_.configured, ", but the weights behave as ", out_.behaves_as, ": ", both,
+           "; correct the config");
   }
 
   /// Whether the norm at the end belongs there, and whether one is missing where a stack of this kind ends in one.

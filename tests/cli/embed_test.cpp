@@ -7,9 +7,9 @@
 #include <sstream>
 
 #include "addnorm/autograd/tape.h"
-#include "addnorm/data/tokenizer.h"
 #include "addnorm/model/import.h"
 #include "cli/process.h"
+#include "cli/word_tokenizer.h"
 #include "support/import_files.h"
 #include "support/near.h"
 
@@ -19,45 +19,11 @@ namespace {
 using test::Ended;
 using test::Process;
 
-/// WordPiece over the words w4 ... w30, with [CLS] and [SEP] around a text.
-std::string word_tokenizer() {
-  nlohmann::json vocab = {{"[PAD]", 0}, {"[UNK]", 1}, {"[CLS]", 2}, {"[SEP]", 3}};
-  for (int id = 4; id < 31; ++id) vocab["w" + std::to_string(id)] = id;
-  const auto special = [](int id, const char* text) {
-    return nlohmann::json{{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
-                          {"rstrip", false}, {"normalized", false}, {"special", true}};
-  };
-  const auto one = [](const char* id) {
-    return nlohmann::json{{"ids", {id == std::string("[CLS]") ? 2 : 3}}, {"id", id}, {"tokens", {id}}};
-  };
-  const nlohmann::json json = {
-      {"version", "1.0"},
-      {"added_tokens", {special(0, "[PAD]"), special(1, "[UNK]"), special(2, "[CLS]"), special(3, "[SEP]")}},
-      {"normalizer", nullptr},
-      {"pre_tokenizer", {{"type", "BertPreTokenizer"}}},
-      {"post_processor",
-       {{"type", "TemplateProcessing"},
-        {"single",
-         {{{"SpecialToken", {{"id", "[CLS]"}, {"type_id", 0}}}},
-          {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
-          {{"SpecialToken", {{"id", "[SEP]"}, {"type_id", 0}}}}}},
-        {"pair", nlohmann::json::array()},
-        {"special_tokens", {{"[CLS]", one("[CLS]")}, {"[SEP]", one("[SEP]")}}}}},
-      {"decoder", {{"type", "WordPiece"}, {"prefix", "##"}, {"cleanup", true}}},
-      {"model",
-       {{"type", "WordPiece"},
-        {"unk_token", "[UNK]"},
-        {"continuing_subword_prefix", "##"},
-        {"max_input_chars_per_word", 100},
-        {"vocab", vocab}}}};
-  return json.dump();
-}
-
 struct EmbedCommand : testing::Test {
   static void SetUpTestSuite() {
     folder = std::make_unique<test::TemporaryFolder>();
     test::copy_of_golden("bert", folder->path / "model");
-    folder->write("model/tokenizer.json", word_tokenizer());
+    folder->write("model/tokenizer.json", test::word_tokenizer());
   }
   static void TearDownTestSuite() { folder.reset(); }
   static Ended embed(std::vector<std::string> arguments) {

@@ -177,6 +177,12 @@ TEST(Placement, OfTrainedModelsIsSeenThroughEveryLabel) {
       EXPECT_EQ(found.behaves_as, truth) << told(found);
       EXPECT_EQ(found.ground, Ground::trials) << told(found);
       EXPECT_EQ(found.warnings.empty(), std::string_view(label) == truth) << told(found);
+      // What a warning calls worse is worse; where both do about as well it says so.
+      const PlacementTrial& configured = *std::ranges::find_if(found.trials, &PlacementTrial::configured);
+      const PlacementTrial& best = *std::ranges::find(found.trials, found.behaves_as, &PlacementTrial::arrangement);
+      const bool worse = test::mentions(found.warnings, "but the weights behave as");
+      EXPECT_TRUE(!worse || configured.loss > best.loss + 0.1) << told(found);
+      EXPECT_TRUE(found.warnings.empty() || worse || test::mentions(found.warnings, "both do about as well")) << told(found);
     }
   }
 }

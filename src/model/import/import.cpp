@@ -39,6 +39,13 @@ ModelConfig completed_or_refused(const ImportPlan& plan) {
   }
 }
 
+/// "12 layers of width 768, 30522 tokens, 512 positions": one of them is wrong.
+std::string told_sizes(const ModelConfig& c) {
+  return concat(c.layers, " layers of width ", c.d_model, " with ", c.d_ff, " hidden, ", c.heads, " heads of ", c.d_head, ", ",
+                c.vocab, " tokens, ", c.token_types > 0 ? concat(c.token_types, " types of tokens, ") : "", c.seq_len,
+                " positions");
+}
+
 /// A config that speaks of far more than the files hold is refused before memory is taken; what is not far off is told by the
 /// names and shapes that differ.
 void check_room(const ImportPlan& plan) {
@@ -52,8 +59,8 @@ void check_room(const ImportPlan& plan) {
   const double table = c.positions == PositionKind::learned ? positions * d : 0;
   const double least = static_cast<double>(c.layers) * layer + static_cast<double>(c.vocab + c.token_types) * d + table;
   if (least > 4 * held + 1e6)
-    throw DataError(concat(plan.where, ": the config speaks of at least ", least, " parameters, the weights are ", held,
-                           "; do they belong together?"));
+    throw DataError(concat(plan.where, ": the config speaks of at least ", least, " parameters (", told_sizes(c),
+                           "), the weights are ", held, "; do they belong together?"));
   const bool turns = c.positions == PositionKind::rotary || c.positions == PositionKind::rotary_halves;
   const double computed = turns ? positions * static_cast<double>(c.d_head) : positions * d;  // tables that no file holds
   if (c.positions != PositionKind::learned && computed > std::max(kMostComputed, 4 * held))
@@ -155,7 +162,7 @@ ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
   std::error_code error;
   if (fs::is_directory(path, error)) return plan_of_folder(path, options);
   if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
-  if (path.extension() == ".bin" && importing::is_llama2c(path)) return plan_llama2c(path);
+  if (path.extension() == ".bin" && !importing::is_pickle(path)) return plan_llama2c(path);
   if (path.extension() != ".safetensors") refuse_file(path);
   if (path.filename() != "model.safetensors")
     throw DataError(concat(path.string(), ": weights are read from model.safetensors, or from the shards that its index names; ",

@@ -11,6 +11,8 @@ namespace {
 constexpr std::size_t kHeaderBytes = 7 * sizeof(std::int32_t);
 constexpr std::array kSizeNames{"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "max_seq_len"};
 constexpr std::uint32_t kLaterMagic = 0x616b3432;  // "ak42": versions 1 and 2
+constexpr std::string_view kGitLfs = "version https://git-lfs";
+static_assert(kGitLfs.size() <= kHeaderBytes);
 
 using Sizes = std::array<std::int32_t, 7>;
 
@@ -38,14 +40,19 @@ std::string flaw_of(const Sizes& sizes) {
 
 }  // namespace
 
-bool is_llama2c(const std::filesystem::path& path) {
+bool is_pickle(const std::filesystem::path& path) {
   constexpr std::uint32_t kZip = 0x04034b50, kPickle = 0x80;  // how PyTorch's files begin; an opcode follows two bytes later
+  const InputFile file(path);
+  std::uint32_t first = 0;
+  if (file.size() < sizeof first) return false;
+  file.read(0, &first, sizeof first);
+  return first == kZip || ((first & 0xff) == kPickle && first >> 16 != 0);
+}
+
+bool is_llama2c(const std::filesystem::path& path) {
   try {
-    const InputFile file(path);
-    const Sizes sizes = sizes_of(file);
-    const auto first = static_cast<std::uint32_t>(sizes[0]);
-    const bool pickle = (first & 0xff) == kPickle && first >> 16 != 0;
-    return first == kLaterMagic || (first != kZip && !pickle && flaw_of(sizes).empty());
+    const Sizes sizes = sizes_of(InputFile(path));
+    return !is_pickle(path) && (static_cast<std::uint32_t>(sizes[0]) == kLaterMagic || flaw_of(sizes).empty());
   } catch (const DataError&) {
     return false;
   }
@@ -60,9 +67,10 @@ Llama2cSource::Llama2cSource(const std::filesystem::path& path) : file_(path) {
 
 void Llama2cSource::read_header() {
   const Sizes sizes = sizes_of(file_);
-  std::uint32_t magic = 0;
-  std::memcpy(&magic, sizes.data(), sizeof magic);
-  if (magic == kLaterMagic)
+  if (std::memcmp(sizes.data(), kGitLfs.data(), kGitLfs.size()) == 0)
+    throw DataError(
+        concat(file_.path().string(), ": this is a Git LFS pointer, not weights; fetch the real file with 'git lfs pull'"));
+  if (static_cast<std::uint32_t>(sizes[0]) == kLaterMagic)
     throw DataError(concat(file_.path().string(), ": a llama2.c file of version ", sizes[1],
                            "; version 0 is read: export it with --version 0"));
   if (const std::string flaw = flaw_of(sizes); !flaw.empty())

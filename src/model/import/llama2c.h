@@ -28,6 +28,8 @@ class Llama2cSource final : public WeightSource {
   std::vector<std::size_t> offsets_;  // of tensors(), in bytes
 };
 
+/// Whether a .bin begins as PyTorch's files do.
+bool is_pickle(const std::filesystem::path& path);
 /// Whether the file begins like one, of any version: seven sizes that fit each other.
 bool is_llama2c(const std::filesystem::path& path);
 
