@@ -86,5 +86,29 @@ TEST_F(Export, GoesBesideWhatIsOfNoModelAndInPlaceOfItself) {
   export_model(import_model(shards), shards);
 }
 
+TEST_F(Export, TakesThePoolingFolderThatModulesJsonNames) {
+  for (const std::string below : {"", "encoder"}) {
+    const fs::path in = folder.path / ("in" + below), out = folder.path / ("out" + below);
+    fs::create_directories(in);
+    golden("bert", (fs::path("in" + below) / below).string() + (below.empty() ? "model" : ""));
+    if (below.empty()) {
+      for (const auto& entry : fs::directory_iterator(in / "model")) fs::rename(entry.path(), in / entry.path().filename());
+      fs::remove(in / "model");
+    }
+    fs::create_directories(in / "the mean");
+    test::write_text(in / "the mean" / "config.json", R"({"pooling_mode_cls_token": true})");
+    test::write_text(in / "modules.json", R"([{"idx": 0, "name": "0", "path": ")" + below +
+                                              R"(", "type": "sentence_transformers.models.Transformer"},
+      {"idx": 1, "name": "1", "path": "the mean", "type": "sentence_transformers.models.Pooling"}])");
+    const ImportedModel imported = import_model(in);
+    ASSERT_TRUE(imported.sentence);
+    export_model(imported, out);
+    const ImportedModel again = import_model(out);
+    ASSERT_TRUE(again.sentence);
+    EXPECT_EQ(again.sentence->pooling, Pooling::first);
+    EXPECT_EQ(test::text_of(out / "the mean" / "config.json"), test::text_of(in / "the mean" / "config.json"));
+  }
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -113,6 +113,7 @@ void export_model(const ImportedModel& imported, const fs::path& folder) {
   Exporter(imported).write(weights);
   importing::copy_side_files(from, weights);
   if (!layout.below.empty()) importing::copy_side_files(layout.folder, folder);
+  for (const fs::path& module : layout.modules) importing::copy_config(layout.folder / module, folder / module);
 }
 
 }  // namespace addnorm

@@ -13,7 +13,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array kSideFiles{"config.json",
+constexpr const char* kConfig = "config.json";
+constexpr std::array kSideFiles{kConfig,
                                 "generation_config.json",
                                 "tokenizer.json",
                                 "tokenizer_config.json",
@@ -76,10 +77,10 @@ void refuse_other_models(const fs::path& from, const fs::path& to, const std::ve
 }
 
 void copy_side_files(const fs::path& from, const fs::path& to) {
-  for (const std::string& name : names_in(from)) {
+  for (const std::string& name : names_in(from))
     if (is_side_file(name)) copy_if_there(from / name, to / name);
-    if (name.ends_with("_Pooling")) copy_if_there(from / name / "config.json", to / name / "config.json");
-  }
 }
+
+void copy_config(const fs::path& from, const fs::path& to) { copy_if_there(from / kConfig, to / kConfig); }
 
 }  // namespace addnorm::importing

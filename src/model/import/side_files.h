@@ -14,5 +14,7 @@ void refuse_other_models(const std::filesystem::path& from, const std::filesyste
 
 /// config.json, tokenizers and the like, where they are there.
 void copy_side_files(const std::filesystem::path& from, const std::filesystem::path& to);
+/// That alone, of a module of sentence-transformers.
+void copy_config(const std::filesystem::path& from, const std::filesystem::path& to);
 
 }  // namespace addnorm::importing
