@@ -33,6 +33,8 @@ AttributionNorm norm_asked(const std::string& name) {
   return name.empty() ? AttributionNorm::automatic : name == "frozen" ? AttributionNorm::frozen : AttributionNorm::recompute;
 }
 
+bool no_signal() { return SignalWatch::caught() == 0; }
+
 /// How far it is, on a line of a terminal that is wiped in the end.
 class Progress {
  public:
@@ -45,7 +47,7 @@ class Progress {
   bool operator()(double share) {
     if (shown_) std::cerr << "\r\033[Klooking: " << static_cast<int>(100 * share) << " %" << std::flush;
     written_ = shown_;
-    return SignalWatch::caught() == 0;
+    return no_signal();
   }
 
  private:
@@ -64,8 +66,7 @@ void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
         peak.text = token_text(tokenizer, peak.token);
 }
 
-/// What the config of a checkpoint says of its norms, held to the weights.
-std::vector<std::string> placement_notes(const RunModel& run, const Batch& all) {
+PlacementFinding placement_of(const RunModel& run, const Batch& all) {
   constexpr std::size_t kTokens = 512;  // eight placements are tried on it
   const std::size_t per_sequence = std::max<std::size_t>(1, all.tokens() / all.sequences);
   const bool cheap = run.model->config().model == ModelKind::encoder && !run.model->config().head;
@@ -75,7 +76,11 @@ std::vector<std::string> placement_notes(const RunModel& run, const Batch& all) 
   if (!batch.target_ids.empty())
     sample.target = {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths};
   if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
-  const PlacementFinding found = detect_placement(*run.model, sample);
+  return detect_placement(*run.model, sample, no_signal);
+}
+
+/// What the config of a checkpoint says of its norms, held to the weights.
+std::vector<std::string> placement_notes(const PlacementFinding& found) {
   const std::string config = "the config says " + found.configured;
   std::vector<std::string> notes;
   if (found.behaves_as.empty())
@@ -101,6 +106,17 @@ bool write_page(const XrayResult& result, const XrayChoices& o) {
   return true;
 }
 
+/// False: a signal has stopped it.
+bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool quiet, XrayResult& result) {
+  Progress progress(quiet);
+  options.go_on = [&](double share) { return progress(share); };
+  result = xray(*run.model, text.batches, options);
+  if (result.stopped || run.family.empty()) return !result.stopped;
+  const PlacementFinding found = placement_of(run, text.sample);
+  result.notes = placement_notes(found);
+  return !found.stopped;
+}
+
 int run_xray(const XrayChoices& o) {
   require(!o.run.empty(), "which model? addnorm xray FOLDER");
   require(o.tokens > 0, "--tokens is 0; it must be at least 1");
@@ -113,16 +129,10 @@ int run_xray(const XrayChoices& o) {
   if (!o.quiet) std::cerr << notes.str();
   if (run.sentence) options.pooling = run.sentence->pooling;
   XrayResult result;
-  {
-    Progress progress(o.quiet || o.json);
-    options.go_on = [&](double share) { return progress(share); };
-    result = xray(*run.model, text.batches, options);
-  }
-  if (result.stopped) return stopped_by_signal("xray keeps nothing", "begin again with");
+  if (!look(run, text, options, o.quiet || o.json, result)) return stopped_by_signal("xray keeps nothing", "begin again with");
   result.model = name_of_folder(o.run);
   result.text = text.source;
   result.formula = formula_of_model(run.model->config());
-  if (!run.family.empty()) result.notes = placement_notes(run, text.sample);
   if (run.tokenizer) name_tokens(*run.tokenizer, result);
   if (o.json) {
     std::cout << to_json(result) << '\n' << std::flush;

@@ -1,9 +1,9 @@
 #include "xray_text.h"
 
 #include <algorithm>
-#include <iostream>
-#include <iterator>
+#include <limits>
 #include <optional>
+#include <ostream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/masked.h"
@@ -11,8 +11,8 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "core/counted.h"
-#include "core/file.h"
 #include "scratch.h"
+#include "text_beginning.h"
 
 namespace addnorm::cli {
 namespace {
@@ -21,7 +21,6 @@ namespace fs = std::filesystem;
 using Sequence = std::vector<std::int32_t>;
 
 constexpr std::size_t kWindow = 128, kBatchTokens = 4096;
-constexpr std::uint64_t kMostText = std::uint64_t{1} << 22;  // bytes that are read of a file: far more than tokens are looked at
 
 /// Sequences of ids, padded at their ends; a language model's are one token longer than what it reads.
 class SequenceData final : public Dataset {
@@ -50,35 +49,6 @@ class SequenceData final : public Dataset {
   std::vector<Sequence> sequences_;
   std::size_t next_;
 };
-
-/// Ids of a text; what it has no tokens for is told with where it stands.
-Sequence encoded(const Tokenizer& tokenizer, const std::string& text, const std::string& told) {
-  try {
-    return tokenizer.encode(text);
-  } catch (const DataError& error) {
-    throw DataError(concat(told, ": ", error.what()));
-  }
-}
-
-/// What a file holds, as far as it is needed.
-std::string text_in(const std::string& file, const Tokenizer& tokenizer) {
-  std::string text;
-  bool cut = false;
-  if (file == "-") {
-    tell_if_waiting(std::cerr);
-    text.assign(std::istreambuf_iterator<char>(std::cin), {});
-  } else {
-    if (fs::is_directory(file)) throw DataError(file + ": is a folder; --text takes one file");
-    const InputFile in(file);
-    text.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMostText)));
-    in.read(0, text.data(), text.size());
-    cut = in.size() > kMostText;
-  }
-  if (cut) text.resize(tokenizer.complete(text));
-  if (text.find_first_not_of(" \t\r\n") == std::string::npos)
-    throw DataError((file == "-" ? std::string("the standard input") : file) + ": no text in it");
-  return text;
-}
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -127,6 +97,7 @@ std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const 
   std::size_t seen = 0;
   const std::size_t room = longest > around ? longest - around : 1;
   for (const std::string& line : lines) {
+    if (seen >= tokens && !all.empty()) break;
     const Sequence ids = encoded(tokenizer, line, told);
     for (std::size_t from = 0; from < ids.size() && (all.empty() || seen < tokens); from += room) {
       const auto at = [&](std::size_t i) { return ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), i)); };
@@ -163,13 +134,14 @@ struct Wanted {
   std::size_t tokens, window;
 };
 
-XrayText of_language_model(const Wanted& w, const std::string& text, std::string told) {
+XrayText of_language_model(const Wanted& w, std::string_view text, std::string told) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const std::size_t most = w.run.model->config().seq_len;
   const std::size_t window = std::min(most, w.window > 0 ? w.window : kWindow);
   Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
   if (before.size() >= window) before.clear();
-  const Sequence ids = encoded(tokenizer, text, told);
+  const std::size_t enough = std::min(w.tokens, std::numeric_limits<std::size_t>::max() - window) + window;
+  const Sequence ids = first_encoded(tokenizer, text, enough, told);
   const std::vector<Sequence> windows = windows_of(ids, before, window - (before.empty() ? 0 : before.size() - 1), w.tokens);
   if (windows.empty())
     throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
@@ -244,11 +216,15 @@ XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
 
 XrayText of_plain_text(const Wanted& w, std::ostream& notes) {
   const bool lines = w.run.model->config().model == ModelKind::encoder;
-  std::string told = w.file == "-" ? "the standard input" : w.file;
   if (!w.file.empty()) {
-    const std::string text = text_in(w.file, *w.run.tokenizer);
-    return lines ? of_encoder(w, lines_of(text), told, notes) : of_language_model(w, text, told);
+    const TextBeginning read = beginning_of_text(w.file, *w.run.tokenizer);
+    XrayText found = lines ? of_encoder(w, lines_of(read.text), read.told, notes) : of_language_model(w, read.text, read.told);
+    std::size_t seen = 0;
+    for (const Batch& batch : found.batches) seen += batch.tokens();
+    if (read.cut && seen < w.tokens) notes << read.told << ": only its first " << kMostTextTold << " are read\n";
+    return found;
   }
+  std::string told;
   const std::vector<std::string> known = known_sentences(*w.run.tokenizer, told);
   if (lines) return of_encoder(w, known, told, notes);
   std::string all;

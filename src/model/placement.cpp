@@ -56,7 +56,8 @@ void add_gain(Gains& gains, const Parameter& p) {
 
 class Detective {
  public:
-  Detective(Model& model, const PlacementSample& sample) : model_(model), sample_(sample) {}
+  Detective(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on)
+      : model_(model), sample_(sample), go_on_(go_on) {}
 
   PlacementFinding found() {
     const std::vector<Stack*> stacks = placing::stacks_of(model_);
@@ -78,7 +79,7 @@ class Detective {
     tell_norms();
     const placing::Yardstick yardstick = placing::yardstick(model_, sample_);
     if (!yardstick.measure.empty()) try_all(yardstick);
-    if (!settled_) decide_by_norms();
+    if (!settled_ && !out_.stopped) decide_by_norms();
     return std::move(out_);
   }
 
@@ -109,7 +110,10 @@ class Detective {
 
   void try_all(const placing::Yardstick& yardstick) {
     out_.measure = yardstick.measure;
-    tried_ = placing::run_trials(model_, sample_);
+    auto tried = placing::run_trials(model_, sample_, go_on_);
+    out_.stopped = !tried;
+    if (!tried) return;
+    tried_ = *std::move(tried);
     std::string told;
     for (const placing::Tried& one : tried_) {
       out_.trials.push_back(one.trial);
@@ -229,6 +233,7 @@ class Detective {
 
   Model& model_;
   const PlacementSample& sample_;
+  const std::function<bool()>& go_on_;
   Residual* residual_ = nullptr;
   std::string own_;
   std::vector<placing::Tried> tried_;
@@ -245,14 +250,14 @@ std::string name_of(const PlacementTrial& trial) {
   return trial.arrangement + (trial.end == End::bare ? " without a norm at the end" : " with a plain norm at the end");
 }
 
-PlacementFinding detect_placement(Model& model, const PlacementSample& sample) {
+PlacementFinding detect_placement(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on) {
   constexpr const char* kWhere = "detect_placement";
   for (const Tokens* tokens : {&sample.tokens, &sample.target}) {
     if (tokens->ids.empty()) continue;
     require(!tokens->joined, kWhere, ": the sample's texts are joined; give them as padded rows");
     check(*tokens, model.config().seq_len, kWhere);
   }
-  return Detective(model, sample).found();
+  return Detective(model, sample, go_on).found();
 }
 
 }  // namespace addnorm

@@ -124,7 +124,7 @@ Yardstick yardstick(const Model& model, const PlacementSample& sample) {
   return {"nats to find the second half of a text by its first", std::log(static_cast<double>(texts))};
 }
 
-std::vector<Tried> run_trials(Model& model, const PlacementSample& sample) {
+std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on) {
   const Residual& residual = stacks_of(model).front()->residual();
   const Arrangement configured = residual.arrangement();  // trials put others in its place
   const bool normed = configured.exit;
@@ -134,6 +134,7 @@ std::vector<Tried> run_trials(Model& model, const PlacementSample& sample) {
   std::vector<Tried> trials;
   for (const std::string& name : names)
     for (const End end : {normed ? End::normed : End::bare, normed ? End::bare : End::plain}) {
+      if (go_on && !go_on()) return std::nullopt;
       const bool is_own = name == own;
       const Arrangement& row = is_own ? configured : arrangement_named(name);
       Surprises found = surprises_under(model, sample, row, is_own, end);

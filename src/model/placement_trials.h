@@ -25,7 +25,7 @@ struct Tried {
   PlacementTrial trial;
   Surprises surprises;
 };
-/// Every placement of the model's norms, best first.
-std::vector<Tried> run_trials(Model& model, const PlacementSample& sample);
+/// Every placement of the model's norms, best first; nothing where `go_on`, asked before each, says no.
+std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on);
 
 }  // namespace addnorm::placing

@@ -174,17 +174,22 @@ std::vector<std::vector<std::size_t>> expendable_units(const XrayResult& result,
   return all;
 }
 
-void look_again(const XrayRun& run, const std::vector<Batch>& batches, double share, XrayResult& result) {
-  const auto expendable = expendable_units(result, share);
+/// False: it was stopped.
+bool look_again(const XrayRun& run, const std::vector<Batch>& batches, const XrayOptions& options, XrayResult& result) {
+  const auto expendable = expendable_units(result, options.expendable);
   std::vector<RunningMean> together(expendable.size());
   if (std::ranges::any_of(expendable, [](const auto& units) { return units.size() > 1; }))
-    for (const Batch& batch : batches) run.look_without(batch, expendable, together);
+    for (const Batch& batch : batches) {
+      if (options.go_on && !options.go_on(1)) return false;
+      run.look_without(batch, expendable, together);
+    }
   const double base = result.measure == XrayMeasure::embedding ? 0 : result.loss;
   for (std::size_t i = 0; i < expendable.size(); ++i) {
     const std::vector<std::size_t>& units = expendable[i];
     const double alone = units.empty() ? kNotMeasured : result.stacks[i].bypass_change[units.front()];
     result.stacks[i].expendable = {units, units.size() > 1 ? together[i].value() - base : alone};
   }
+  return true;
 }
 
 /// What this kind of model, or this arrangement, has not.
@@ -226,7 +231,7 @@ XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptio
     run.write_to(result);
     result.norms = norm_gains(model);
     tell_missing(model, result);
-    look_again(run, parts, options.expendable, result);
+    result.stopped = !look_again(run, parts, options, result);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   return result;

@@ -139,6 +139,23 @@ TEST(Placement, LeavesTheModelAsItWas) {
   EXPECT_NEAR_ALL(lm({.ids = ids}).value(), before, test::exact());
 }
 
+TEST(Placement, StopsBetweenTrialsWhenItIsTold) {
+  const ImportedModel imported = import_model(test::import_golden("opt"));
+  const auto& lm = dynamic_cast<const LanguageModel&>(*imported.model);
+  const Ids ids{4, 9, 2, 17, 30, 5};
+  const Tensor before = lm({.ids = ids}).value();
+  std::size_t asked = 0;
+  const auto some = [&] { return ++asked < 3; };
+  const PlacementFinding found = detect_placement(*imported.model, {.tokens = {.ids = ids}}, some);
+  EXPECT_TRUE(found.stopped);
+  EXPECT_EQ(asked, 3u);
+  EXPECT_TRUE(found.behaves_as.empty() && found.trials.empty()) << told(found);
+  EXPECT_NEAR_ALL(lm({.ids = ids}).value(), before, test::exact());
+  asked = 0;
+  EXPECT_FALSE(detect_placement(*imported.model, {.tokens = {.ids = ids}}, [&] { return ++asked > 0; }).stopped);
+  EXPECT_EQ(asked, 8u);
+}
+
 // Small models of ours, trained for a moment under each arrangement, and then labelled as each of them.
 
 /// The weights of `model` in one with another label: each norm of a unit stands where that one has it.

@@ -370,6 +370,16 @@ TEST(Xray, StopsWhenItIsTold) {
   EXPECT_TRUE(std::ranges::is_sorted(shares));
 }
 
+TEST(Xray, StopsBeforeItsSecondLookWhenItIsTold) {
+  const Looked looked(test::small(ModelKind::lm));
+  const auto until_all_is_measured = [](double share) { return share < 1; };
+  const auto measured_once = [seen = 0](double share) mutable { return share < 1 || ++seen < 2; };
+  EXPECT_TRUE(looked.xray({.go_on = until_all_is_measured}).stopped);
+  EXPECT_TRUE(looked.xray({.expendable = 1e9, .go_on = measured_once}).stopped)
+      << "all units could go: they are left out at once";
+  EXPECT_FALSE(looked.xray({.expendable = -1e9, .go_on = measured_once}).stopped) << "there is no second look";
+}
+
 TEST(Xray, SaysWhatItCanOfAModelThatIsNoNumberAnyMore) {
   Looked looked(test::small(ModelKind::lm, "pre-ln"));
   for_each_parameter(*looked.model, [](Parameter& p) {

@@ -45,7 +45,9 @@ ImportedModel import_model(const std::filesystem::path& folder_or_file, const Im
 /// The weights as they are now, in the layout they came in: the same file names, tensor names, types and shapes, with
 /// config.json and what else belongs to the model beside them. Without training in between every tensor has the same bits. What
 /// is not computed with is read from where it came from: a DataError when that has changed. The folder is made where there is
-/// none; it may be the one it came from.
+/// none; it may be the one it came from. One that holds files of another model which import_model would read in place of these,
+/// or with them (other weights or shards, an index, a modules.json, a tokenizer that this one has not), is a DataError, and
+/// nothing is written.
 void export_model(const ImportedModel& imported, const std::filesystem::path& folder);
 
 /// Whether the folder or file is for import_model and not for load_model: no config.json of ours.

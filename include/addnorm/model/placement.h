@@ -1,6 +1,7 @@
 // Where the norms of a model's weights belong: what the weights say, whatever their config says.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -40,6 +41,7 @@ struct PlacementFinding {
   Ground ground = Ground::none;
   bool agrees = true;                    ///< config and weights do not contradict each other
   bool final_norm_missing = false;       ///< a stack that needs one ends without
+  bool stopped = false;                  ///< by go_on: nothing was decided
   std::string measure{};                 ///< of the trials: "nats per token of the sample"
   std::vector<PlacementTrial> trials{};  ///< best first
   std::vector<std::string> evidence{};   ///< a sentence each
@@ -55,8 +57,9 @@ struct PlacementFinding {
 /// Decided by trials where one placement knows something (its loss is below what it has by chance) and is better than all others,
 /// both by a tenth of a nat and by three standard errors; weights that were never trained tell nothing that way, and only the
 /// norms count. Without a sample, or for arrangements with other than one norm per unit, nothing is tried. Costs a forward pass
-/// of the sample per trial (eight of them) and the memory of a few norms; the model is as before when it returns.
-PlacementFinding detect_placement(Model& model, const PlacementSample& sample = {});
+/// of the sample per trial (eight of them) and the memory of a few norms; the model is as before when it returns. `go_on`, where
+/// there is one, is asked before each trial; false: stop.
+PlacementFinding detect_placement(Model& model, const PlacementSample& sample = {}, const std::function<bool()>& go_on = {});
 inline PlacementFinding detect_placement(Model& model, const Tokens& sample) {
   return detect_placement(model, PlacementSample{.tokens = sample});
 }

@@ -1,12 +1,12 @@
 // The same files again, from the model as it is now.
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <map>
 
 #include "core/file.h"
 #include "model/import/layout.h"
 #include "model/import/llama2c.h"
+#include "model/import/side_files.h"
 #include "tensor/half.h"
 
 namespace addnorm {
@@ -17,26 +17,6 @@ using importing::MatrixLayout;
 using importing::Piece;
 using importing::Placed;
 using importing::SourceTensor;
-
-/// What belongs to a model beside its weights, where it is there.
-constexpr std::array kSideFiles{"config.json",
-                                "generation_config.json",
-                                "tokenizer.json",
-                                "tokenizer_config.json",
-                                "special_tokens_map.json",
-                                "added_tokens.json",
-                                "vocab.json",
-                                "merges.txt",
-                                "vocab.txt",
-                                "tokenizer.model",
-                                "tokenizer.bin",
-                                "sentencepiece.bpe.model",
-                                "source_vocabulary.txt",
-                                "target_vocabulary.txt",
-                                "model.safetensors.index.json",
-                                "modules.json",
-                                "sentence_bert_config.json",
-                                "config_sentence_transformers.json"};
 
 /// Where a tensor of theirs is taken from.
 struct Origin {
@@ -119,25 +99,6 @@ class Exporter {
   std::map<std::size_t, Origin> origins_;  // by tensor
 };
 
-void copy_if_there(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  if (!fs::is_regular_file(from, error) || fs::equivalent(from, to, error)) return;
-  const InputFile file(from);
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, text.data(), text.size());
-  make_folder(to.parent_path());
-  replace_text(to, text);
-}
-
-void copy_side_files(const fs::path& from, const fs::path& to) {
-  for (const char* name : kSideFiles) copy_if_there(from / name, to / name);
-  for (const fs::path& entry : entries_of(from).value_or(std::vector<fs::path>{})) {
-    const std::string name = entry.filename().string();
-    if (name.ends_with("_Pooling")) copy_if_there(from / name / "config.json", to / name / "config.json");
-    if (name.starts_with("tok") && name.ends_with(".bin")) copy_if_there(from / name, to / name);  // llama2.c's
-  }
-}
-
 }  // namespace
 
 void export_model(const ImportedModel& imported, const fs::path& folder) {
@@ -145,11 +106,14 @@ void export_model(const ImportedModel& imported, const fs::path& folder) {
   require(!is_packed(*imported.model),
           "export_model: the weights were packed by pack_weights() and are no parameters any more; export first");
   const ImportLayout& layout = *imported.layout;
-  const fs::path weights = folder / layout.below;
+  const fs::path from = layout.folder / layout.below, weights = folder / layout.below;
+  importing::refuse_other_models(from, weights, layout.source->files());
+  if (!layout.below.empty()) importing::refuse_other_models(layout.folder, folder, {});
   make_folder(weights);
   Exporter(imported).write(weights);
-  copy_side_files(layout.folder / layout.below, weights);
-  if (!layout.below.empty()) copy_side_files(layout.folder, folder);
+  importing::copy_side_files(from, weights);
+  if (!layout.below.empty()) importing::copy_side_files(layout.folder, folder);
+  for (const fs::path& module : layout.modules) importing::copy_config(layout.folder / module, folder / module);
 }
 
 }  // namespace addnorm

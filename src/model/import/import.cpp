@@ -26,7 +26,8 @@ struct ImportPlan {
   std::vector<std::string> notes{};
   std::optional<SentenceOptions> sentence{};
   fs::path folder{}, below{};  ///< as in ImportLayout
-  std::string where{};         ///< begins messages
+  std::vector<fs::path> modules{};
+  std::string where{};  ///< begins messages
   bool llama2c = false;
 };
 
@@ -143,6 +144,7 @@ ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) 
     plan.sentence = sentence->options;
     plan.folder = folder;
     plan.below = sentence->transformer;
+    plan.modules = sentence->others;
     return plan;
   }
   if (fs::exists(folder / kConfig, error)) return plan_hugging_face(folder);
@@ -187,6 +189,7 @@ ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
   layout->source = plan.source;
   layout->folder = plan.folder;
   layout->below = plan.below;
+  layout->modules = plan.modules;
   layout->llama2c = plan.llama2c;
   imported.layout = std::move(layout);
   imported.sentence = plan.sentence;

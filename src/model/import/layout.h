@@ -43,9 +43,10 @@ Accounts accounts_of(const ImportFamily& family, Model& model, const WeightSourc
 struct ImportLayout {
   std::shared_ptr<const importing::WeightSource> source;
   importing::Accounts accounts;
-  std::filesystem::path folder;  ///< that it came from
-  std::filesystem::path below;   ///< of it, where the weights are; mostly empty: in the folder itself
-  bool llama2c = false;          ///< one .bin instead of safetensors
+  std::filesystem::path folder;                ///< that it came from
+  std::filesystem::path below;                 ///< of it, where the weights are; mostly empty: in the folder itself
+  std::vector<std::filesystem::path> modules;  ///< of it, where sentence-transformers has what follows the model
+  bool llama2c = false;                        ///< one .bin instead of safetensors
 };
 
 }  // namespace addnorm

@@ -86,6 +86,7 @@ std::optional<SentenceFiles> read_sentence_files(const fs::path& folder) {
     kinds.push_back(kind_of(text_of(module, "type", file)));
     const std::string path = text_of(module, "path", file);
     const fs::path place = below(folder, path, file);
+    if (kinds.back() != "Transformer" && !path.empty()) found.others.emplace_back(path);
     if (kinds.back() == "Transformer") {
       found.transformer = path;
       found.options.max_tokens = max_tokens_of(place);

@@ -3,13 +3,15 @@
 
 #include <filesystem>
 #include <optional>
+#include <vector>
 
 #include "addnorm/model/sentence.h"
 
 namespace addnorm::importing {
 
 struct SentenceFiles {
-  std::filesystem::path transformer{};  ///< below the folder: where the encoder is; mostly the folder itself
+  std::filesystem::path transformer{};          ///< below the folder: where the encoder is; mostly the folder itself
+  std::vector<std::filesystem::path> others{};  ///< below the folder: those of the modules behind it
   SentenceOptions options{};
 };
 

@@ -1,0 +1,32 @@
+// The beginning of a text that may be large or have no end, and its first tokens.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "addnorm/data/tokenizer.h"
+
+namespace addnorm::cli {
+
+inline constexpr const char* kMostTextTold = "4 MiB";  ///< so much of a text is read
+
+struct TextBeginning {
+  std::string text{};
+  std::string told{};  ///< how messages call it: the file, "the standard input"
+  bool cut = false;    ///< there is more of it
+};
+
+/// Of a file, or "-": the standard input. What goes on is cut where the tokens before do not depend on what follows; where a
+/// tokenizer knows no such place, behind a line, or at least behind a character. DataError: nothing but white space, a folder.
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer);
+
+/// Ids of a text; a DataError begins with `told`.
+std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, std::string_view text, const std::string& told);
+/// The same ids, at least the first `enough` or all. No more of the text is encoded than that takes (to a factor of about two,
+/// and 64 KiB), where the tokenizer can cut it.
+std::vector<std::int32_t> first_encoded(const Tokenizer& tokenizer, std::string_view text, std::size_t enough,
+                                        const std::string& told);
+
+}  // namespace addnorm::cli

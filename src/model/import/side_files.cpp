@@ -1,0 +1,86 @@
+#include "model/import/side_files.h"
+
+#include <algorithm>
+#include <array>
+#include <string>
+
+#include "addnorm/core/error.h"
+#include "core/file.h"
+#include "model/import/llama2c.h"
+
+namespace addnorm::importing {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kConfig = "config.json";
+constexpr std::array kSideFiles{kConfig,
+                                "generation_config.json",
+                                "tokenizer.json",
+                                "tokenizer_config.json",
+                                "special_tokens_map.json",
+                                "added_tokens.json",
+                                "vocab.json",
+                                "merges.txt",
+                                "vocab.txt",
+                                "tokenizer.model",
+                                "tokenizer.bin",
+                                "sentencepiece.bpe.model",
+                                "source_vocabulary.txt",
+                                "target_vocabulary.txt",
+                                "model.safetensors.index.json",
+                                "modules.json",
+                                "sentence_bert_config.json",
+                                "config_sentence_transformers.json"};
+
+bool is_side_file(const std::string& name) {
+  const bool llama2c_tokenizer = name.starts_with("tok") && name.ends_with(".bin");
+  return llama2c_tokenizer || std::ranges::find(kSideFiles, name) != kSideFiles.end();
+}
+
+bool is_weights(const fs::path& file) {
+  const std::string name = file.filename().string();
+  if (name == "model.safetensors" || (name.starts_with("model-") && name.ends_with(".safetensors"))) return true;
+  return file.extension() == ".bin" && is_llama2c(file);
+}
+
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{})) names.push_back(entry.filename().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+void copy_if_there(const fs::path& from, const fs::path& to) {
+  std::error_code error;
+  if (!fs::is_regular_file(from, error) || fs::equivalent(from, to, error)) return;
+  const InputFile file(from);
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read(0, text.data(), text.size());
+  make_folder(to.parent_path());
+  replace_text(to, text);
+}
+
+}  // namespace
+
+void refuse_other_models(const fs::path& from, const fs::path& to, const std::vector<fs::path>& weights) {
+  std::error_code error;
+  if (fs::equivalent(from, to, error)) return;
+  for (const std::string& name : names_in(to)) {
+    const auto replaced = [&](const fs::path& file) { return file.filename() == name; };
+    if (std::ranges::any_of(weights, replaced) || (is_side_file(name) && fs::exists(from / name, error))) continue;
+    if (is_side_file(name) || is_weights(to / name))
+      throw DataError(concat((to / name).string(),
+                             ": is of another model, and would later be read in place of what is exported, ",
+                             "or with it; take it away, or export into another folder"));
+  }
+}
+
+void copy_side_files(const fs::path& from, const fs::path& to) {
+  for (const std::string& name : names_in(from))
+    if (is_side_file(name)) copy_if_there(from / name, to / name);
+}
+
+void copy_config(const fs::path& from, const fs::path& to) { copy_if_there(from / kConfig, to / kConfig); }
+
+}  // namespace addnorm::importing

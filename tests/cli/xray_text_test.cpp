@@ -1,0 +1,121 @@
+// addnorm xray --text: how much of a large text is read, and how much of it becomes tokens.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include "cli/tiny_training.h"
+#include "core/json.h"
+#include "support/import_files.h"
+
+namespace addnorm::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::size_t kMuch = std::size_t{5} << 20;  // bytes; 4 MiB are read
+
+/// No pre-tokenizer: a token may cross any place, so a text can be cut nowhere.
+constexpr const char* kWithoutCuts =
+    R"({"model": {"type": "BPE", "vocab": {"a": 0, "b": 1, " ": 2, "\n": 3, "ab": 4}, "merges": ["a b"]}})";
+/// A word of more than a hundred letters is one token.
+constexpr const char* kWords = R"({"pre_tokenizer": {"type": "BertPreTokenizer"},
+  "model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##", "max_input_chars_per_word": 100,
+            "vocab": {"[UNK]": 0, "a": 1, "b": 2, "##a": 3}}})";
+
+std::string repeated(const std::string& text, std::size_t bytes) {
+  std::string all;
+  all.reserve(bytes + text.size());
+  while (all.size() < bytes) all += text;
+  return all;
+}
+
+struct XrayOfText : TinyTraining {
+  std::string checkpoint(const std::string& name, const char* tokenizer) const {
+    copy_of_golden(name, at(name));
+    folder.write(name + "/tokenizer.json", tokenizer);
+    return name;
+  }
+  Ended looked(const std::string& model, const std::string& text, const std::vector<std::string>& more = {},
+               const std::string& input = "/dev/null") const {
+    std::vector<std::string> all{"xray", model, "--text", text, "--json"};
+    all.insert(all.end(), more.begin(), more.end());
+    return Process(folder.path, all, input).end();
+  }
+};
+
+Json without_its_source(const Ended& ended) {
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  Json json = ended.code == 0 ? parsed(ended.out, "stdout") : Json::object();
+  json.erase("seconds");
+  json["text"].erase("source");
+  return json;
+}
+
+TEST_F(XrayOfText, TakesTheBeginningOfALargeTextThatATokenizerCannotCut) {
+  const std::string model = checkpoint("gpt2", kWithoutCuts);
+  folder.write("small.txt", repeated("ab ba\n", 20'000));
+  folder.write("large.txt", repeated("ab ba\n", kMuch));
+  const Ended large = looked(model, "large.txt");
+  const Json small = without_its_source(looked(model, "small.txt"));
+  EXPECT_GE(small["text"]["labels"].whole(), 1024);
+  EXPECT_EQ(without_its_source(large).dump(), small.dump());
+  EXPECT_EQ(large.err.find("4 MiB"), std::string::npos) << "there are tokens enough in them: " << large.err;
+  EXPECT_EQ(without_its_source(looked(model, "-", {}, at("large.txt").string())).dump(), small.dump());
+}
+
+TEST_F(XrayOfText, SaysThatTheRestOfATextIsNotReadWhereItWasWanted) {
+  const std::string model = checkpoint("bert", kWords);
+  folder.write("short.txt", "b" + repeated("\u00e9", 200));
+  folder.write("even.txt", repeated("\u00e9", kMuch));           // neither line ends nor spaces
+  folder.write("odd.txt", "b" + repeated("\u00e9", kMuch));      // 4 MiB end within a letter
+  folder.write("lines.txt", "b\n" + repeated("\u00e9", kMuch));  // the whole line is taken
+  const Json short_one = without_its_source(looked(model, "short.txt"));
+  for (const char* name : {"even.txt", "odd.txt"}) {
+    const Ended ended = looked(model, name);
+    EXPECT_EQ(without_its_source(ended)["text"]["tokens"], short_one["text"]["tokens"]) << name;
+    EXPECT_NE(ended.err.find(concat(name, ": only its first 4 MiB are read")), std::string::npos) << ended.err;
+  }
+  EXPECT_EQ(without_its_source(looked(model, "lines.txt"))["text"]["tokens"], Json(1));
+  const Ended piped = looked(model, "-", {}, at("odd.txt").string());
+  EXPECT_EQ(piped.code, 0) << piped.err;
+  EXPECT_NE(piped.err.find("the standard input: only its first 4 MiB are read"), std::string::npos) << piped.err;
+  folder.write("blank.txt", std::string(kMuch, ' '));
+  EXPECT_NE(looked(model, "blank.txt").err.find("blank.txt: no text in its first 4 MiB"), std::string::npos);
+}
+
+TEST_F(XrayOfText, DoesNotWaitForTheEndOfAnInputThatHasNone) {
+  const std::string model = checkpoint("gpt2", kWithoutCuts), text = repeated("ab ba\n", std::size_t{1} << 16);
+  const fs::path pipe = at("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int end = open(pipe.c_str(), O_RDWR | O_NONBLOCK);  // stays open until the tool has read enough
+  ASSERT_GE(end, 0);
+  const Process process(folder.path, {"xray", model, "--text", "-", "--json"}, pipe.string());
+  bool read = false;
+  std::size_t written = 0;
+  for (int i = 0; i < 12000 && !read; ++i) {
+    const ssize_t more = written < 2 * kMuch ? write(end, text.data(), text.size()) : 0;
+    if (more > 0) written += static_cast<std::size_t>(more);
+    if (more <= 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    read = process.said().find("note: ") != std::string::npos;  // told behind the text
+  }
+  EXPECT_TRUE(read) << "it waits for more";
+  if (!read) process.send(SIGKILL);
+  EXPECT_EQ(process.end().code, 0) << process.said();
+  close(end);
+}
+
+TEST_F(XrayOfText, MakesNoTokensOfWhatIsNotLookedAt) {
+  const std::string known = repeated("ab ba\n", 500'000);
+  folder.write("flawed.txt", known + "\u00e9\n");  // no token for it
+  for (const char* name : {"gpt2", "bert"}) {
+    const std::string model = checkpoint(name, R"({"pre_tokenizer": {"type": "WhitespaceSplit"},
+      "model": {"type": "BPE", "vocab": {"a": 0, "b": 1}, "merges": []}})");
+    const Ended some = looked(model, "flawed.txt", {"--tokens", "64"});
+    EXPECT_EQ(some.code, 0) << name << ": " << some.err;
+    const Ended all = looked(model, "flawed.txt", {"--tokens", "10000000"});
+    EXPECT_EQ(all.code, 1) << name << ": " << all.err;
+    EXPECT_NE(all.err.find("U+00E9"), std::string::npos) << all.err;
+  }
+}
+
+}  // namespace
+}  // namespace addnorm::test
