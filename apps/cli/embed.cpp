@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "core/counted.h"
 #include "core/json.h"
+#include "data/framed.h"
 #include "figures.h"
 #include "run_model.h"
 #include "signals.h"
@@ -84,7 +85,8 @@ class Embedder {
     }
     require(inner.size() + around > 0,
             "an empty text has no tokens, and this model's tokenizer puts none around it; leave it out");
-    for (const auto* part : {&frame_.before, &inner, &frame_.behind}) ids.insert(ids.end(), part->begin(), part->end());
+    const std::vector<std::int32_t> whole = framed(frame_, inner);
+    ids.insert(ids.end(), whole.begin(), whole.end());
   }
 
   RunModel run_;

@@ -12,6 +12,7 @@
 #include "answers.h"
 #include "commands.h"
 #include "core/json.h"
+#include "data/framed.h"
 #include "run_model.h"
 #include "signals.h"
 #include "value.h"
@@ -137,8 +138,7 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   const Tokenizer& tokenizer = *run.tokenizer;
   std::vector<std::int32_t> all = encoded(tokenizer, o.prompt.value_or(""), "--prompt");
   output.add(tokenizer.decode(all));
-  const std::vector<std::int32_t> before = tokenizer.frame().before;
-  all.insert(all.begin(), before.begin(), before.end());
+  all = framed({.before = tokenizer.frame().before}, all);
   if (all.empty()) all.push_back(text_start(tokenizer).token);
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
