@@ -219,6 +219,15 @@ int run_generate(const GenerateChoices& o) {
   return SignalWatch::caught() ? SignalWatch::exit_code() : 0;
 }
 
+void add_names_of_others(Command& command) {
+  for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},
+                                     {"--num-samples", "--n"},
+                                     {"--num-return-sequences", "--n"},
+                                     {"--num-beams", "--beams"},
+                                     {"--start", "--prompt"}})
+    command.also_named(theirs, ours);
+}
+
 }  // namespace
 
 void add_generate(Program& program) {
@@ -246,12 +255,7 @@ void add_generate(Program& program) {
   command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
                     "addnorm generate runs/reverse --source abc"});
-  for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},
-                                     {"--num-samples", "--n"},
-                                     {"--num-return-sequences", "--n"},
-                                     {"--num-beams", "--beams"},
-                                     {"--start", "--prompt"}})
-    command.also_named(theirs, ours);
+  add_names_of_others(command);
   command.run([o] { return run_generate(*o); });
 }
 
