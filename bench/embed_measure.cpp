@@ -29,6 +29,18 @@ Effort effort_of(const Workload& w, bool quick) {
   return {.budget_seconds = is_long ? 12.0 : 6.0, .slice_seconds = 0.15, .rounds = takes_seconds ? 4 : is_long ? 7 : 9};
 }
 
+/// What is known before anything is measured.
+Result row_of(const Workload& w, int threads) {
+  Result r;
+  r.group = "embed";
+  r.name = w.name;
+  r.shape = w.shape;
+  r.threads = threads;
+  r.work = w.work;
+  r.tokens = w.tokens;
+  return r;
+}
+
 }  // namespace
 
 void EmbedBench::start_peers(Report& report) {
@@ -99,13 +111,7 @@ Result EmbedBench::row(const Workload& w, const EmbedCase& c, int threads, Limit
   const OthersWatch others(taking_part);
   take_turns(turns, effort);
 
-  Result r;
-  r.group = "embed";
-  r.name = w.name;
-  r.shape = w.shape;
-  r.threads = threads;
-  r.work = w.work;
-  r.tokens = w.tokens;
+  Result r = row_of(w, threads);
   r.others = others.cores();
   r.seconds = median(ours.seconds);
   if (const auto share = limit.compared_with(ours)) r.share_of_limit = share->ratio;

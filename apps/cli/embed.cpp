@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "core/counted.h"
 #include "core/json.h"
+#include "data/framed.h"
 #include "figures.h"
 #include "run_model.h"
 #include "signals.h"
@@ -84,7 +85,8 @@ class Embedder {
     }
     require(inner.size() + around > 0,
             "an empty text has no tokens, and this model's tokenizer puts none around it; leave it out");
-    for (const auto* part : {&frame_.before, &inner, &frame_.behind}) ids.insert(ids.end(), part->begin(), part->end());
+    const std::vector<std::int32_t> whole = framed(frame_, inner);
+    ids.insert(ids.end(), whole.begin(), whole.end());
   }
 
   RunModel run_;
@@ -188,6 +190,38 @@ void check_similar(std::size_t texts) {
   require(texts <= kMostSimilar, "--similar compares every text with every other, at most ", kMostSimilar, " of them");
 }
 
+/// What --similar compares.
+struct Compared {
+  std::vector<std::string> texts{};
+  std::vector<float> vectors{};
+
+  void add(std::span<const std::string> more, std::span<const float> values) {
+    texts.insert(texts.end(), more.begin(), more.end());
+    vectors.insert(vectors.end(), values.begin(), values.end());
+  }
+  /// Also a table on stdout, if asked for; nothing without texts.
+  Json similarities(std::size_t width, bool table) const {
+    if (texts.empty()) return {};
+    const Tensor cosines = cosine_similarities(Tensor::of({texts.size(), width}, vectors));
+    if (table) print_similarities(texts, cosines);
+    return similarities_json(cosines);
+  }
+};
+
+/// Until there are no more texts, a signal comes, or nobody reads on.
+void embed_all(const EmbedChoices& o, TextSource& source, Embedder& embedder, std::optional<VectorOutput>& output,
+               Compared& compared) {
+  for (auto texts = source.next(); !texts.empty() && SignalWatch::caught() == 0 && std::cout.good(); texts = source.next()) {
+    if (o.similar) check_similar(compared.texts.size() + texts.size());
+    const Tensor vectors = embedder(texts, o.file.empty() ? "text " : concat("--text ", o.file, ", line "));
+    const auto values = vectors.values<float>();
+    if (!output) output.emplace(o, embedder.width());
+    for (std::size_t i = 0; (o.json || !o.similar) && i < texts.size(); ++i)
+      output->add(values.subspan(i * embedder.width(), embedder.width()));
+    if (o.similar) compared.add(texts, values);
+  }
+}
+
 int run_embed(const EmbedChoices& o) {
   check(o);
   const SignalWatch signals;  // before any other thread
@@ -196,26 +230,10 @@ int run_embed(const EmbedChoices& o) {
   Embedder embedder(o.folder);
   if (o.file == "-") tell_if_waiting(std::cerr);
   std::optional<VectorOutput> output;  // begins with the first vectors: what is refused before leaves nothing behind
-  std::vector<std::string> all;
-  std::vector<float> kept;
-  for (auto texts = source.next(); !texts.empty() && SignalWatch::caught() == 0 && std::cout.good(); texts = source.next()) {
-    if (o.similar) check_similar(all.size() + texts.size());
-    const Tensor vectors = embedder(texts, o.file.empty() ? "text " : concat("--text ", o.file, ", line "));
-    const auto values = vectors.values<float>();
-    if (!output) output.emplace(o, embedder.width());
-    for (std::size_t i = 0; (o.json || !o.similar) && i < texts.size(); ++i)
-      output->add(values.subspan(i * embedder.width(), embedder.width()));
-    if (!o.similar) continue;
-    all.insert(all.end(), texts.begin(), texts.end());
-    kept.insert(kept.end(), values.begin(), values.end());
-  }
+  Compared compared;
+  embed_all(o, source, embedder, output, compared);
   if (SignalWatch::caught() != 0) return SignalWatch::exit_code();
-  Json similarities;
-  if (o.similar && !all.empty()) {
-    const Tensor cosines = cosine_similarities(Tensor::of({all.size(), embedder.width()}, kept));
-    if (!o.json) print_similarities(all, cosines);
-    similarities = similarities_json(cosines);
-  }
+  const Json similarities = compared.similarities(embedder.width(), !o.json);
   if (!output) output.emplace(o, embedder.width());
   output->finish(o.similar ? &similarities : nullptr);
   if (embedder.cut() > 0)

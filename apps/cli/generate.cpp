@@ -12,6 +12,7 @@
 #include "answers.h"
 #include "commands.h"
 #include "core/json.h"
+#include "data/framed.h"
 #include "run_model.h"
 #include "signals.h"
 #include "value.h"
@@ -137,8 +138,7 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   const Tokenizer& tokenizer = *run.tokenizer;
   std::vector<std::int32_t> all = encoded(tokenizer, o.prompt.value_or(""), "--prompt");
   output.add(tokenizer.decode(all));
-  const std::vector<std::int32_t> before = tokenizer.frame().before;
-  all.insert(all.begin(), before.begin(), before.end());
+  all = framed({.before = tokenizer.frame().before}, all);
   if (all.empty()) all.push_back(text_start(tokenizer).token);
   const std::size_t context = model.config().seq_len;
   std::size_t left = o.max_tokens;
@@ -219,6 +219,15 @@ int run_generate(const GenerateChoices& o) {
   return SignalWatch::caught() ? SignalWatch::exit_code() : 0;
 }
 
+void add_names_of_others(Command& command) {
+  for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},
+                                     {"--num-samples", "--n"},
+                                     {"--num-return-sequences", "--n"},
+                                     {"--num-beams", "--beams"},
+                                     {"--start", "--prompt"}})
+    command.also_named(theirs, ours);
+}
+
 }  // namespace
 
 void add_generate(Program& program) {
@@ -246,12 +255,7 @@ void add_generate(Program& program) {
   command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.examples({"addnorm generate runs/book --prompt 'ROMEO:' --max-tokens 300", "addnorm generate runs/book --temperature 0",
                     "addnorm generate runs/reverse --source abc"});
-  for (const auto& [theirs, ours] : {std::pair{"--max-new-tokens", "--max-tokens"},
-                                     {"--num-samples", "--n"},
-                                     {"--num-return-sequences", "--n"},
-                                     {"--num-beams", "--beams"},
-                                     {"--start", "--prompt"}})
-    command.also_named(theirs, ours);
+  add_names_of_others(command);
   command.run([o] { return run_generate(*o); });
 }
 

@@ -11,6 +11,7 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "core/counted.h"
+#include "data/framed.h"
 #include "scratch.h"
 #include "text_beginning.h"
 
@@ -81,17 +82,15 @@ std::vector<Sequence> windows_of(const Sequence& ids, const Sequence& before, st
   const std::size_t least = before.empty() ? 2 : 1;  // tokens of the text
   for (std::size_t from = 0; from + least <= ids.size() && from < std::max<std::size_t>(1, tokens); from += window) {
     const std::size_t to = std::min(ids.size(), from + window + least - 1);
-    Sequence one = before;
-    one.insert(one.end(), ids.begin() + static_cast<std::ptrdiff_t>(from), ids.begin() + static_cast<std::ptrdiff_t>(to));
-    all.push_back(std::move(one));
+    all.push_back(framed({.before = before}, std::span(ids).subspan(from, to - from)));
   }
   return all;
 }
 
 /// Each line a sequence of its own, a long one several, between the tokens that begin and end a text.
 std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
-                                   bool framed, std::size_t longest, std::size_t tokens) {
-  const TextFrame frame = framed ? tokenizer.frame() : TextFrame{};
+                                   bool as_whole, std::size_t longest, std::size_t tokens) {
+  const TextFrame frame = as_whole ? tokenizer.frame() : TextFrame{};
   const std::size_t around = frame.before.size() + frame.behind.size();
   std::vector<Sequence> all;
   std::size_t seen = 0;
@@ -100,12 +99,8 @@ std::vector<Sequence> sequences_of(const std::vector<std::string>& lines, const 
     if (seen >= tokens && !all.empty()) break;
     const Sequence ids = encoded(tokenizer, line, told);
     for (std::size_t from = 0; from < ids.size() && (all.empty() || seen < tokens); from += room) {
-      const auto at = [&](std::size_t i) { return ids.begin() + static_cast<std::ptrdiff_t>(std::min(ids.size(), i)); };
-      Sequence one = frame.before;
-      one.insert(one.end(), at(from), at(from + room));
-      one.insert(one.end(), frame.behind.begin(), frame.behind.end());
-      seen += one.size();
-      all.push_back(std::move(one));
+      all.push_back(framed(frame, std::span(ids).subspan(from, std::min(room, ids.size() - from))));
+      seen += all.back().size();
     }
   }
   // Padding costs least where neighbours are equally long.

@@ -50,6 +50,19 @@ std::vector<double> shares_of(const std::vector<double>& values, bool by_unit_on
   return shares;
 }
 
+std::vector<double> peaks_of(const StackXray& s) {
+  std::vector<double> peaks;
+  for (const StreamPeak& peak : s.peaks) peaks.push_back(peak.over_median);
+  return peaks;
+}
+
+/// Without that of biases, which have no place in the stack.
+std::vector<double> attribution_in(const StackXray& s) {
+  std::vector<double> attribution = s.attribution;
+  if (!attribution.empty()) attribution.pop_back();
+  return attribution;
+}
+
 std::string unit_table(const XrayResult& r, const StackXray& s, const Terminal& terminal) {
   const bool by_loss = r.measure != XrayMeasure::embedding;
   std::vector<BarColumn> columns;
@@ -58,11 +71,9 @@ std::string unit_table(const XrayResult& r, const StackXray& s, const Terminal& 
   };
   std::vector<std::string> names{"input"};
   names.insert(names.end(), s.units.begin(), s.units.end());
-  std::vector<double> peaks;
-  for (const StreamPeak& peak : s.peaks) peaks.push_back(peak.over_median);
   add({.upper = "", .lower = "unit", .cells = names, .text = true});
   add({.upper = "stream", .lower = "RMS", .cells = by_place(s.stream_rms, digits)});
-  add({.upper = "largest", .lower = "/median", .cells = by_place(peaks, digits), .rank = 8});
+  add({.upper = "largest", .lower = "/median", .cells = by_place(peaks_of(s), digits), .rank = 8});
   add({.upper = "branch", .lower = "share", .cells = by_unit(s.branch_share, digits), .rank = 5});
   add({.upper = "|f|", .lower = "/|x|", .cells = by_unit(s.update_ratio, digits), .rank = 7});
   add({.upper = "", .lower = "cosine", .cells = by_unit(s.cosine, digits), .rank = 6});
@@ -77,9 +88,7 @@ std::string unit_table(const XrayResult& r, const StackXray& s, const Terminal& 
        .cells = by_place(s.lens, digits),
        .bars = shares_of(s.lens, false),
        .rank = 2});
-  std::vector<double> attribution = s.attribution;
-  if (!attribution.empty()) attribution.pop_back();  // biases have no place in the stack
-  add({.upper = "to the", .lower = by_loss ? "logit" : "vector", .cells = by_place(attribution, digits), .rank = 3});
+  add({.upper = "to the", .lower = by_loss ? "logit" : "vector", .cells = by_place(attribution_in(s), digits), .rank = 3});
   return bar_table(std::move(columns), terminal);
 }
 

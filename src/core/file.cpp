@@ -157,10 +157,9 @@ void InputFile::expect_same_size() const {
                            "while being read"));
 }
 
-std::string small_text(const std::filesystem::path& path, std::string_view what) {
-  constexpr std::uint64_t kMost = 1 << 20;
+std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most) {
   const InputFile file(path);
-  if (file.size() > kMost) throw DataError(concat(path.string(), ": ", file.size(), " bytes; ", what, " has at most ", kMost));
+  if (file.size() > most) throw DataError(concat(path.string(), ": ", file.size(), " bytes; ", what, " has at most ", most));
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, text.data(), text.size());
   return text;

@@ -47,8 +47,8 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// All of a small text file. More than a mebibyte is a DataError: it is not `what` ("a row of an arrangement").
-std::string small_text(const std::filesystem::path& path, std::string_view what);
+/// All of a small text file. More than `most` bytes are a DataError: it is not `what` ("a row of an arrangement").
+std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most = std::uint64_t{1} << 20);
 
 /// Writes beside `path`, as `name.tmp.<process>`, and takes its place in commit(): readers see the old file or the new one, also
 /// after a power failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path`

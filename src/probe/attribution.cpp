@@ -20,26 +20,25 @@ void for_each_contribution(const Model& model, const Batch& batch, const Compone
   see(parts.size(), bias.value());
 }
 
-double label_margin(const Tensor& logits, const Batch& batch) {
-  const std::size_t classes = logits.shape().back();
-  double sum = 0, counted = 0;
+RunningMean label_margins(const Tensor& logits, const std::vector<std::int32_t>& labels) {
+  const std::size_t classes = logits.shape().back(), rows = logits.elements() / classes;
+  RunningMean all;
   dispatch(logits.dtype(), [&](auto zero) {
-    for (std::size_t r = 0; r < batch.labels.size(); ++r) {
-      if (batch.labels[r] == kIgnoredLabel) continue;
-      const auto* row = logits.data<decltype(zero)>() + r * classes;
-      double mean = 0;
-      for (std::size_t c = 0; c < classes; ++c) mean += static_cast<double>(row[c]) / static_cast<double>(classes);
-      sum += static_cast<double>(row[batch.labels[r]]) - mean;
-      ++counted;
+    for (std::size_t r = 0; r < labels.size(); ++r) {
+      if (labels[r] == kIgnoredLabel) continue;
+      const auto* row = logits.data<decltype(zero)>() + (rows == 1 ? 0 : r) * classes;
+      double sum = 0;
+      for (std::size_t c = 0; c < classes; ++c) sum += static_cast<double>(row[c]);
+      all += {static_cast<double>(row[labels[r]]) - sum / static_cast<double>(classes), 1};
     }
   });
-  return counted > 0 ? sum / counted : kNotMeasured;
+  return all;
 }
 
 std::vector<double> logit_attribution(const Model& model, const Batch& batch, const Components& components) {
   std::vector<double> margins;
   for_each_contribution(model, batch, components, [&](std::size_t component, const Tensor& logits) {
-    const double margin = label_margin(logits, batch);
+    const double margin = label_margins(logits, batch.labels).value();
     if (component < components.parts().size())
       margins.push_back(margin);
     else

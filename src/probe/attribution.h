@@ -5,6 +5,7 @@
 
 #include "addnorm/train/objective.h"
 #include "probe/components.h"
+#include "probe/measures.h"
 
 namespace addnorm {
 
@@ -17,7 +18,7 @@ void for_each_contribution(const Model& model, const Batch& batch, const Compone
 /// component brings. What does not move the label against the average class brings nothing. Adds up to that of the whole logits.
 std::vector<double> logit_attribution(const Model& model, const Batch& batch, const Components& components);
 
-/// Mean over the labels that count of z_label - mean of z.
-double label_margin(const Tensor& logits, const Batch& batch);
+/// Over the labels that count: z_label - mean of z. One row for all labels where `logits` has one.
+RunningMean label_margins(const Tensor& logits, const std::vector<std::int32_t>& labels);
 
 }  // namespace addnorm

@@ -1,23 +1,9 @@
 #include "probe/xray_attribution.h"
 
+#include "probe/attribution.h"
+
 namespace addnorm {
 namespace {
-
-/// Sum over the labels that count of z_label - mean of z. One row for all labels where `logits` has one.
-RunningMean margins(const Tensor& logits, const std::vector<std::int32_t>& labels) {
-  const std::size_t classes = logits.shape().back(), rows = logits.elements() / classes;
-  RunningMean all;
-  dispatch(logits.dtype(), [&](auto zero) {
-    for (std::size_t r = 0; r < labels.size(); ++r) {
-      if (labels[r] == kIgnoredLabel) continue;
-      const auto* row = logits.data<decltype(zero)>() + (rows == 1 ? 0 : r) * classes;
-      double sum = 0;
-      for (std::size_t c = 0; c < classes; ++c) sum += static_cast<double>(row[c]);
-      all += {static_cast<double>(row[labels[r]]) - sum / static_cast<double>(classes), 1};
-    }
-  });
-  return all;
-}
 
 /// What the head gives of nothing: its bias, [1, classes].
 Tensor head_bias(const Model& model, DType dtype) {
@@ -49,7 +35,7 @@ void XrayAttribution::begin(const Batch& batch, const XrayOutput& output, std::o
   const Tensor& y = output.y.value();
   if (!has_logits(model_)) directions_ = embedding_directions(y, batch.lengths, pooling_);
   whole_ += brought_by(output);
-  if (has_logits(model_)) bias_ += margins(head_bias(model_, y.dtype()), batch.labels);
+  if (has_logits(model_)) bias_ += label_margins(head_bias(model_, y.dtype()), batch.labels);
   if (ln_ != AttributionNorm::frozen) return;
   if (labels_) {
     const bool pools = model_.config().model == ModelKind::classifier;
@@ -65,7 +51,7 @@ void XrayAttribution::see_lens(std::size_t units, const XrayOutput& output) {
 }
 
 RunningMean XrayAttribution::brought_by(const XrayOutput& output) const {
-  if (has_logits(model_)) return margins(output.logits, output.labels);
+  if (has_logits(model_)) return label_margins(output.logits, output.labels);
   return {dot(directions_.values, output.y.value()), directions_.count};
 }
 

@@ -80,7 +80,7 @@ void expect_sums(const Scrambled& s) {
   EXPECT_EQ(contributions, 9);  // the head's bias too
   EXPECT_NEAR_ALL(std::span<const double>(sum), logits.value().values<double>(), test::rounded_apart_tolerance());
   const std::vector<double> margins = logit_attribution(*s.model, s.batch, components);
-  EXPECT_NEAR(std::accumulate(margins.begin(), margins.end(), 0.0), label_margin(logits.value(), s.batch),
+  EXPECT_NEAR(std::accumulate(margins.begin(), margins.end(), 0.0), label_margins(logits.value(), s.batch.labels).value(),
               test::rounded_apart_tolerance().atol);
 }
 

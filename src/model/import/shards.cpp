@@ -14,16 +14,7 @@ namespace fs = std::filesystem;
 constexpr const char* kOne = "model.safetensors";
 constexpr const char* kIndex = "model.safetensors.index.json";
 
-/// An index of a large model has some hundred thousand bytes.
-Json parsed_index(const fs::path& path) {
-  constexpr std::uint64_t kMost = std::uint64_t{16} << 20;
-  const InputFile file(path);
-  if (file.size() > kMost)
-    throw DataError(concat(path.string(), ": ", file.size(), " bytes; an index of weights has at most ", kMost));
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, text.data(), text.size());
-  return parsed(text, path.string());
-}
+constexpr std::uint64_t kMostIndex = std::uint64_t{16} << 20;  // that of a large model has some hundred thousand bytes
 
 /// One name in the folder itself: no way out of it.
 void check_name(const std::string& name, const std::string& tensor, const fs::path& index) {
@@ -52,7 +43,7 @@ void check_place(const fs::path& shard, const fs::path& index) {
 using WeightMap = std::map<std::string, std::string>;
 
 WeightMap weight_map(const fs::path& index) {
-  const Json json = parsed_index(index);
+  const Json json = parsed(small_text(index, "an index of weights", kMostIndex), index.string());
   const Json* map = json.find("weight_map");
   if (!map || !map->is_object() || map->size() == 0)
     throw DataError(concat(index.string(), ": has no weight_map, an object of tensors and their files"));
