@@ -21,8 +21,9 @@ TextStart text_start(const Tokenizer& tokenizer) {
   return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
 }
 
-std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer) {
-  const SpecialTokens special = tokenizer.special();
+std::vector<std::int32_t> end_tokens(const RunModel& run) {
+  if (!run.ends.empty()) return run.ends;
+  const SpecialTokens special = run.tokenizer->special();
   const auto end = special.end ? special.end : special.begin;  // a text that begins anew is over
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
 }

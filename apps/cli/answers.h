@@ -19,8 +19,9 @@ struct TextStart {
 };
 TextStart text_start(const Tokenizer& tokenizer);
 
-/// With which a text or an answer is over: the end token, or where there is none that of the next beginning; none: [].
-std::vector<std::int32_t> end_tokens(const Tokenizer& tokenizer);
+/// With which a text or an answer is over: what the checkpoint says (eos_token_id), else the tokenizer's end token, or where
+/// there is none that of the next beginning; none: [].
+std::vector<std::int32_t> end_tokens(const RunModel& run);
 
 /// The same decoding without ids that the tokenizer has no text for: vocabularies of models are often padded.
 std::unique_ptr<Decoding> within_tokenizer(std::unique_ptr<Decoding> decoding, const Tokenizer& tokenizer);

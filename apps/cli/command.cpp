@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <filesystem>
 #include <iostream>
 
 #include "addnorm/core/error.h"
@@ -59,6 +60,22 @@ struct Spelling {
       : names(given.substr(0, given.find(' '))), value(given.size() > names.size() ? given.substr(names.size() + 1) : type) {}
 };
 
+/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign that no text ends with is
+/// put behind it before it parses, and taken off again.
+constexpr char kShield = '\x1f';
+std::string shielded(std::string text) {
+  if (text.starts_with('[') && text.ends_with(']')) text += kShield;
+  return text;
+}
+std::string unshielded(std::string text) {
+  if (text.starts_with('[') && text.ends_with(kShield)) text.pop_back();
+  return text;
+}
+std::vector<std::string> unshielded(std::vector<std::string> texts) {
+  for (std::string& text : texts) text = unshielded(std::move(text));
+  return texts;
+}
+
 /// Reads the texts given for an option into its value; a text that cannot be read is answered with the option's help.
 /// All of them are taken here, so that complaints are ours.
 template <class Read>
@@ -66,7 +83,8 @@ CLI::Option* add_reader(CLI::App& app, const Spelling& spelling, const std::stri
   const auto self = std::make_shared<CLI::Option*>();
   *self = app.add_option(
       spelling.names,
-      [&app, self, read](const CLI::results_t& given) {
+      [&app, self, read](const CLI::results_t& shielded_texts) {
+        const std::vector<std::string> given = unshielded(shielded_texts);
         for (const std::string& text : given) refuse_option_as_value(app, **self, text);
         try {
           read(given);
@@ -264,7 +282,8 @@ void Command::positional(const std::string& name, std::string& value, const std:
   add_option(*app_, name, value, help);
 }
 void Command::positional(const std::string& name, std::vector<std::string>& values, const std::string& help) {
-  app_->add_option(name, values, help)->type_name("");
+  const CLI::Validator take_off([](std::string& text) { return text = unshielded(std::move(text)), std::string(); }, "");
+  app_->add_option(name, values, help)->type_name("")->transform(take_off);
 }
 
 void Command::section(const std::string& heading, const std::vector<std::pair<std::string, std::string>>& lines) {
@@ -335,13 +354,14 @@ std::string Program::explain(const std::exception& error) const {
   const auto rest = app_->remaining(true);
   if (dynamic_cast<const CLI::ExtrasError*>(&error) == nullptr || rest.empty()) return error.what();
   const auto words = words_.find(&reached(*app_));
-  return explain_extra(*app_, words == words_.end() ? OtherWords{} : words->second, rest.front());
+  return explain_extra(*app_, words == words_.end() ? OtherWords{} : words->second, unshielded(rest.front()));
 }
 
 int Program::parse_and_run(int argc, const char* const* argv) {
   const auto where = [this] { return path_to_reached(*app_); };
   try {
-    const std::vector<std::string> words = in_our_words(argc, argv);
+    std::vector<std::string> words = in_our_words(argc, argv);
+    for (std::string& word : words) word = shielded(std::move(word));
     std::vector<const char*> arguments;
     for (const std::string& word : words) arguments.push_back(word.c_str());
     app_->parse(argc, arguments.data());
@@ -365,6 +385,8 @@ int Program::parse_and_run(int argc, const char* const* argv) {
     return complain(where(), error.what(), 2);
   } catch (const std::bad_alloc&) {
     return complain(where(), "there is not enough memory", 1);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return complain(where(), concat(error.path1().string(), ": ", error.code().message()), 1);
   } catch (const std::exception& error) {
     return complain(where(), error.what(), 1);
   }

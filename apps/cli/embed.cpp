@@ -233,8 +233,8 @@ int run_embed(const EmbedChoices& o) {
   Compared compared;
   embed_all(o, source, embedder, output, compared);
   if (SignalWatch::caught() != 0) return SignalWatch::exit_code();
+  if (!output) throw DataError(concat("--text ", o.file, ": there is no text in it"));
   const Json similarities = compared.similarities(embedder.width(), !o.json);
-  if (!output) output.emplace(o, embedder.width());
   output->finish(o.similar ? &similarities : nullptr);
   if (embedder.cut() > 0)
     std::cerr << "note: " << counted(embedder.cut(), "text") << " cut to " << embedder.most()

@@ -141,13 +141,16 @@ void continue_text(const RunModel& run, const LanguageModel& model, const Genera
   all = framed({.before = tokenizer.frame().before}, all);
   if (all.empty()) all.push_back(text_start(tokenizer).token);
   const std::size_t context = model.config().seq_len;
+  if (number == 0 && all.size() > context)
+    std::cerr << "note: the prompt has " << all.size() << " tokens, and this model takes " << context
+              << " at once: it goes on from the last of them\n";
   std::size_t left = o.max_tokens;
   for (std::uint64_t window = 0; left > 0 && !SignalWatch::caught(); ++window) {
     const std::size_t keep = window == 0 ? std::min(all.size(), context) : context / 2 + 1;
     const std::span<const std::int32_t> prompt = std::span(all).last(std::min(keep, all.size()));
     GenerateOptions options{.sampling = sampling_of(o, false, number), .max_tokens = std::min(left, context - prompt.size() + 1)};
     options.sampling.seed += window;
-    options.end_tokens = end_tokens(tokenizer);
+    options.end_tokens = end_tokens(run);
     options.on_token = output.as_it_comes(tokenizer);
     const auto decoding = within_tokenizer(model.decoding(1), tokenizer);
     const std::vector<Generated> written = generate(*decoding, prompt, options);
@@ -167,7 +170,7 @@ std::vector<std::int32_t> source_of(const RunModel& run, const GenerateChoices& 
 }
 
 void answer(const RunModel& run, const GenerateChoices& o, Output& output) {
-  const std::vector<std::int32_t> ends = end_tokens(*run.tokenizer);
+  const std::vector<std::int32_t> ends = end_tokens(run);
   const std::vector<std::int32_t> source = source_of(run, o);
   for (std::uint64_t number = 0; number < o.n && output.wanted(); ++number) {
     const auto [decoding, prompt, room] = question(run, source);
@@ -243,7 +246,8 @@ void add_generate(Program& program) {
   command.given("--prompt TEXT", "what to continue (default, and for '': the beginning of a line)",
                 [o](const std::string& text) { o->prompt = text; });
   command.given("--source TEXT", "pairs: what to answer", [o](const std::string& text) { o->source = text; });
-  command.option("--max-tokens", o->max_tokens, "most new tokens");
+  command.option("--max-tokens", o->max_tokens,
+                 "most new tokens; when its positions are full, a model goes on from the second half of them");
   share("--temperature X", &GenerateChoices::temperature, "0: always the most probable token (default: 0.8; pairs 0)");
   number("--top-k N", &GenerateChoices::top_k, "draw from the N most probable tokens only; 0: from all (default: 0)");
   share("--top-p X", &GenerateChoices::top_p, "draw from the fewest tokens that have this probability together (default: 1)");

@@ -67,6 +67,7 @@ RunModel imported_run(const fs::path& path, std::ostream& notes) {
   found.extra = "{}";
   found.family = std::move(imported.family);
   found.sentence = imported.sentence;
+  found.ends = imported.end_tokens;
   take_tokenizer(found, tokenizer_beside(found.folder, weights));
   for (const std::string& note : imported.notes) notes << "note: " << note << '\n';
   return found;
@@ -78,7 +79,10 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   const RunFolder folder{run};
   require(weights.empty() || weights == "best" || weights == "last", "--weights is '", weights, "'; it must be best or last");
   const auto fail = [&run](const char* what) { throw DataError(run.string() + what); };
-  if (!fs::exists(run)) fail(" is not there; name the folder of a run, such as runs/NAME, or of a model");
+  if (!fs::exists(run))
+    fail(
+        " is not there; name the folder of a run, such as runs/NAME, or of a model. Nothing is downloaded: a model of a hub is "
+        "named by its folder on this machine");
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
   if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes);

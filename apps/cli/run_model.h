@@ -24,6 +24,7 @@ struct RunModel {
   // Of a checkpoint of others only.
   std::string family{};  ///< as in ImportedModel; empty: a model of ours
   std::optional<SentenceOptions> sentence{};
+  std::vector<std::int32_t> ends{};  ///< as ImportedModel::end_tokens
 };
 
 /// What --threads asks for; 0: what OMP_NUM_THREADS says, or else the machine or its container grants.

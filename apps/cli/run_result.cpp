@@ -40,7 +40,7 @@ PairIds pair_of(const Batch& batch, std::size_t row) {
 /// The most probable answer, token by token.
 std::string answer(const RunModel& run, std::vector<std::int32_t> source) {
   const auto [decoding, prompt, room] = question(run, std::move(source));
-  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = room, .end_tokens = end_tokens(*run.tokenizer)};
+  const GenerateOptions options{.sampling = {.temperature = 0}, .max_tokens = room, .end_tokens = end_tokens(run)};
   return run.tokenizer->decode(generate(*decoding, prompt, options).at(0).tokens);
 }
 

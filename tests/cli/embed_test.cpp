@@ -68,6 +68,22 @@ TEST_F(EmbedCommand, ReadsTheLinesOfAFileEmptyOnesToo) {
   EXPECT_EQ(input.out, file.out) << input.err;
 }
 
+TEST_F(EmbedCommand, TakesTextsInBracketsAsTheyAre) {
+  folder->write("brackets.txt", "[w7, w8]\n[SEP]\n[]\n[w9] w10 [w11]\n");
+  const Ended file = embed({"model", "--text", "brackets.txt"});
+  ASSERT_EQ(file.code, 0) << file.err;
+  EXPECT_EQ(embed({"model", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]"}).out, file.out);
+  EXPECT_EQ(embed({"model", "--", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]"}).out, file.out);
+}
+
+TEST_F(EmbedCommand, RefusesAFileWithoutText) {
+  folder->write("empty.txt", "");
+  const Ended ended = embed({"model", "--text", "empty.txt", "--json"});
+  EXPECT_EQ(ended.code, 1);
+  EXPECT_NE(ended.err.find("--text empty.txt: there is no text in it"), std::string::npos) << ended.err;
+  EXPECT_TRUE(ended.out.empty()) << ended.out;
+}
+
 TEST_F(EmbedCommand, GivesJsonWithWidthVectorsAndSimilarities) {
   const Ended ended = embed({"model", "w7 w8", "w8 w7", "w7 w8", "--json", "--similar"});
   ASSERT_EQ(ended.code, 0) << ended.err;

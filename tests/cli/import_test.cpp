@@ -149,9 +149,27 @@ TEST_F(ImportCommands, NotesAreToldOnceAndNotAmongTheResults) {
 }
 
 // A vocabulary is often padded: to 50304 of GPT-2's 50257. What no token stands for is not written.
+TEST_F(ImportCommands, TextsEndWhereTheCheckpointSaysTheyDo) {
+  const std::string model = checkpoint("gpt2");
+  const std::vector<std::string> ask = {"generate", model, "--prompt", "ab", "--temperature", "0", "--max-tokens", "12"};
+  const std::string whole = written(ask);
+  ASSERT_GT(whole.size(), 4u);
+  const std::string last(1, whole[4]);  // "ab", and the third letter behind it
+  const auto id = char_tokenizer(kLetters, {.mask = true})->encode(last).front();
+  const std::string shorter = whole.substr(0, whole.find(last, 2));
+  const std::string told = "{\"eos_token_id\": [7000, " + std::to_string(id) + "]}";
+  write_text(at(model) / "generation_config.json", told);
+  EXPECT_EQ(written(ask), shorter);
+  write_text(at(model) / "generation_config.json", R"({"eos_token_id": "a"})");
+  const Ended refused = run(ask);
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("generation_config.json: eos_token_id"), std::string::npos) << refused.err;
+}
+
 TEST_F(ImportCommands, IdsThatTheTokenizerDoesNotHaveAreNotWritten) {
   checkpoint("gpt2");
   write_text(at("gpt2") / "tokenizer.json", char_tokenizer("ab \n")->to_json());  // four ids; the model has 31
+  write_text(at("gpt2") / "generation_config.json", R"({"eos_token_id": 30})");   // one of those that are not written
   for (const char* temperature : {"0", "1", "5"}) {
     const std::string text = written({"generate", "gpt2", "--prompt", "ab", "--temperature", temperature, "--max-tokens", "60"});
     EXPECT_TRUE(text.starts_with("ab")) << text;

@@ -24,11 +24,11 @@ struct KnownConfig {
 const KnownConfig kConfigs[] = {
     {"gpt2",
      R"({"model_type": "gpt2", "n_embd": 32, "n_layer": 2, "n_head": 2, "n_positions": 32, "vocab_size": 100, "attn_pdrop": 0.1})",
-     "attention weights are dropped by 0.1 there; here they are not"},
+     "in training, attention weights are dropped by 0.1 there; here they are not"},
     {"bert",
      R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_size": 32, "num_hidden_layers": 2,
          "num_attention_heads": 2, "intermediate_size": 64, "max_position_embeddings": 32, "vocab_size": 100, "type_vocab_size": 2})",
-     "attention weights are dropped by 0.1 there; here they are not"},
+     "in training, attention weights are dropped by 0.1 there; here they are not"},
     {"llama",
      R"({"model_type": "llama", "hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64,
          "max_position_embeddings": 32, "vocab_size": 100, "rope_scaling": {"rope_type": "linear", "factor": 2.0}})",

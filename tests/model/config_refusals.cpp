@@ -91,8 +91,8 @@ TEST_F(Refused, TensorsThatAreMissingOrLeftOverShowingBothLists) {
     all["transformer.h.0.adapter.weight"] = all.at("transformer.h.0.ln_1.weight");
     all.erase("transformer.h.1.ln_2.bias");
   });
-  expect_refused(model, {"1 tensors of the model are missing: transformer.h.1.ln_2.bias [16]",
-                         "1 tensors of the file are left over: transformer.h.0.adapter.weight [16]"});
+  expect_refused(model, {"1 tensor of the model is missing: transformer.h.1.ln_2.bias [16]",
+                         "1 tensor of the file is left over: transformer.h.0.adapter.weight [16]"});
 }
 
 TEST_F(Refused, AFinalNormThatTheConfigDoesNotHaveOrMisses) {

@@ -30,6 +30,8 @@ TEST_F(Refused, PicklesWithAdviceAndFoldersWithoutWeightsOrConfig) {
   expect_refused(folder.path / "weights.gguf", {"weights.gguf", "is no checkpoint that is read"});
   fs::create_directory(folder.path / "empty");
   expect_refused(folder.path / "empty", {"has no weights"});
+  folder.write("empty/model-00001-of-00002.safetensors", "");  // shards, but no index
+  expect_refused(folder.path / "empty", {"has model-00001-of-00002.safetensors, but neither", "model.safetensors.index.json"});
 }
 
 TEST_F(Refused, TruncatedFilesPointersAndOtherFormats) {

@@ -1,6 +1,7 @@
 // Checkpoints that others trained, in our models: Hugging Face's folders, llama2.c's files, minGPT's names.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
 #include <optional>
@@ -30,6 +31,8 @@ struct ImportedModel {
   /// What was read and is not computed with, what the file did not say: a sentence each. Never anything that changes what the
   /// model computes; that is refused.
   std::vector<std::string> notes{};
+  std::vector<std::int32_t>
+      end_tokens{};  ///< of a language model: where its texts end, as eos_token_id says; empty: nothing said
   std::optional<SentenceOptions> sentence{};     ///< sentence-transformers: how vectors of tokens become one of the text
   std::shared_ptr<const ImportLayout> layout{};  ///< for export_model
 };

@@ -84,9 +84,10 @@ void read_activation(Fields& f, ModelConfig& c, FieldNames names, const char* us
 void read_dropout(Fields& f, ModelConfig& c, const DropoutNames& names, double usual, double usual_in_attention) {
   c.dropout = f.number(names.residual, usual, 0, kMostDropout);
   const double embedding = f.number(names.embedding, c.dropout, 0, kMostDropout);
-  if (embedding != c.dropout) f.note("embeddings are dropped by ", embedding, " there, by ", c.dropout, " as branches here");
+  if (embedding != c.dropout)
+    f.note("in training, embeddings are dropped by ", embedding, " there, by ", c.dropout, " as branches here");
   const double attention = f.number(names.attention, usual_in_attention, 0, kMostDropout);
-  if (attention > 0) f.note("attention weights are dropped by ", attention, " there; here they are not");
+  if (attention > 0) f.note("in training, attention weights are dropped by ", attention, " there; here they are not");
 }
 
 void read_eps(Fields& f, ModelConfig& c, FieldNames names, double usual) { c.norm_eps = f.number(names, usual, 0, 1); }

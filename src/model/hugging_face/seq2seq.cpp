@@ -41,7 +41,7 @@ void read_t5_as(Fields& f, HuggingFaceConfig& out, const T5Usual& usual) {
   read_eps(f, c, {"layer_norm_epsilon"}, 1e-6);
   read_t5_activation(f, c, usual.activation);
   read_dropout(f, c, {{"dropout_rate"}, {}, {}}, 0.1, 0);
-  if (c.dropout > 0) f.note("attention weights are dropped by ", c.dropout, " there as well; here they are not");
+  if (c.dropout > 0) f.note("in training, attention weights are dropped by ", c.dropout, " there as well; here they are not");
   stand_in_for(f, c, "learned biases of the scores (T5)");
   c.shared_vocab = true;
   c.tied = f.flag({"tie_word_embeddings"}, usual.tied);

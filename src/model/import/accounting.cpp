@@ -165,13 +165,14 @@ class Accountant {
     for (std::size_t i = 0; i < used_.size(); ++i)
       if (!used_[i]) left.add(concat(source_.tensors()[i].name, " ", source_.tensors()[i].shape));
     std::string all;
-    const auto say = [&](const FirstFew& list, const char* what) {
-      if (list.count() > 0) all.append(all.empty() ? "" : "; ").append(concat(list.count(), what, list.text()));
+    const auto say = [&](const FirstFew& list, const char* one, const char* more) {
+      if (list.count() == 0) return;
+      all.append(all.empty() ? "" : "; ").append(concat(list.count(), list.count() == 1 ? one : more, ": ", list.text()));
     };
-    say(missing_, " tensors of the model are missing: ");
-    say(left, " tensors of the file are left over: ");
-    say(shapes_, " have another shape: ");
-    say(types_, " are of a type that is not read (F32, F16, BF16): ");
+    say(missing_, " tensor of the model is missing", " tensors of the model are missing");
+    say(left, " tensor of the file is left over", " tensors of the file are left over");
+    say(shapes_, " has another shape", " have another shape");
+    say(types_, " is of a type that is not read (F32, F16, BF16)", " are of a type that is not read (F32, F16, BF16)");
     if (all.empty()) return;
     throw DataError(concat(where, ": config and weights do not fit together (", family_.name, "): ", all, hint()));
   }

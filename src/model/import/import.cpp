@@ -5,6 +5,7 @@
 #include "addnorm/model/hugging_face.h"
 #include "core/file.h"
 #include "core/json.h"
+#include "model/import/end_tokens.h"
 #include "model/import/fill.h"
 #include "model/import/llama2c.h"
 #include "model/import/sentence_files.h"
@@ -193,6 +194,8 @@ ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
   layout->llama2c = plan.llama2c;
   imported.layout = std::move(layout);
   imported.sentence = plan.sentence;
+  if (plan.config.model == ModelKind::lm)
+    imported.end_tokens = importing::read_end_tokens(plan.folder / plan.below, plan.config.vocab);
   return imported;
 }
 

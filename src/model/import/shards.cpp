@@ -87,6 +87,10 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
   for (const auto& [name, what] : {std::pair{"tf_model.h5", "TensorFlow's"}, {"flax_model.msgpack", "Flax's"}})
     if (std::error_code error; fs::exists(folder / name, error))
       throw DataError(concat((folder / name).string(), ": ", what, " weights are not read; save the model as model.safetensors"));
+  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{}))
+    if (const std::string name = entry.filename().string(); name.ends_with(".safetensors"))
+      throw DataError(concat(folder.string(), ": has ", name, ", but neither ", kOne, " nor ", kIndex,
+                             ", which says in which file each tensor is; fetch it from where this file came from"));
   throw DataError(concat(folder.string(), ": has no weights: neither ", kOne, " nor ", kIndex));
 }
 
