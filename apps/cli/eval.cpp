@@ -42,6 +42,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
+  options.framed = !run.family.empty();
   return options;
 }
 
@@ -157,6 +158,10 @@ void add_eval(Program& program) {
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.option("--json", o->json, "one JSON object on stdout");
+  command.section(
+      "What is read",
+      {{"checkpoint of others", "text with the tokens around it that its tokenizer puts there"},
+       {"masked model", "15 % of the tokens are predicted: 80 % of these masked, 10 % replaced, 10 % left (xray: all masked)"}});
   command.examples({"addnorm eval runs/book --data other.txt", "addnorm eval runs/reverse --json"});
   command.run([o] { return run_eval(*o); });
 }

@@ -14,6 +14,8 @@
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/counted.h"
+#include "data/framed_text.h"
+#include "data/pack.h"
 #include "data/text_reader.h"
 #include "train/run_sources.h"
 
@@ -147,6 +149,7 @@ class TextSource final : public RunSource {
   }
   /// A text that is shorter than the context is one window.
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
+    if (o.framed) return masked_ ? framed_and_masked(o) : framed(o);
     const TokenRange all{0, ids_->size()};
     if (all.count < 2) throw DataError(concat(told_, ": one token; there is nothing to predict before the second"));
     const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, all.count - 1));
@@ -155,6 +158,24 @@ class TextSource final : public RunSource {
   }
 
  private:
+  /// All labels that are text have its bytes, whatever else is a label.
+  std::shared_ptr<const Dataset> framed(const RunOptions& o) const {
+    const TextFrame frame = tokenizer_->frame();
+    const std::shared_ptr<const TokenSource> ids = framed_tokens(ids_, frame);
+    const std::uint64_t labels = ids->size() > 0 ? ids->size() - 1 : 0;
+    if (labels == 0 || ids_->size() == 0)
+      throw DataError(concat(told_, ": ", counted(ids_->size(), "token"), "; there is nothing to predict"));
+    const double unread = frame.before.empty() ? bytes_.of({0, 1}) : 0;
+    const double bytes = static_cast<double>(ids_->source_bytes()) - unread;
+    const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, labels));
+    return ordered_windows(ids, {0, ids->size()}, t, bytes / static_cast<double>(labels));
+  }
+  std::shared_ptr<const Dataset> framed_and_masked(const RunOptions& o) const {
+    if (ids_->size() == 0) throw DataError(told_ + ": there is no token in it");
+    return masked(framed_windows(ids_, tokenizer_->frame(), o.model.seq_len, padding_of(*tokenizer_)), *tokenizer_,
+                  {.seed = o.seed});
+  }
+
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::string reason_;
   std::shared_ptr<const TokenFile> ids_;
