@@ -34,10 +34,12 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   const RunFolder folder{o.run};
   const bool recorded = fs::exists(folder.record());
   require(recorded || !o.data.empty(), o.run, " has no run.json that says on what it was trained; give --data");
-  require(run.tokenizer || run.model->config().model == ModelKind::mlp, o.run,
-          " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
+  const ModelConfig& config = run.model->config();
+  if (!run.tokenizer && config.model != ModelKind::mlp) throw_no_tokenizer(o.run);
+  if (config.model == ModelKind::encoder && !run.tokenizer->special().mask)
+    throw DataError(o.run + " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden");
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
-  options.model = run.model->config();
+  options.model = config;
   options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
   if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
@@ -110,8 +112,8 @@ int run_eval(const EvalChoices& o) {
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
   const ModelKind kind = run.model->config().model;
-  require(kind != ModelKind::encoder || run.model->config().head, o.run,
-          " holds an encoder that ends in vectors: there is no loss to measure; 'addnorm xray' looks into it");
+  if (kind == ModelKind::encoder && !run.model->config().head)
+    throw DataError(o.run + " holds an encoder that ends in vectors: there is no loss to measure; 'addnorm xray' looks into it");
   require(!o.truncate || run.answers || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
           "--truncate has no effect except on pairs and labelled text; ", o.run, " takes neither. Leave it out");
   std::cerr << notes.str();
@@ -160,7 +162,7 @@ void add_eval(Program& program) {
   command.option("--json", o->json, "one JSON object on stdout");
   command.section(
       "What is read",
-      {{"checkpoint of others", "text with the tokens around it that its tokenizer puts there"},
+      {{"imported model", "text with the tokens around it that its tokenizer puts there"},
        {"masked model", "15 % of the tokens are predicted: 80 % of these masked, 10 % replaced, 10 % left (xray: all masked)"}});
   command.examples({"addnorm eval runs/book --data other.txt", "addnorm eval runs/reverse --json"});
   command.run([o] { return run_eval(*o); });
