@@ -102,6 +102,8 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
   if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes);
+  if (!fs::is_directory(run))
+    fail(" is neither a folder nor a file; name the folder of a run or of a model, its model.safetensors, or a llama2.c .bin");
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
   if (!fs::exists(found.folder / "model.safetensors"))

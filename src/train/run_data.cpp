@@ -14,6 +14,7 @@
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/counted.h"
+#include "core/file.h"
 #include "data/framed_text.h"
 #include "data/pack.h"
 #include "data/text_reader.h"
@@ -192,6 +193,19 @@ void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen)
       throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
 }
 
+/// A byte-level tokenizer reads anything, but a model of others was trained on text.
+void refuse_binary(const TextSources& sources) {
+  for (const TextFile& file : sources.files) {
+    const InputFile in(file.path);
+    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), std::uint64_t{1} << 16)), '\0');
+    in.read(0, head.data(), head.size());
+    const std::string hint = not_text_hint(file.path);
+    if (const std::size_t zero = head.find('\0'); zero != std::string::npos || !hint.empty())
+      throw DataError(concat(file.path.string(), ": is not text", hint.empty() ? concat("; the byte at ", zero, " is 0") : hint,
+                             ". Name files of text, or a folder of them"));
+  }
+}
+
 /// What a run has written is no text to learn from; it may lie below its own data.
 bool is_run(const fs::path& folder) {
   const RunFolder run{folder};
@@ -234,6 +248,7 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   const bool mask = o.model.model == ModelKind::encoder;
   const bool once = o.data[0] == "-";  // nothing will ask for its ids again
   const TextSources sources = sources_of(o);
+  if (o.framed) refuse_binary(sources);
   TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!choice.tokenizer) return nullptr;
   require(!mask || choice.tokenizer->special().mask, "--tokenizer ", o.tokenizer,
