@@ -1,6 +1,7 @@
 // addnorm eval: how well a trained model does on data.
 #include <iomanip>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
 #include "addnorm/core/names.h"
@@ -10,6 +11,7 @@
 #include "core/counted.h"
 #include "core/json.h"
 #include "figures.h"
+#include "placement_check.h"
 #include "run_model.h"
 #include "run_result.h"
 #include "scratch.h"
@@ -83,11 +85,16 @@ void print_table(const Evaluation& e, const Part& part, ModelKind kind, std::ost
   line(classes ? "samples" : "tokens", grouped(e.labels));
 }
 
-Json as_json(const Evaluation& e, const Part& part, const RunOptions& options) {
+Json as_json(const Evaluation& e, const Part& part, const RunOptions& options, const PlacementFinding* placement) {
   Json json{{"data", options.data}, {"part", part.name}};
   for (const auto& [name, value] : measures(e, options.model.model, part.pairs)) json[name] = value;
   json["labels"] = e.labels;
   json["sequences"] = e.sequences;
+  if (placement)
+    json["placement"] = Json{{"configured", placement->configured},
+                             {"behaves_as", placement->behaves_as},
+                             {"agrees", placement->agrees},
+                             {"final_norm_missing", placement->final_norm_missing}};
   return json;
 }
 
@@ -137,10 +144,16 @@ int run_eval(const EvalChoices& o) {
   const std::uint64_t all = part.data->size();  // 0: made-up data has no end
   const std::uint64_t wanted = o.samples ? o.samples : all ? all : 1024;
   const std::uint64_t samples = all ? std::min(wanted, all) : wanted;
+  std::optional<PlacementFinding> placement;
+  if (!run.family.empty()) {
+    placement = placement_on(run, *part.data, go_on);
+    if (placement->stopped) return SignalWatch::exit_code();
+    if (const std::string warning = warning_of(*placement); !warning.empty()) std::cerr << "warning: " << warning << '\n';
+  }
   const Evaluation found = evaluate(*run.model, *part.data, samples, o.batch_size, go_on);
   if (found.stopped) return SignalWatch::exit_code();
   if (o.json)
-    std::cout << as_json(found, part, options).dump() << '\n';
+    std::cout << as_json(found, part, options, placement ? &*placement : nullptr).dump() << '\n';
   else
     print_table(found, part, options.model.model, std::cout);
   return 0;

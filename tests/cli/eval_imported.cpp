@@ -3,8 +3,10 @@
 #include <numbers>
 
 #include "addnorm/autograd/tape.h"
+#include "addnorm/data/text_dataset.h"
 #include "addnorm/model/import.h"
 #include "addnorm/train/objective.h"
+#include "addnorm/train/trainer.h"
 #include "cli/import_commands.h"
 #include "cli/word_tokenizer.h"
 #include "core/json.h"
@@ -139,6 +141,66 @@ TEST_F(EvalImported, WithoutATokenToBeginWithTheFirstIsNotPredicted) {
   const Ended one = run({"eval", "gpt2", "--data", "one.txt"});
   EXPECT_EQ(one.code, 1);
   EXPECT_NE(one.err.find("one.txt"), std::string::npos) << one.err;
+}
+
+/// Words of which each but every eighth follows from the one before.
+Ids chain(std::int32_t count) {
+  Ids ids{4};
+  for (std::int32_t i = 1; i < count; ++i) ids.push_back(i % 8 == 0 ? 4 + i * i % 23 : 4 + (ids.back() * 5 + 1) % 23);
+  return ids;
+}
+
+/// OPT's golden, which has learned the chain.
+struct TrainedOpt : ImportCommands {
+  TrainedOpt() {
+    const ImportedModel opt = import_model(import_golden("opt"));
+    const Ids text = chain(4000);
+    const auto data = shuffled_windows(std::make_shared<TokenVector>(text), {0, text.size()}, 12, 1);
+    TrainerOptions options{.batch_size = 8};
+    options.schedule = {.kind = ScheduleKind::cosine, .rate = 1e-2, .least = 1e-3, .warmup = 10, .steps = 200};
+    Trainer trainer(*opt.model, *data, options);
+    for (int i = 0; i < 200; ++i) trainer.step();
+    export_model(opt, at("opt"));
+    write_text(at("opt") / "tokenizer.json", word_tokenizer({.behind = false}));
+    folder.write("chain.txt", text_of_ids(chain(600)));
+  }
+  void label_as_post_ln() const {
+    replace_in(at("opt") / "config.json", "\"do_layer_norm_before\": true", "\"do_layer_norm_before\": false");
+    change_weights(at("opt"), [](Stored& all) {
+      for (const char* name : {"weight", "bias"}) all.erase(std::string("model.decoder.final_layer_norm.") + name);
+    });
+  }
+};
+
+TEST_F(TrainedOpt, WeightsThatAreNotWhatTheConfigSaysAreToldInOneLine) {
+  const Ended right = run({"eval", "opt", "--data", "chain.txt", "--json"});
+  ASSERT_EQ(right.code, 0) << right.err;
+  EXPECT_EQ(right.err.find("warning"), std::string::npos) << right.err;
+  const Json good = parsed(right.out, "stdout");
+  EXPECT_EQ(good["placement"]["configured"], "pre-ln");
+  EXPECT_EQ(good["placement"]["behaves_as"], "pre-ln");
+  EXPECT_EQ(good["placement"]["agrees"], true);
+  label_as_post_ln();
+  const Ended wrong = run({"eval", "opt", "--data", "chain.txt", "--json"});
+  ASSERT_EQ(wrong.code, 0) << wrong.err;
+  const std::size_t warned = wrong.err.find("warning: the config says post-ln, but the weights behave as pre-ln");
+  ASSERT_NE(warned, std::string::npos) << wrong.err;
+  EXPECT_EQ(wrong.err.find('\n', warned), wrong.err.size() - 1) << wrong.err;
+  const Json bad = parsed(wrong.out, "stdout");
+  EXPECT_EQ(bad["placement"]["configured"], "post-ln");
+  EXPECT_EQ(bad["placement"]["behaves_as"], "pre-ln");
+  EXPECT_EQ(bad["placement"]["agrees"], false);
+  EXPECT_GT(bad["loss"].number(), good["loss"].number() + 0.1);  // the model is back as it was: the config's
+}
+
+TEST_F(EvalImported, WhatIsNoTextIsRefusedByName) {
+  model("gpt2", {.begin = false, .behind = false});
+  const Ended weights = run({"eval", "gpt2", "--data", "gpt2"});
+  EXPECT_EQ(weights.code, 1);
+  EXPECT_NE(weights.err.find("gpt2/model.safetensors: is not text"), std::string::npos) << weights.err;
+  const Ended device = run({"eval", "/dev/null", "--data", "words.txt"});
+  EXPECT_EQ(device.code, 1);
+  EXPECT_NE(device.err.find("/dev/null is neither a folder nor a file"), std::string::npos) << device.err;
 }
 
 }  // namespace
