@@ -1,6 +1,7 @@
 // addnorm eval: how well a trained model does on data.
 #include <iomanip>
 #include <iostream>
+#include <optional>
 #include <sstream>
 
 #include "addnorm/core/names.h"
@@ -10,6 +11,7 @@
 #include "core/counted.h"
 #include "core/json.h"
 #include "figures.h"
+#include "placement_check.h"
 #include "run_model.h"
 #include "run_result.h"
 #include "scratch.h"
@@ -34,14 +36,17 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   const RunFolder folder{o.run};
   const bool recorded = fs::exists(folder.record());
   require(recorded || !o.data.empty(), o.run, " has no run.json that says on what it was trained; give --data");
-  require(run.tokenizer || run.model->config().model == ModelKind::mlp, o.run,
-          " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
+  const ModelConfig& config = run.model->config();
+  if (!run.tokenizer && config.model != ModelKind::mlp) throw_no_tokenizer(o.run);
+  if (config.model == ModelKind::encoder && !run.tokenizer->special().mask)
+    throw DataError(o.run + " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden");
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
-  options.model = run.model->config();
+  options.model = config;
   options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
   if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;
+  options.framed = !run.family.empty();
   return options;
 }
 
@@ -80,11 +85,16 @@ void print_table(const Evaluation& e, const Part& part, ModelKind kind, std::ost
   line(classes ? "samples" : "tokens", grouped(e.labels));
 }
 
-Json as_json(const Evaluation& e, const Part& part, const RunOptions& options) {
+Json as_json(const Evaluation& e, const Part& part, const RunOptions& options, const PlacementFinding* placement) {
   Json json{{"data", options.data}, {"part", part.name}};
   for (const auto& [name, value] : measures(e, options.model.model, part.pairs)) json[name] = value;
   json["labels"] = e.labels;
   json["sequences"] = e.sequences;
+  if (placement)
+    json["placement"] = Json{{"configured", placement->configured},
+                             {"behaves_as", placement->behaves_as},
+                             {"agrees", placement->agrees},
+                             {"final_norm_missing", placement->final_norm_missing}};
   return json;
 }
 
@@ -109,8 +119,8 @@ int run_eval(const EvalChoices& o) {
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
   const ModelKind kind = run.model->config().model;
-  require(kind != ModelKind::encoder || run.model->config().head, o.run,
-          " holds an encoder that ends in vectors: there is no loss to measure; 'addnorm xray' looks into it");
+  if (kind == ModelKind::encoder && !run.model->config().head)
+    throw DataError(o.run + " holds an encoder that ends in vectors: there is no loss to measure; 'addnorm xray' looks into it");
   require(!o.truncate || run.answers || kind == ModelKind::seq2seq || kind == ModelKind::classifier,
           "--truncate has no effect except on pairs and labelled text; ", o.run, " takes neither. Leave it out");
   std::cerr << notes.str();
@@ -134,10 +144,16 @@ int run_eval(const EvalChoices& o) {
   const std::uint64_t all = part.data->size();  // 0: made-up data has no end
   const std::uint64_t wanted = o.samples ? o.samples : all ? all : 1024;
   const std::uint64_t samples = all ? std::min(wanted, all) : wanted;
+  std::optional<PlacementFinding> placement;
+  if (!run.family.empty()) {
+    placement = placement_on(run, *part.data, go_on);
+    if (placement->stopped) return SignalWatch::exit_code();
+    if (const std::string warning = warning_of(*placement); !warning.empty()) std::cerr << "warning: " << warning << '\n';
+  }
   const Evaluation found = evaluate(*run.model, *part.data, samples, o.batch_size, go_on);
   if (found.stopped) return SignalWatch::exit_code();
   if (o.json)
-    std::cout << as_json(found, part, options).dump() << '\n';
+    std::cout << as_json(found, part, options, placement ? &*placement : nullptr).dump() << '\n';
   else
     print_table(found, part, options.model.model, std::cout);
   return 0;
@@ -157,6 +173,10 @@ void add_eval(Program& program) {
   command.option("--weights NAME", o->weights, "best or last (default: the best, where validation data was measured)");
   command.option("--threads", o->threads, concat("at most so many; ", kThreadsByDefault));
   command.option("--json", o->json, "one JSON object on stdout");
+  command.section(
+      "What is read",
+      {{"imported model", "text with the tokens around it that its tokenizer puts there"},
+       {"masked model", "15 % of the tokens are predicted: 80 % of these masked, 10 % replaced, 10 % left (xray: all masked)"}});
   command.examples({"addnorm eval runs/book --data other.txt", "addnorm eval runs/reverse --json"});
   command.run([o] { return run_eval(*o); });
 }

@@ -202,11 +202,10 @@ int run_generate(const GenerateChoices& o) {
   const RunModel run = load_run(o.run, o.weights, notes);
   const auto* lm = dynamic_cast<const LanguageModel*>(run.model.get());
   const bool pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()) != nullptr;
-  require(lm || pairs, o.run, " holds a model of kind ", name_of(run.model->config().model),
-          ", which writes nothing; 'addnorm eval' measures it");
-  if (run.tokenizer == nullptr)
-    throw DataError(concat(o.run, " has no tokenizer that is read (tokenizer.json, vocab.json with merges.txt, tokenizer.bin of ",
-                           "llama2.c), so there is no text to read or write"));
+  if (!lm && !pairs)
+    throw DataError(concat(o.run, " holds a model of kind ", name_of(run.model->config().model),
+                           ", which writes nothing; 'addnorm eval' measures it"));
+  if (run.tokenizer == nullptr) throw_no_tokenizer(o.run);
   const bool answers = pairs || run.answers;
   check(o, answers, notes);
   if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';

@@ -58,6 +58,20 @@ void take_tokenizer(RunModel& run, const fs::path& path) {
                            vocab, "; do they belong together?"));
 }
 
+/// Which files would be read, and what to do with those of other forms that are there.
+[[noreturn]] void fail_without_tokenizer(const fs::path& folder) {
+  std::string hint;
+  for (const char* other : {"vocab.txt", "tokenizer.model", "spiece.model"})
+    if (hint.empty() && fs::exists(folder / other))
+      hint = concat("; ", other, " is not read. transformers makes tokenizer.json of it: AutoTokenizer.from_pretrained('",
+                    folder.string(), "').save_pretrained('", folder.string(), "'), with a fast tokenizer");
+  if (hint.empty() && fs::exists(folder / "source_vocabulary.txt"))
+    hint = "; source_vocabulary.txt is not read: nothing in it says how text is cut";
+  throw DataError(concat(folder.string(),
+                         " has no tokenizer that is read (tokenizer.json; vocab.json with merges.txt; tokenizer.bin ",
+                         "of llama2.c), so nothing says how text becomes the model's tokens", hint));
+}
+
 RunModel imported_run(const fs::path& path, std::ostream& notes) {
   ImportedModel imported = import_model(path);
   RunModel found;
@@ -68,7 +82,9 @@ RunModel imported_run(const fs::path& path, std::ostream& notes) {
   found.family = std::move(imported.family);
   found.sentence = imported.sentence;
   found.ends = imported.end_tokens;
-  take_tokenizer(found, tokenizer_beside(found.folder, weights));
+  const fs::path tokenizer = tokenizer_beside(found.folder, weights);
+  if (tokenizer.empty()) fail_without_tokenizer(found.folder);
+  take_tokenizer(found, tokenizer);
   for (const std::string& note : imported.notes) notes << "note: " << note << '\n';
   return found;
 }
@@ -86,6 +102,8 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
   if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes);
+  if (!fs::is_directory(run))
+    fail(" is neither a folder nor a file; name the folder of a run or of a model, its model.safetensors, or a llama2.c .bin");
   RunModel found;
   found.folder = has_best && weights != "last" ? folder.best() : run;
   if (!fs::exists(found.folder / "model.safetensors"))
@@ -99,6 +117,10 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
     notes << (found.folder == run ? "the last weights; --weights best takes those with the lowest validation loss\n"
                                   : "the weights with the lowest validation loss; --weights last takes the last\n");
   return found;
+}
+
+void throw_no_tokenizer(const std::string& run) {
+  throw DataError(run + " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
 }
 
 void tell_if_waiting(std::ostream& notes) {

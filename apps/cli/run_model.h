@@ -40,6 +40,10 @@ inline constexpr const char* kThreadsByDefault =
 /// tokenizer with ids that the model does not have is a DataError.
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
 
+/// The DataError of a model of ours without its tokenizer.json. For checkpoints of others load_run throws one itself, since all
+/// commands show them text.
+[[noreturn]] void throw_no_tokenizer(const std::string& run);
+
 /// Whoever sits before a terminal is told that `--data -` waits for them to type.
 void tell_if_waiting(std::ostream& notes);
 

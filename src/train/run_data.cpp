@@ -14,6 +14,9 @@
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/counted.h"
+#include "core/file.h"
+#include "data/framed_text.h"
+#include "data/pack.h"
 #include "data/text_reader.h"
 #include "train/run_sources.h"
 
@@ -147,6 +150,7 @@ class TextSource final : public RunSource {
   }
   /// A text that is shorter than the context is one window.
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
+    if (o.framed) return masked_ ? framed_and_masked(o) : framed(o);
     const TokenRange all{0, ids_->size()};
     if (all.count < 2) throw DataError(concat(told_, ": one token; there is nothing to predict before the second"));
     const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, all.count - 1));
@@ -155,6 +159,24 @@ class TextSource final : public RunSource {
   }
 
  private:
+  /// All labels that are text have its bytes, whatever else is a label.
+  std::shared_ptr<const Dataset> framed(const RunOptions& o) const {
+    const TextFrame frame = tokenizer_->frame();
+    const std::shared_ptr<const TokenSource> ids = framed_tokens(ids_, frame);
+    const std::uint64_t labels = ids->size() > 0 ? ids->size() - 1 : 0;
+    if (labels == 0 || ids_->size() == 0)
+      throw DataError(concat(told_, ": ", counted(ids_->size(), "token"), "; there is nothing to predict"));
+    const double unread = frame.before.empty() ? bytes_.of({0, 1}) : 0;
+    const double bytes = static_cast<double>(ids_->source_bytes()) - unread;
+    const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, labels));
+    return ordered_windows(ids, {0, ids->size()}, t, bytes / static_cast<double>(labels));
+  }
+  std::shared_ptr<const Dataset> framed_and_masked(const RunOptions& o) const {
+    if (ids_->size() == 0) throw DataError(told_ + ": there is no token in it");
+    return masked(framed_windows(ids_, tokenizer_->frame(), o.model.seq_len, padding_of(*tokenizer_)), *tokenizer_,
+                  {.seed = o.seed});
+  }
+
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::string reason_;
   std::shared_ptr<const TokenFile> ids_;
@@ -169,6 +191,19 @@ void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen)
   for (const TextFile& file : sources.files)
     if (const std::string kind = not_text_hint(file.path); !kind.empty())
       throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
+}
+
+/// A byte-level tokenizer reads anything, but a model of others was trained on text.
+void refuse_binary(const TextSources& sources) {
+  for (const TextFile& file : sources.files) {
+    const InputFile in(file.path);
+    std::string head(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), std::uint64_t{1} << 16)), '\0');
+    in.read(0, head.data(), head.size());
+    const std::string hint = not_text_hint(file.path);
+    if (const std::size_t zero = head.find('\0'); zero != std::string::npos || !hint.empty())
+      throw DataError(concat(file.path.string(), ": is not text", hint.empty() ? concat("; the byte at ", zero, " is 0") : hint,
+                             ". Name files of text, or a folder of them"));
+  }
 }
 
 /// What a run has written is no text to learn from; it may lie below its own data.
@@ -213,6 +248,7 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   const bool mask = o.model.model == ModelKind::encoder;
   const bool once = o.data[0] == "-";  // nothing will ask for its ids again
   const TextSources sources = sources_of(o);
+  if (o.framed) refuse_binary(sources);
   TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
   if (!choice.tokenizer) return nullptr;
   require(!mask || choice.tokenizer->special().mask, "--tokenizer ", o.tokenizer,

@@ -54,6 +54,33 @@ TEST_F(ImportCommands, ATokenizerThatDoesNotFitTheVocabulary) {
   expect_refused("gpt2", {"tokenizer.json", "2147483647"});
 }
 
+TEST_F(ImportCommands, NoTokenizerThatIsRead) {
+  for (const char* name : {"gpt2", "bert-masked"}) {
+    checkpoint(name);
+    std::filesystem::remove(at(name) / "tokenizer.json");
+    const std::string none = std::string(name) + " has no tokenizer that is read (tokenizer.json; vocab.json with merges.txt; ";
+    expect_refused(name, {none, "the model's tokens\n"});
+    write_text(at(name) / "source_vocabulary.txt", "a\n");
+    expect_refused(name, {none, "; source_vocabulary.txt is not read"});
+    for (const char* file : {"tokenizer.model", "vocab.txt"}) {
+      write_text(at(name) / file, "a\n");
+      expect_refused(name, {none, std::string("; ") + file + " is not read",
+                            std::string("AutoTokenizer.from_pretrained('") + name + "').save_pretrained('" + name + "')"});
+    }
+  }
+}
+
+TEST_F(ImportCommands, AMaskedModelWhoseTokenizerHasNoMask) {
+  checkpoint("bert-masked");
+  write_text(at("bert-masked") / "tokenizer.json", char_tokenizer(kLetters)->to_json());
+  for (const char* command : {"eval", "xray"}) {
+    const Ended ended = run({command, "bert-masked", command[0] == 'e' ? "--data" : "--text", "words.txt"});
+    EXPECT_EQ(ended.code, 1) << ended.err;
+    EXPECT_NE(ended.err.find("bert-masked predicts masked tokens, but its tokenizer has no mask token"), std::string::npos)
+        << ended.err;
+  }
+}
+
 TEST_F(ImportCommands, ConfigAndWeightsThatDisagreeOnTheFinalNorm) {
   checkpoint("opt");
   replace_in(at("opt") / "config.json", "\"do_layer_norm_before\": true", "\"do_layer_norm_before\": false");

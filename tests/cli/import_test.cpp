@@ -38,9 +38,11 @@ TEST_F(ImportCommands, GenerateAndEvalTakeAFolderOfHuggingFaceAndItsFile) {
 
 TEST_F(ImportCommands, AnEncoderThatEndsInVectorsIsSentToTheXray) {
   checkpoint("bert");
-  EXPECT_NE(run({"generate", "bert"}).err.find("which writes nothing"), std::string::npos);
+  const Ended generated = run({"generate", "bert"});
+  EXPECT_EQ(generated.code, 1);
+  EXPECT_NE(generated.err.find("which writes nothing"), std::string::npos) << generated.err;
   const Ended ended = run({"eval", "bert", "--data", "words.txt"});
-  EXPECT_NE(ended.code, 0);
+  EXPECT_EQ(ended.code, 1);
   EXPECT_NE(ended.err.find("addnorm xray"), std::string::npos) << ended.err;
 }
 

@@ -28,6 +28,7 @@ struct RunOptions {
   bool truncate = false;          ///< cut sequences that are too long, instead of refusing them
   std::string extra{};            ///< evaluation: what the data of training brought along (RunSource::extra); not in files
   std::filesystem::path input{};  ///< where "-" was kept (kept_standard_input); not in files
+  bool framed = false;            ///< evaluation: text with what its tokenizer puts around it (Tokenizer::frame); not in files
 
   // Updates.
   std::size_t steps = 0;
