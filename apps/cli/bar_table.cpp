@@ -43,6 +43,10 @@ std::string cell_of(const BarColumn& column, std::size_t row, const Terminal& te
   return number + " " + (blank ? std::string(kBar, ' ') : bar(column.bars[row], kBar, terminal));
 }
 
+std::string heading_of(const BarColumn& column) {
+  return column.upper + (column.upper.empty() || column.lower.empty() ? "" : " ") + column.lower;
+}
+
 std::string line_of(std::string text) { return text.substr(0, text.find_last_not_of(' ') + 1) + "\n"; }
 
 }  // namespace
@@ -63,9 +67,11 @@ std::string bar(double share, std::size_t columns, const Terminal& terminal) {
 
 std::string bar_table(std::vector<BarColumn> columns, const Terminal& terminal) {
   const std::size_t room = terminal.columns == 0 ? kInPipes : terminal.columns;
+  std::string left_out;
   while (width_of(columns) > room) {
     const auto least = std::ranges::max_element(columns, {}, &BarColumn::rank);
     if (least->rank == 0) break;
+    left_out += concat(left_out.empty() ? "no room for: " : ", ", heading_of(*least));
     columns.erase(least);
   }
   std::string upper, lower, text;
@@ -83,6 +89,8 @@ std::string bar_table(std::vector<BarColumn> columns, const Terminal& terminal) 
       line += std::string(&column == &columns.front() ? 0 : kGap, ' ') + cell_of(column, row, terminal);
     text += line_of(line);
   }
+  if (!left_out.empty())
+    for (const std::string& line : wrapped(left_out + "; a wider terminal and --json have them", room)) text += line + "\n";
   return text;
 }
 

@@ -19,7 +19,8 @@ struct BarColumn {
 /// A bar of at most `columns` columns for a share of 0 to 1, in eighths of a column, or in ASCII; padded to that width.
 std::string bar(double share, std::size_t columns, const Terminal& terminal);
 
-/// Lines as wide as the terminal at most, as long as a column of rank above 0 can go; in a pipe 120.
+/// Lines as wide as the terminal at most, as long as a column of rank above 0 can go; in a pipe 120. Below it stands which
+/// columns had no room.
 std::string bar_table(std::vector<BarColumn> columns, const Terminal& terminal);
 
 }  // namespace addnorm::cli

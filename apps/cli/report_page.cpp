@@ -8,6 +8,7 @@
 #include "addnorm/residual/residual.h"
 #include "addnorm/train/run_options.h"
 #include "arrangement_views.h"
+#include "core/file.h"
 #include "core/json.h"
 #include "core/utc.h"
 
@@ -69,6 +70,8 @@ bool write_beside(std::vector<ReportSource> sources, const std::filesystem::path
     return false;
   }
 }
+
+void require_writable(const std::filesystem::path& file) { const ReplacementFile tried(file); }
 
 std::string file_link(const std::filesystem::path& path) {
   constexpr std::string_view kHex = "0123456789ABCDEF";

@@ -18,6 +18,9 @@ Report report_of(std::vector<ReportSource> sources);
 /// The page that a command writes beside its result. It is an extra: what goes wrong is a line on stderr, and false.
 bool write_beside(std::vector<ReportSource> sources, const std::filesystem::path& file);
 
+/// Whether a page can be written there, before the work that it is to show. DataError: no; UsageError: it is no file.
+void require_writable(const std::filesystem::path& file);
+
 /// "file:///home/me/runs/lab/report.html", what is no plain letter of a link as %20 and the like.
 std::string file_link(const std::filesystem::path& path);
 

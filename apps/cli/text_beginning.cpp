@@ -1,8 +1,15 @@
 #include "text_beginning.h"
 
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <filesystem>
 #include <iostream>
+#include <optional>
+#include <system_error>
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
@@ -14,20 +21,35 @@ namespace {
 
 constexpr std::size_t kMostText = std::size_t{1} << 22;  // bytes: kMostTextTold
 
-/// Up to one byte more than is taken.
-std::string read_from(const std::string& file) {
-  std::string text;
+FileHandle opened(const std::string& file) {
   if (file == "-") {
     tell_if_waiting(std::cerr);
-    text.resize(kMostText + 1);
-    std::cin.read(text.data(), static_cast<std::streamsize>(text.size()));
-    text.resize(static_cast<std::size_t>(std::cin.gcount()));
-    return text;
+    return FileHandle(dup(STDIN_FILENO));
   }
   if (std::filesystem::is_directory(file)) throw DataError(file + ": is a folder; --text takes one file");
-  const InputFile in(file);
-  text.resize(static_cast<std::size_t>(std::min<std::uint64_t>(in.size(), kMostText + 1)));
-  in.read(0, text.data(), text.size());
+  // A named pipe without a writer would block a plain open for ever.
+  FileHandle handle(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (handle.fd() < 0) throw DataError(concat(file, ": cannot be opened: ", std::generic_category().message(errno)));
+  return handle;
+}
+
+/// Up to one byte more than is taken, of a file or of a pipe that may be idle; nothing where go_on() says so.
+std::optional<std::string> read_from(const std::string& file, const std::string& told, const std::function<bool()>& go_on) {
+  constexpr int kMilliseconds = 100;  // between two questions whether to go on
+  const FileHandle in = opened(file);
+  std::string text(kMostText + 1, '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    if (!go_on()) return std::nullopt;
+    pollfd input{.fd = in.fd(), .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, kMilliseconds) <= 0) continue;
+    const ssize_t count = ::read(in.fd(), text.data() + have, text.size() - have);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) throw DataError(concat(told, ": cannot be read: ", std::generic_category().message(errno)));
+    if (count == 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  text.resize(have);
   return text;
 }
 
@@ -42,8 +64,12 @@ std::size_t cut_of(std::string_view text, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer) {
-  TextBeginning read{.text = read_from(file), .told = file == "-" ? "the standard input" : file};
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on) {
+  TextBeginning read{.told = file == "-" ? "the standard input" : file};
+  std::optional<std::string> text = read_from(file, read.told, go_on);
+  read.stopped = !text;
+  if (read.stopped) return read;
+  read.text = *std::move(text);
   read.cut = read.text.size() > kMostText;
   if (read.cut) read.text.resize(kMostText);
   if (!has_text(read.text))

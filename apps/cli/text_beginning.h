@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,13 +15,15 @@ inline constexpr const char* kMostTextTold = "4 MiB";  ///< so much of a text is
 
 struct TextBeginning {
   std::string text{};
-  std::string told{};  ///< how messages call it: the file, "the standard input"
-  bool cut = false;    ///< there is more of it
+  std::string told{};    ///< how messages call it: the file, "the standard input"
+  bool cut = false;      ///< there is more of it
+  bool stopped = false;  ///< by go_on: nothing was read
 };
 
-/// Of a file, or "-": the standard input. What goes on is cut where the tokens before do not depend on what follows; where a
-/// tokenizer knows no such place, behind a line, or at least behind a character. DataError: nothing but white space, a folder.
-TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer);
+/// Of a file, a pipe, or "-": the standard input. `go_on` is asked before each piece, and while a pipe is idle. What goes on is
+/// cut where the tokens before do not depend on what follows; where a tokenizer knows no such place, behind a line, or at least
+/// behind a character. DataError: nothing but white space, a folder.
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on);
 
 /// Ids of a text; a DataError begins with `told`.
 std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, std::string_view text, const std::string& told);

@@ -6,7 +6,6 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
-#include "addnorm/model/placement.h"
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/explain.h"
 #include "commands.h"
@@ -14,7 +13,9 @@
 #include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
+#include "xray_placement.h"
 #include "xray_text.h"
+#include "xray_tokens.h"
 #include "xray_view.h"
 
 namespace addnorm::cli {
@@ -32,6 +33,8 @@ AttributionNorm norm_asked(const std::string& name) {
   require(name.empty() || name == "recompute" || name == "frozen", "--ln is '", name, "'; it must be recompute or frozen");
   return name.empty() ? AttributionNorm::automatic : name == "frozen" ? AttributionNorm::frozen : AttributionNorm::recompute;
 }
+
+int stopped() { return stopped_by_signal("xray keeps nothing", "begin again with"); }
 
 bool no_signal() { return SignalWatch::caught() == 0; }
 
@@ -60,13 +63,13 @@ std::string formula_of_model(const ModelConfig& model) {
 }
 
 void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
+  const TokenNames names(tokenizer);
   for (StackXray& stack : result.stacks)
     for (StreamPeak& peak : stack.peaks)
-      if (peak.token >= 0 && static_cast<std::size_t>(peak.token) < tokenizer.vocabulary())
-        peak.text = token_text(tokenizer, peak.token);
+      if (peak.token >= 0 && static_cast<std::size_t>(peak.token) < tokenizer.vocabulary()) peak.text = names(peak.token);
 }
 
-PlacementFinding placement_of(const RunModel& run, const Batch& all) {
+Placement placement_of(const RunModel& run, const Batch& all) {
   constexpr std::size_t kTokens = 512;  // eight placements are tried on it
   const std::size_t per_sequence = std::max<std::size_t>(1, all.tokens() / all.sequences);
   const bool cheap = run.model->config().model == ModelKind::encoder && !run.model->config().head;
@@ -76,27 +79,13 @@ PlacementFinding placement_of(const RunModel& run, const Batch& all) {
   if (!batch.target_ids.empty())
     sample.target = {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths};
   if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
-  return detect_placement(*run.model, sample, no_signal);
+  return {detect_placement(*run.model, sample, no_signal), batch.tokens()};
 }
 
-/// What the config of a checkpoint says of its norms, held to the weights.
-std::vector<std::string> placement_notes(const PlacementFinding& found) {
-  const std::string config = "the config says " + found.configured;
-  std::vector<std::string> notes;
-  if (found.behaves_as.empty())
-    notes.push_back(config + "; what the weights say cannot be told");
-  else if (!found.agrees)
-    notes.push_back(concat(config, ", but the weights behave as ", found.behaves_as));
-  else if (found.ground == PlacementFinding::Ground::norms)
-    notes.push_back(config + " and the weights have its norms; they do not tell more");
-  else
-    notes.push_back(config + " and the weights agree");
-  notes.insert(notes.end(), found.warnings.begin(), found.warnings.end());
-  return notes;
-}
-
-std::string name_of_folder(const std::filesystem::path& folder) {
-  const std::filesystem::path whole = std::filesystem::absolute(folder).lexically_normal();
+/// The folder's name also where its weights were named; a llama2.c .bin has its own.
+std::string name_of_model(const std::filesystem::path& given) {
+  std::filesystem::path whole = std::filesystem::absolute(given).lexically_normal();
+  if (std::filesystem::is_regular_file(whole) && whole.extension() != ".bin") whole = whole.parent_path();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
@@ -112,9 +101,9 @@ bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool q
   options.go_on = [&](double share) { return progress(share); };
   result = xray(*run.model, text.batches, options);
   if (result.stopped || run.family.empty()) return !result.stopped;
-  const PlacementFinding found = placement_of(run, text.sample);
-  result.notes = placement_notes(found);
-  return !found.stopped;
+  const Placement placement = placement_of(run, text.sample);
+  tell_placement(run.model->config(), placement, text.source, result);
+  return !placement.found.stopped;
 }
 
 int run_xray(const XrayChoices& o) {
@@ -123,14 +112,18 @@ int run_xray(const XrayChoices& o) {
   XrayOptions options{.ln = norm_asked(o.ln)};
   const SignalWatch signals;  // before any other thread
   use_threads(o.threads);
+  if (!o.report.empty()) require_writable(o.report);
   std::ostringstream notes;
   const RunModel run = load_run(o.run, o.weights, notes);
-  const XrayText text = xray_text(run, o.run, o.text, o.tokens, o.seq_len, notes);
+  const XrayText text =
+      xray_text(run, {.folder = o.run, .file = o.text, .tokens = o.tokens, .window = o.seq_len}, no_signal, notes);
+  if (text.stopped) return stopped();
   if (!o.quiet) std::cerr << notes.str();
   if (run.sentence) options.pooling = run.sentence->pooling;
   XrayResult result;
-  if (!look(run, text, options, o.quiet || o.json, result)) return stopped_by_signal("xray keeps nothing", "begin again with");
-  result.model = name_of_folder(o.run);
+  if (!look(run, text, options, o.quiet || o.json, result)) return stopped();
+  for (const std::string& warning : result.warnings) std::cerr << "warning: " << warning << '\n';
+  result.model = name_of_model(o.run);
   result.text = text.source;
   result.formula = formula_of_model(run.model->config());
   if (run.tokenizer) name_tokens(*run.tokenizer, result);

@@ -21,12 +21,12 @@ XrayAttribution::XrayAttribution(Model& model, Pooling pooling, AttributionNorm 
     : model_(model), pooling_(pooling), asked_(asked) {
   const Stack& last = *stacks_of(model).back();
   const bool row = Components::row_of(&last.residual()) != nullptr;
-  const std::optional<Tensor> head = head_matrix(model);
+  std::optional<LinearHead> head = linear_head(model);
   const bool linear = head.has_value() || !has_logits(model);
   if (!row) why_not_ = concat("the arrangement ", model.config().arrangement, class_reason());
-  if (row && !linear) why_not_ = "the head is more than one matrix: what it makes of a part says nothing of the whole";
+  if (row && !linear) why_not_ = "the head has an activation or a norm: what it makes of a part says nothing of the whole";
   ln_ = row && linear && asked != AttributionNorm::recompute ? AttributionNorm::frozen : AttributionNorm::recompute;
-  if (ln_ == AttributionNorm::frozen && head) labels_.emplace(*head);
+  if (ln_ == AttributionNorm::frozen && head) labels_.emplace(*std::move(head));
   parts_.resize(last.residual().shape().units() + 2);
   by_lens_.resize(last.residual().shape().units() + 1);
 }

@@ -221,7 +221,7 @@ void tell_gains(const XrayResult& r, std::vector<std::string>& all) {
 }  // namespace
 
 std::vector<std::string> findings_of(const XrayResult& result) {
-  std::vector<std::string> all;
+  std::vector<std::string> all = result.warnings;
   for (const StackXray& stack : result.stacks) {
     const Teller teller(result, stack, all);
     teller.stream();
@@ -233,7 +233,8 @@ std::vector<std::string> findings_of(const XrayResult& result) {
     teller.attention();
   }
   tell_gains(result, all);
-  all.insert(all.end(), result.notes.begin(), result.notes.end());
+  for (const std::string& note : result.notes)
+    if (std::ranges::find(result.warnings, note) == result.warnings.end()) all.push_back(note);
   return all;
 }
 

@@ -75,6 +75,7 @@ std::string to_json(const XrayResult& r) {
   if (r.ln != AttributionNorm::automatic) all["attribution"] = Json{{"ln", name_of(r.ln)}, {"whole", r.attributed}};
   all["missing"] = missing;
   all["notes"] = r.notes;
+  all["warnings"] = r.warnings;
   all["seconds"] = r.seconds;
   return all.dump();
 }

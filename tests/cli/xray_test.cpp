@@ -7,9 +7,12 @@
 #include "addnorm/data/tokenizer.h"
 #include "addnorm/residual/diagram.h"
 #include "cli/tiny_training.h"
+#include "cli/word_tokenizer.h"
 #include "core/json.h"
 #include "support/data.h"
 #include "support/import_files.h"
+#include "xray_placement.h"
+#include "xray_tokens.h"
 #include "xray_view.h"
 
 namespace addnorm::test {
@@ -97,7 +100,7 @@ TEST_F(XrayTool, IsAPageThroughTheReport) {
   ASSERT_EQ(report.code, 0) << report.err;
   EXPECT_EQ(parsed(report.out, "stdout")["xrays"], Json(1));
   EXPECT_NE(text_of(at("report.html")).find("\"xrays\":[{"), std::string::npos);
-  EXPECT_EQ(run({"xray", "runs/a", "-o", "no/such/page.html"}).code, 1);
+  expect_refused({"runs/a", "-o", "no/such/page.html"}, 1, "no/such/page.html");  // before it looks: no tables
 }
 
 TEST_F(XrayTool, TakesTextOfOnesOwnAndSaysHowMuchOfIt) {
@@ -158,7 +161,14 @@ TEST_F(XrayTool, LooksIntoCheckpointsOfOthers) {
   EXPECT_EQ(masked["measure"], Json("masked loss"));
   EXPECT_EQ(masked["attribution"]["ln"], Json("recompute"));
   EXPECT_FALSE(looked({"bert-masked", "--text", "words.txt", "--ln", "frozen"}).contains("attribution"));
+  EXPECT_EQ(looked({"gpt2/model.safetensors", "--text", "words.txt"})["model"]["name"], Json("gpt2"));
   expect_refused({"gpt2"}, 1, "no letters for the built-in sentences; give --text");  // it has no capitals
+}
+
+TEST_F(XrayTool, SharesOutLogitsThroughAProjectionBeforeTheHead) {
+  const Json json = looked({checkpoint("opt-projected"), "--text", "words.txt", "--ln", "frozen"});
+  EXPECT_EQ(json["attribution"]["ln"], Json("frozen"));
+  EXPECT_NEAR(sum_of(json["stacks"][0]["attribution"]), json["attribution"]["whole"].number(), 1e-4);
 }
 
 // A trained one: what is known of it must show.
@@ -202,6 +212,39 @@ TEST_F(XrayTool, RefusesWithOneLine) {
   expect_refused({"runs/pairs", "--quiet"}, 1, "give --text");
 }
 
+TEST(XrayPlacement, IsOneWarningThatSaysWhatItsFiguresAre) {
+  ModelConfig config;
+  config.vocab = 400;
+  const std::string measure = "nats per next token";
+  const std::string warning = "the config says post-ln, but the weights behave as pre-ln: 4.35 against 5.37 " + measure;
+  PlacementFinding found{.configured = "post-ln", .behaves_as = "pre-ln", .agrees = false, .measure = measure};
+  found.warnings = {warning};
+  XrayResult result;
+  cli::tell_placement(config, {found, 512}, "t.txt", result);
+  const std::vector<std::string> told{warning +
+                                      " (on 512 tokens of t.txt, where nothing counts for more than a guess costs, 5.99 nats)"};
+  EXPECT_EQ(result.warnings, told);
+  EXPECT_EQ(result.notes, told) << "and nothing said twice";
+  XrayResult agreed;
+  cli::tell_placement(config, {{.configured = "pre-ln", .behaves_as = "pre-ln", .ground = PlacementFinding::Ground::trials}, 512},
+                      "t.txt", agreed);
+  EXPECT_TRUE(agreed.warnings.empty());
+  EXPECT_EQ(agreed.notes, std::vector<std::string>{"the config says pre-ln and the weights agree"});
+}
+
+TEST(TokenNames, AreTextOrThePieceOfTheVocabulary) {
+  const TemporaryFolder folder;
+  folder.write("tokenizer.json", word_tokenizer());
+  const auto words = read_tokenizer(folder.path / "tokenizer.json");
+  const cli::TokenNames names(*words);
+  EXPECT_EQ(names(2), "[CLS]");
+  EXPECT_EQ(names(3), "[SEP]");
+  EXPECT_EQ(names(7), "\" w7\"");
+  const auto bytes = byte_tokenizer({.mask = true});
+  EXPECT_EQ(cli::TokenNames(*bytes)('\n'), "\"\\n\"");
+  EXPECT_EQ(cli::TokenNames(*bytes)(256), "<mask>");
+}
+
 /// A result with everything in it.
 XrayResult made_up(std::size_t layers) {
   XrayResult r;
@@ -239,7 +282,9 @@ TEST(XrayView, FitsTheTerminal) {
       from = end + 1;
     }
     EXPECT_NE(text.find("layers.11.ffn"), std::string::npos);
-    EXPECT_EQ(text.find("cosine") != std::string::npos, columns > 80) << "what is least telling goes first";
+    const std::size_t left_out = text.find("no room for: "), table_ends = std::min(left_out, text.find("block influence"));
+    EXPECT_EQ(text.find("cosine") < table_ends, columns > 80) << "what is least telling goes first";
+    EXPECT_TRUE(columns > 80 || text.find("cosine", left_out) != std::string::npos) << "it is said: " << text;
     EXPECT_NE(text.find("RMS"), std::string::npos);
   }
 }

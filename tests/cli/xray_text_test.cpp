@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include "cli/tiny_training.h"
+#include "cli/word_tokenizer.h"
 #include "core/json.h"
 #include "support/import_files.h"
 
@@ -115,6 +116,81 @@ TEST_F(XrayOfText, MakesNoTokensOfWhatIsNotLookedAt) {
     EXPECT_EQ(all.code, 1) << name << ": " << all.err;
     EXPECT_NE(all.err.find("U+00E9"), std::string::npos) << all.err;
   }
+}
+
+TEST_F(XrayOfText, ReadsAtMostSoManyTokens) {
+  const std::string gpt2 = checkpoint("gpt2", kWithoutCuts), bert = checkpoint("bert", word_tokenizer().c_str());
+  folder.write("ab.txt", repeated("a b ", 200));
+  folder.write("words.txt", repeated("w4 w5 w6 w7 w8\n", 200));
+  const auto read = [&](const std::string& model, const char* text, int tokens) {
+    return without_its_source(looked(model, text, {"--tokens", std::to_string(tokens)}))["text"]["tokens"];
+  };
+  for (const int tokens : {1, 2, 7, 12, 13, 31, 100}) EXPECT_EQ(read(gpt2, "ab.txt", tokens), Json(tokens));
+  for (const int tokens : {3, 7, 10, 14}) EXPECT_EQ(read(bert, "words.txt", tokens), Json(tokens)) << "[CLS], 1 to 5, [SEP]";
+  EXPECT_EQ(read(bert, "words.txt", 8), Json(7));
+  EXPECT_EQ(read(bert, "words.txt", 16), Json(14)) << "two tokens have no room for one of the text";
+  const Ended few = looked(bert, "words.txt", {"--tokens", "2"});
+  EXPECT_EQ(few.code, 2);
+  EXPECT_NE(few.err.find("--tokens is 2; this model's tokenizer puts 2 tokens around every text, so that it must be at least 3"),
+            std::string::npos)
+      << few.err;
+}
+
+TEST_F(XrayOfText, SaysHowManyOfTheSentencesWereRead) {
+  copy_of_golden("bert", at("bert"));
+  folder.write("bert/tokenizer.json", word_tokenizer());  // every word of the sentences is unknown, one token each
+  const auto source = [&](const char* tokens) {
+    const Ended ended = run({"xray", "bert", "--json", "--tokens", tokens});
+    EXPECT_EQ(ended.code, 0) << ended.err;
+    return ended.code == 0 ? parsed(ended.out, "stdout")["text"]["source"].text() : "";
+  };
+  EXPECT_EQ(source("5"), "the first of 40 built-in sentences");
+  EXPECT_EQ(source("100000"), "40 built-in sentences");
+  const std::string some = source("100");
+  EXPECT_TRUE(some.starts_with("the first ") && some.ends_with(" of 40 built-in sentences")) << some;
+}
+
+TEST_F(XrayOfText, EndsAtTheFirstSignalWhileTheInputIsIdle) {
+  const std::string model = checkpoint("gpt2", kWithoutCuts);
+  const fs::path pipe = at("pipe");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  const int end = open(pipe.c_str(), O_RDWR | O_NONBLOCK);
+  ASSERT_GE(end, 0);
+  for (const std::string text : {"-", "pipe"})
+    for (const int number : {SIGINT, SIGTERM}) {
+      const Process process(folder.path, {"xray", model, "--text", text}, text == "-" ? pipe.string() : "/dev/null");
+      ASSERT_TRUE(process.wait_until_it_listens());
+      std::this_thread::sleep_for(std::chrono::milliseconds(300));  // it is at its text by now; earlier is as good
+      const auto sent = std::chrono::steady_clock::now();
+      process.send(number);
+      const Ended ended = process.end();
+      EXPECT_LT(std::chrono::steady_clock::now() - sent, kSoon);
+      EXPECT_EQ(ended.code, 128 + number) << ended.err;
+      EXPECT_TRUE(ended.err.starts_with("stopped by a signal; xray keeps nothing; begin again with: addnorm xray")) << ended.err;
+      EXPECT_EQ(std::ranges::count(ended.err, '\n'), 1) << ended.err;
+      EXPECT_TRUE(ended.out.empty()) << ended.out;
+    }
+  close(end);
+}
+
+TEST_F(XrayOfText, TakesAPipeForAFile) {
+  const std::string model = checkpoint("gpt2", kWithoutCuts);
+  folder.write("ab.txt", "ab ba ab\n");
+  const Json of_file = without_its_source(looked(model, "ab.txt"));
+  ASSERT_EQ(mkfifo(at("pipe").c_str(), 0600), 0);
+  const Process process(folder.path, {"xray", model, "--text", "pipe", "--json"});
+  const int end = open(at("pipe").c_str(), O_WRONLY);  // as soon as the tool reads
+  ASSERT_EQ(write(end, "ab ba ab\n", 9), 9);
+  close(end);
+  EXPECT_EQ(without_its_source(process.end()).dump(), of_file.dump());
+}
+
+TEST_F(XrayOfText, SaysThatSequencesAreShorterThanAsked) {
+  const std::string model = checkpoint("gpt2", kWithoutCuts);
+  folder.write("ab.txt", "ab ba ab\n");
+  EXPECT_NE(looked(model, "ab.txt", {"--seq-len", "1000"}).err.find("note: --seq-len is 1000, the model has "),
+            std::string::npos);
+  EXPECT_EQ(looked(model, "ab.txt", {"--seq-len", "4"}).err.find("--seq-len"), std::string::npos);
 }
 
 }  // namespace

@@ -75,5 +75,15 @@ TEST(Findings, ChangeWithTheNumbers) {
   EXPECT_TRUE(says(r, "the stream is not finite, or 0, somewhere: nothing can be said of its size"));
 }
 
+TEST(Findings, BeginWithWarningsAndEndWithNotes) {
+  XrayResult r = made_up();
+  r.warnings = {"wrong"};
+  r.notes = {"wrong", "known"};
+  const std::vector<std::string> all = findings_of(r);
+  EXPECT_EQ(all.front(), "wrong");
+  EXPECT_EQ(all.back(), "known");
+  EXPECT_EQ(std::ranges::count(all, "wrong"), 1);
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -99,6 +99,28 @@ TEST_P(EveryArrangement, SharesOutTheLogitWithFrozenNormsWhereItIsARow) {
   EXPECT_NEAR_ALL(std::span<const double>(shares), std::span<const double>(margins), test::rounded_apart_tolerance());
 }
 
+// Two matrices in a row are linear, too: OPT-350m's head.
+TEST(Attribution, GoesThroughAProjectionBeforeTheHead) {
+  for (const bool tied : {true, false}) {
+    ModelConfig config = test::small(ModelKind::lm, "post-ln");
+    config.d_embedding = 6;
+    config.tied = tied;
+    Looked looked(config);
+    looked.convert_to_double();
+    const XrayResult result = looked.xray();
+    EXPECT_EQ(result.ln, AttributionNorm::frozen);
+    const std::vector<double>& shares = result.stacks.at(0).attribution;
+    ASSERT_EQ(shares.size(), 6);
+    EXPECT_NEAR(std::accumulate(shares.begin(), shares.end(), 0.0), result.attributed, test::rounded_apart_tolerance().atol);
+    const NoGrad off;
+    Components components(*Components::row_of(residuals_of(*looked.model).stream), looked.batch.lengths);
+    batch_logits(*looked.model, looked.batch, {}, {.stream = &components});
+    components.take_exit();
+    const std::vector<double> margins = logit_attribution(*looked.model, looked.batch, components);
+    EXPECT_NEAR_ALL(std::span<const double>(shares), std::span<const double>(margins), test::rounded_apart_tolerance());
+  }
+}
+
 // All logits of all tokens, not only those of labels: what each place adds to the lens sums to them.
 TEST(Attribution, OfLensesSumsToEveryLogit) {
   for (const std::string arrangement : {"pre-ln", "post-ln", "resi-dual"}) {

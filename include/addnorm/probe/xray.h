@@ -118,10 +118,11 @@ struct XrayResult {
   double seconds = 0;
 
   // For whoever knows: not filled in by xray().
-  std::string model{};               ///< name of the folder
-  std::string formula{};             ///< of the arrangement
-  std::string text{};                ///< where the tokens come from
-  std::vector<std::string> notes{};  ///< sentences about the model: what the config says and the weights do
+  std::string model{};                  ///< name of the folder
+  std::string formula{};                ///< of the arrangement
+  std::string text{};                   ///< where the tokens come from
+  std::vector<std::string> notes{};     ///< sentences about the model: what the config says and the weights do
+  std::vector<std::string> warnings{};  ///< those of the notes that tell of something wrong
 };
 
 /// Looks into the model with these batches, each as the kind of model takes them (data/dataset.h); labels are not read where an
@@ -130,7 +131,7 @@ struct XrayResult {
 /// some hundred MiB. The same bits for any number of threads. A UsageError without batches, or without a label that counts.
 XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptions& options = {});
 
-/// Sentences that the numbers bear out, most telling first; those of `notes` behind them.
+/// Sentences that the numbers bear out, most telling first; `warnings` before them, the other `notes` behind.
 std::vector<std::string> findings_of(const XrayResult& result);
 
 /// One line of JSON, findings included.
