@@ -43,9 +43,7 @@ class Embedder {
     if (encoder_ == nullptr)
       throw DataError(concat(folder, " holds a model of kind ", name_of(run_.model->config().model),
                              "; vectors of texts come from an encoder"));
-    if (run_.tokenizer == nullptr)
-      throw DataError(concat(folder, " has no tokenizer.json that says how text becomes the model's tokens; put it ",
-                             "beside model.safetensors"));
+    if (run_.tokenizer == nullptr) throw_no_tokenizer(folder);
     if (!run_.sentence) std::cerr << "the folder does not say how the vectors of tokens become one: their mean is taken\n";
     options_ = run_.sentence.value_or(SentenceOptions{});
     frame_ = run_.tokenizer->frame();

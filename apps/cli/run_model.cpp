@@ -58,21 +58,28 @@ void take_tokenizer(RunModel& run, const fs::path& path) {
                            vocab, "; do they belong together?"));
 }
 
+/// The name of a tokenizer that is there in a form that is not read; empty: none.
+std::string unread_tokenizer(const fs::path& folder) {
+  for (const char* other : {"vocab.txt", "tokenizer.model", "spiece.model", "source_vocabulary.txt"})
+    if (fs::exists(folder / other)) return other;
+  return "";
+}
+
 /// Which files would be read, and what to do with those of other forms that are there.
 [[noreturn]] void fail_without_tokenizer(const fs::path& folder) {
+  const std::string other = unread_tokenizer(folder);
   std::string hint;
-  for (const char* other : {"vocab.txt", "tokenizer.model", "spiece.model"})
-    if (hint.empty() && fs::exists(folder / other))
-      hint = concat("; ", other, " is not read. transformers makes tokenizer.json of it: AutoTokenizer.from_pretrained('",
-                    folder.string(), "').save_pretrained('", folder.string(), "'), with a fast tokenizer");
-  if (hint.empty() && fs::exists(folder / "source_vocabulary.txt"))
-    hint = "; source_vocabulary.txt is not read: nothing in it says how text is cut";
+  if (other == "source_vocabulary.txt")
+    hint = concat("; ", other, " is not read: nothing in it says how text is cut");
+  else if (!other.empty())
+    hint = concat("; ", other, " is not read. transformers makes tokenizer.json of it: AutoTokenizer.from_pretrained('",
+                  folder.string(), "').save_pretrained('", folder.string(), "'), with a fast tokenizer");
   throw DataError(concat(folder.string(),
                          " has no tokenizer that is read (tokenizer.json; vocab.json with merges.txt; tokenizer.bin ",
                          "of llama2.c), so nothing says how text becomes the model's tokens", hint));
 }
 
-RunModel imported_run(const fs::path& path, std::ostream& notes) {
+RunModel imported_run(const fs::path& path, std::ostream& notes, Needs needs) {
   ImportedModel imported = import_model(path);
   RunModel found;
   const fs::path weights = imported.weights;
@@ -83,7 +90,8 @@ RunModel imported_run(const fs::path& path, std::ostream& notes) {
   found.sentence = imported.sentence;
   found.ends = imported.end_tokens;
   const fs::path tokenizer = tokenizer_beside(found.folder, weights);
-  if (tokenizer.empty()) fail_without_tokenizer(found.folder);
+  const bool ids_will_do = needs == Needs::text_or_ids && found.model->config().model == ModelKind::lm;
+  if (tokenizer.empty() && !(ids_will_do && unread_tokenizer(found.folder).empty())) fail_without_tokenizer(found.folder);
   take_tokenizer(found, tokenizer);
   for (const std::string& note : imported.notes) notes << "note: " << note << '\n';
   return found;
@@ -91,7 +99,7 @@ RunModel imported_run(const fs::path& path, std::ostream& notes) {
 
 }  // namespace
 
-RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes) {
+RunModel load_run(const fs::path& run, const std::string& weights, std::ostream& notes, Needs needs) {
   const RunFolder folder{run};
   require(weights.empty() || weights == "best" || weights == "last", "--weights is '", weights, "'; it must be best or last");
   const auto fail = [&run](const char* what) { throw DataError(run.string() + what); };
@@ -101,7 +109,7 @@ RunModel load_run(const fs::path& run, const std::string& weights, std::ostream&
         "named by its folder on this machine");
   const bool has_best = fs::exists(folder.best() / "model.safetensors");
   if (weights == "best" && !has_best) fail(" has no best weights: nothing was measured on validation data. Leave --weights out");
-  if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes);
+  if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, notes, needs);
   if (!fs::is_directory(run))
     fail(" is neither a folder nor a file; name the folder of a run or of a model, its model.safetensors, or a llama2.c .bin");
   RunModel found;

@@ -37,8 +37,10 @@ inline constexpr const char* kThreadsByDefault =
 
 /// A run, a folder of a model of ours, or what import_model takes: a folder of Hugging Face, its model.safetensors, a llama2.c
 /// .bin. weights: "best" (lowest validation loss), "last", or "" for the best where there is one. `notes` hears which. A
-/// tokenizer with ids that the model does not have is a DataError.
-RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes);
+/// tokenizer with ids that the model does not have is a DataError, and so is a checkpoint of others without one that is read,
+/// unless ids will do: then a language model may come with no tokenizer at all.
+enum class Needs : unsigned char { text, text_or_ids };
+RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes, Needs needs = Needs::text);
 
 /// The DataError of a model of ours without its tokenizer.json. For checkpoints of others load_run throws one itself, since all
 /// commands show them text.

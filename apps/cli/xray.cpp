@@ -114,7 +114,7 @@ int run_xray(const XrayChoices& o) {
   use_threads(o.threads);
   if (!o.report.empty()) require_writable(o.report);
   std::ostringstream notes;
-  const RunModel run = load_run(o.run, o.weights, notes);
+  const RunModel run = load_run(o.run, o.weights, notes, Needs::text_or_ids);
   const XrayText text =
       xray_text(run, {.folder = o.run, .file = o.text, .tokens = o.tokens, .window = o.seq_len}, no_signal, notes);
   if (text.stopped) return stopped();
@@ -145,8 +145,10 @@ void add_xray(Program& program) {
   command.positional(
       "model", o->run,
       "folder of a run, of any model.safetensors with config.json and tokenizer.json, or of Hugging Face; a llama2.c .bin");
-  command.option("--text FILE", o->text,
-                 "what the model reads, or - (default: the data its run kept from training, or 40 built-in sentences)");
+  command.option(
+      "--text FILE", o->text,
+      "what the model reads, or - (default: the data its run kept from training, or 40 built-in sentences); without a tokenizer "
+      "ids, a sequence on each line (default: drawn)");
   command.option(
       "--ln NAME", o->ln,
       "how norms count when logits are shared out: frozen (the scale they have, linear) or recompute (anew, unit by unit); "

@@ -14,43 +14,16 @@
 #include "data/framed.h"
 #include "probe/gradient_noise.h"
 #include "scratch.h"
+#include "sequence_data.h"
 #include "text_beginning.h"
+#include "xray_ids.h"
 
 namespace addnorm::cli {
 namespace {
 
 namespace fs = std::filesystem;
-using Sequence = std::vector<std::int32_t>;
 
-constexpr std::size_t kWindow = 128, kBatchTokens = 4096;
-
-/// Sequences of ids, padded at their ends; a language model's are one token longer than what it reads.
-class SequenceData final : public Dataset {
- public:
-  SequenceData(std::vector<Sequence> sequences, bool next_token) : sequences_(std::move(sequences)), next_(next_token ? 1 : 0) {}
-  Batch batch(std::uint64_t first, std::size_t count) const override {
-    Batch all{.first = first, .sequences = count};
-    std::size_t longest = 0;
-    for (std::size_t i = 0; i < count; ++i) longest = std::max(longest, sequences_[first + i].size() - next_);
-    for (std::size_t i = 0; i < count; ++i) {
-      const Sequence& one = sequences_[first + i];
-      const std::size_t length = one.size() - next_;
-      for (std::size_t t = 0; t < longest; ++t) {
-        all.ids.push_back(t < length ? one[t] : one.front());  // any id is as good
-        all.labels.push_back(next_ == 1 && t < length ? one[t + 1] : kIgnoredLabel);
-      }
-      all.lengths.push_back(length);
-    }
-    if (std::ranges::all_of(all.lengths, [&](std::size_t l) { return l == longest; })) all.lengths.clear();
-    return all;
-  }
-  std::uint64_t size() const override { return sequences_.size(); }
-  std::size_t length(std::size_t i) const { return sequences_[i].size(); }
-
- private:
-  std::vector<Sequence> sequences_;
-  std::size_t next_;
-};
+constexpr std::size_t kWindow = 128;
 
 std::vector<std::string> lines_of(const std::string& text) {
   std::vector<std::string> lines;
@@ -122,21 +95,6 @@ LineSequences sequences_of(const std::vector<std::string>& lines, const std::str
   return found;
 }
 
-std::vector<Batch> batches_of(const Dataset& data, const SequenceData& lengths) {
-  std::vector<Batch> all;
-  for (std::size_t first = 0; first < data.size();) {
-    std::size_t count = 1, longest = lengths.length(first);
-    while (first + count < data.size()) {
-      longest = std::max(longest, lengths.length(first + count));
-      if ((count + 1) * longest > kBatchTokens) break;
-      ++count;
-    }
-    all.push_back(data.batch(first, count));
-    first += count;
-  }
-  return all;
-}
-
 struct Wanted : XrayTextAsked {
   const RunModel& run;
   const std::function<bool()>& go_on;
@@ -169,6 +127,29 @@ XrayText of_language_model(const Wanted& w, std::string_view text, std::string t
   const SequenceData data(windows, true);
   std::vector<Batch> batches = batches_of(data, data);
   return {batches, batches.front(), std::move(told), read};
+}
+
+/// Of a language model without a tokenizer: the ids that a file gives, or such as are drawn.
+XrayText of_ids(const Wanted& w) {
+  const ModelConfig& config = w.run.model->config();
+  const std::size_t window = w.longest(kWindow);
+  const auto given =
+      w.file.empty() ? drawn_ids(config.vocab, std::min(w.tokens, 4 * window) + 1) : ids_of_lines(w.file, config.vocab);
+  if (w.file.empty())
+    w.notes
+        << "there is no tokenizer, so ids drawn at random are read, of which nothing can be predicted; --text FILE may hold ids, "
+           "a sequence on each line\n";
+  std::vector<Sequence> all;
+  std::size_t left = w.tokens;
+  for (const Sequence& ids : given)
+    for (Sequence& one : windows_of(ids, {}, window, left)) {
+      left -= one.size() - 1;
+      all.push_back(std::move(one));
+    }
+  if (all.empty()) throw DataError(concat("--text ", w.file, ": no line has two ids, one to read and one to predict"));
+  const SequenceData data(std::move(all), true);
+  std::vector<Batch> batches = batches_of(data, data);
+  return {batches, batches.front(), w.file.empty() ? "ids drawn at random" : concat("the ids of ", w.file), w.tokens - left};
 }
 
 XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told) {
@@ -289,9 +270,8 @@ XrayText xray_text(const RunModel& run, const XrayTextAsked& asked, const std::f
       notes << "the data of the run cannot be read, so the model is shown other text: " << error.what() << '\n';
     }
   }
-  if (!run.tokenizer && run.model->config().model != ModelKind::mlp)
-    throw DataError(w.folder +
-                    " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
+  if (!run.tokenizer && !run.family.empty() && run.model->config().model == ModelKind::lm) return of_ids(w);
+  if (!run.tokenizer && run.model->config().model != ModelKind::mlp) throw_no_tokenizer(w.folder);
   if (!plain) return of_its_kind(w, options);
   const bool lines = run.model->config().model == ModelKind::encoder;
   return w.file.empty() ? of_sentences(w, lines) : of_the_file(w, lines);

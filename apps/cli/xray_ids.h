@@ -1,0 +1,18 @@
+// Ids in place of text, for models that have no tokenizer.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace addnorm::cli {
+
+/// The numbers of each line of a file (at most 1 MiB), between blanks or commas. What is no id of the vocabulary is a DataError
+/// that names the line.
+std::vector<std::vector<std::int32_t>> ids_of_lines(const std::string& file, std::size_t vocabulary);
+
+/// One sequence of `count` ids, each as probable as every other; the same every time.
+std::vector<std::vector<std::int32_t>> drawn_ids(std::size_t vocabulary, std::size_t count);
+
+}  // namespace addnorm::cli
