@@ -36,7 +36,7 @@ struct Llama2cFile : Refused {
 TEST_F(Llama2cFile, IsReadAsLongAsItsHeaderIsTrue) {
   for (const Header& header : {kSmall, Header{128, 4, 1, 2, 2, 5, 4}}) {  // the second begins with the byte of a pickle
     write(header, bytes_behind(header));
-    const ModelConfig& config = import_model(file).model->config();
+    const ModelConfig config = import_model(file).model->config();
     EXPECT_EQ(config.d_model, static_cast<std::size_t>(header[0]));
     EXPECT_EQ(config.seq_len, 4u);
     EXPECT_TRUE(config.tied);
