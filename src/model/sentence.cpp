@@ -12,7 +12,7 @@ namespace {
 
 /// So many tokens go through the encoder at once, unless one text has more: enough for products to run at full speed, and what
 /// lies between two layers stays in the last cache. Vectors of packed models do not depend on it.
-constexpr std::size_t kTokensAtOnce = 384;
+constexpr std::size_t kTokensAtOnce = 256;
 
 void normalize_row(std::span<float> row) {
   double squares = 0;
