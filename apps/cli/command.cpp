@@ -60,11 +60,11 @@ struct Spelling {
       : names(given.substr(0, given.find(' '))), value(given.size() > names.size() ? given.substr(names.size() + 1) : type) {}
 };
 
-/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign that no text ends with is
-/// put behind it before it parses, and taken off again.
+/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign is put
+/// behind it before it parses, and taken off again; also behind one that ends with this sign.
 constexpr char kShield = '\x1f';
 std::string shielded(std::string text) {
-  if (text.starts_with('[') && text.ends_with(']')) text += kShield;
+  if (text.starts_with('[') && (text.ends_with(']') || text.ends_with(kShield))) text += kShield;
   return text;
 }
 std::string unshielded(std::string text) {

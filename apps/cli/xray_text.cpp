@@ -131,6 +131,7 @@ XrayText of_language_model(const Wanted& w, std::string_view text, std::string t
 
 /// Of a language model without a tokenizer: the ids that a file gives, or such as are drawn.
 XrayText of_ids(const Wanted& w) {
+  require(w.file != "-", "--text -: ids, for a model without a tokenizer, are read from a file");
   const ModelConfig& config = w.run.model->config();
   const std::size_t window = w.longest(kWindow);
   const auto given =

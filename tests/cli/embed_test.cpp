@@ -69,11 +69,11 @@ TEST_F(EmbedCommand, ReadsTheLinesOfAFileEmptyOnesToo) {
 }
 
 TEST_F(EmbedCommand, TakesTextsInBracketsAsTheyAre) {
-  folder->write("brackets.txt", "[w7, w8]\n[SEP]\n[]\n[w9] w10 [w11]\n");
+  folder->write("brackets.txt", "[w7, w8]\n[SEP]\n[]\n[w9] w10 [w11]\n[w7]\x1f\n");
   const Ended file = embed({"model", "--text", "brackets.txt"});
   ASSERT_EQ(file.code, 0) << file.err;
-  EXPECT_EQ(embed({"model", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]"}).out, file.out);
-  EXPECT_EQ(embed({"model", "--", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]"}).out, file.out);
+  EXPECT_EQ(embed({"model", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]", "[w7]\x1f"}).out, file.out);
+  EXPECT_EQ(embed({"model", "--", "[w7, w8]", "[SEP]", "[]", "[w9] w10 [w11]", "[w7]\x1f"}).out, file.out);
 }
 
 TEST_F(EmbedCommand, RefusesAFileWithoutText) {

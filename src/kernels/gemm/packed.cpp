@@ -23,8 +23,7 @@ constexpr size_t kPanelLanes = hn::MaxLanes(PanelTag());
 constexpr size_t kPanelVectors = kPanelColumns / kPanelLanes;
 /// Rows of A that meet a panel at once: 12 vectors of sums, of the 16 registers of AVX2 and SSE.
 constexpr size_t kTileRows = kPanelVectors > 12 ? 1 : 12 / kPanelVectors;
-/// Steps along k at a time. Under a neighbour on the same core it is instructions that are short: with eight steps what is not a
-/// product costs 5 to 12 %; from 24 on the loop no longer fits where decoded instructions are kept.
+/// Steps along k at a time: eight are 5 to 12 % slower, and from 24 on it is slower again (bench/README.md, 8).
 constexpr size_t kUnrolled = 16;
 
 /// Keeps the compiler from deriving a pointer of its own for each row, every one to be advanced in the loop.
