@@ -146,7 +146,7 @@ int run_eval(const EvalChoices& o) {
   const std::uint64_t samples = all ? std::min(wanted, all) : wanted;
   std::optional<PlacementFinding> placement;
   if (!run.family.empty()) {
-    placement = placement_on(run, *part.data, go_on);
+    placement = placement_on(run, *part.data, go_on).found;
     if (placement->stopped) return SignalWatch::exit_code();
     if (const std::string warning = warning_of(*placement); !warning.empty()) std::cerr << "warning: " << warning << '\n';
   }

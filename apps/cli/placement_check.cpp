@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/core/error.h"
+#include "probe/gradient_noise.h"
 
 namespace addnorm::cli {
 namespace {
@@ -30,14 +31,26 @@ void put_back_masked(Batch& batch) {
 
 }  // namespace
 
-PlacementFinding placement_on(const RunModel& run, const Dataset& data, const std::function<bool()>& go_on) {
+Placement placement_on(const RunModel& run, const Batch& batch, const std::function<bool()>& go_on) {
+  const ModelConfig& config = run.model->config();
+  const bool cheap = config.model == ModelKind::encoder && !config.head;
+  const std::size_t per_sequence = std::max<std::size_t>(1, batch.tokens() / batch.sequences);
+  const std::size_t some = cheap ? batch.sequences : std::clamp<std::size_t>(kMostTokens / per_sequence, 1, batch.sequences);
+  Batch tried = sequences_of(batch, 0, some);
+  if (!cheap && batch.target_ids.empty()) tried = cut_to(std::move(tried), kMostTokens);
+  PlacementSample sample{.tokens = {.ids = tried.ids, .batch = tried.sequences, .lengths = tried.lengths}};
+  if (!tried.target_ids.empty())
+    sample.target = {.ids = tried.target_ids, .batch = tried.sequences, .lengths = tried.target_lengths};
+  if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
+  return {detect_placement(*run.model, sample, go_on), tried.tokens()};
+}
+
+Placement placement_on(const RunModel& run, const Dataset& data, const std::function<bool()>& go_on) {
   const std::size_t length = std::max<std::size_t>(1, data.batch(0, 1).ids.size());
   const std::uint64_t rows = std::clamp<std::uint64_t>(kMostTokens / length, 1, std::max<std::uint64_t>(1, data.size()));
-  Batch batch = cut_to(data.batch(0, static_cast<std::size_t>(rows)), kMostTokens);
+  Batch batch = data.batch(0, static_cast<std::size_t>(rows));
   if (run.model->config().model == ModelKind::encoder) put_back_masked(batch);
-  PlacementSample sample{.tokens = {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths}};
-  if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
-  return detect_placement(*run.model, sample, go_on);
+  return placement_on(run, batch, go_on);
 }
 
 std::string warning_of(const PlacementFinding& found) {

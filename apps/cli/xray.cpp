@@ -9,7 +9,6 @@
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/explain.h"
 #include "commands.h"
-#include "probe/gradient_noise.h"
 #include "report_page.h"
 #include "run_model.h"
 #include "signals.h"
@@ -69,19 +68,6 @@ void name_tokens(const Tokenizer& tokenizer, XrayResult& result) {
       if (peak.token >= 0 && static_cast<std::size_t>(peak.token) < tokenizer.vocabulary()) peak.text = names(peak.token);
 }
 
-Placement placement_of(const RunModel& run, const Batch& all) {
-  constexpr std::size_t kTokens = 512;  // eight placements are tried on it
-  const std::size_t per_sequence = std::max<std::size_t>(1, all.tokens() / all.sequences);
-  const bool cheap = run.model->config().model == ModelKind::encoder && !run.model->config().head;
-  const std::size_t some = cheap ? all.sequences : std::clamp<std::size_t>(kTokens / per_sequence, 1, all.sequences);
-  const Batch batch = sequences_of(all, 0, some);
-  PlacementSample sample{.tokens = {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths}};
-  if (!batch.target_ids.empty())
-    sample.target = {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths};
-  if (run.tokenizer) sample.mask = run.tokenizer->special().mask;
-  return {detect_placement(*run.model, sample, no_signal), batch.tokens()};
-}
-
 /// The folder's name also where its weights were named; a llama2.c .bin has its own.
 std::string name_of_model(const std::filesystem::path& given) {
   std::filesystem::path whole = std::filesystem::absolute(given).lexically_normal();
@@ -101,7 +87,7 @@ bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool q
   options.go_on = [&](double share) { return progress(share); };
   result = xray(*run.model, text.batches, options);
   if (result.stopped || run.family.empty()) return !result.stopped;
-  const Placement placement = placement_of(run, text.sample);
+  const Placement placement = placement_on(run, text.sample, no_signal);
   tell_placement(run.model->config(), placement, text.source, result);
   return !placement.found.stopped;
 }

@@ -27,7 +27,6 @@ void tell_placement(const ModelConfig& config, const Placement& placement, const
       warning += told_figures(config, placement, source);
     result.warnings.push_back(std::move(warning));
   }
-  result.notes = result.warnings;
   const std::string says = "the config says " + found.configured;
   if (found.behaves_as.empty())
     result.notes.push_back(says + "; what the weights say cannot be told");

@@ -3,18 +3,13 @@
 
 #include <string>
 
-#include "addnorm/model/placement.h"
 #include "addnorm/probe/xray.h"
+#include "placement_check.h"
 
 namespace addnorm::cli {
 
-struct Placement {
-  PlacementFinding found;
-  std::size_t tokens = 0;  ///< that placements were tried on
-};
-
-/// One note where config and weights agree, or nothing is known; else warnings, which are notes, too, and say what their figures
-/// are of. `source`: where the tokens come from.
+/// One note where config and weights agree, or nothing is known; else warnings, which say what their figures are of. `source`:
+/// where the tokens come from.
 void tell_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result);
 
 }  // namespace addnorm::cli

@@ -233,8 +233,7 @@ std::vector<std::string> findings_of(const XrayResult& result) {
     teller.attention();
   }
   tell_gains(result, all);
-  for (const std::string& note : result.notes)
-    if (std::ranges::find(result.warnings, note) == result.warnings.end()) all.push_back(note);
+  all.insert(all.end(), result.notes.begin(), result.notes.end());
   return all;
 }
 

@@ -224,7 +224,7 @@ TEST(XrayPlacement, IsOneWarningThatSaysWhatItsFiguresAre) {
   const std::vector<std::string> told{warning +
                                       " (on 512 tokens of t.txt, where nothing counts for more than a guess costs, 5.99 nats)"};
   EXPECT_EQ(result.warnings, told);
-  EXPECT_EQ(result.notes, told) << "and nothing said twice";
+  EXPECT_TRUE(result.notes.empty()) << "nothing is said twice";
   XrayResult agreed;
   cli::tell_placement(config, {{.configured = "pre-ln", .behaves_as = "pre-ln", .ground = PlacementFinding::Ground::trials}, 512},
                       "t.txt", agreed);

