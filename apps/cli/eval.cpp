@@ -38,8 +38,7 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   require(recorded || !o.data.empty(), o.run, " has no run.json that says on what it was trained; give --data");
   const ModelConfig& config = run.model->config();
   if (!run.tokenizer && config.model != ModelKind::mlp) throw_no_tokenizer(o.run);
-  if (config.model == ModelKind::encoder && !run.tokenizer->special().mask)
-    throw DataError(o.run + " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden");
+  if (config.model == ModelKind::encoder) require_mask(run, o.run);
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = config;
   options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());

@@ -131,6 +131,11 @@ void throw_no_tokenizer(const std::string& run) {
   throw DataError(run + " has no tokenizer.json that says how text becomes the model's tokens; put it beside model.safetensors");
 }
 
+void require_mask(const RunModel& model, const std::string& run) {
+  if (!model.tokenizer->special().mask)
+    throw DataError(run + " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden");
+}
+
 void tell_if_waiting(std::ostream& notes) {
   if (isatty(STDIN_FILENO) != 0)
     notes << "reading text from the terminal; Ctrl-D at the beginning of a line ends it\n" << std::flush;

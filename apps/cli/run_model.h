@@ -45,6 +45,8 @@ RunModel load_run(const std::filesystem::path& run, const std::string& weights, 
 /// The DataError of a model of ours without its tokenizer.json. For checkpoints of others load_run throws one itself, since all
 /// commands show them text.
 [[noreturn]] void throw_no_tokenizer(const std::string& run);
+/// A DataError where the tokenizer of a masked model has no mask token.
+void require_mask(const RunModel& model, const std::string& run);
 
 /// Whoever sits before a terminal is told that `--data -` waits for them to type.
 void tell_if_waiting(std::ostream& notes);

@@ -165,8 +165,7 @@ XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std:
   if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
   const std::vector<Batch> plain = batches_of(*data, *data);
   if (!config.head) return {plain, plain.front(), std::move(told), found.lines};
-  if (!tokenizer.special().mask)
-    throw DataError(concat(w.folder, " predicts masked tokens, but its tokenizer has no mask token: nothing can be hidden"));
+  require_mask(w.run, w.folder);
   w.notes << "15 % of the tokens of every sequence are masked, and predicted\n";
   const auto hidden = masked(data, tokenizer, {.hidden = 1, .replaced = 0});
   return {batches_of(*hidden, *data), plain.front(), std::move(told), found.lines};

@@ -162,6 +162,8 @@ TEST_F(ImportCommands, TextsEndWhereTheCheckpointSaysTheyDo) {
   const std::string told = "{\"eos_token_id\": [7000, " + std::to_string(id) + "]}";
   write_text(at(model) / "generation_config.json", told);
   EXPECT_EQ(written(ask), shorter);
+  write_text(at(model) / "generation_config.json", R"({"eos_token_id": -1})");  // none: neither the config's
+  EXPECT_EQ(written(ask), whole);
   write_text(at(model) / "generation_config.json", R"({"eos_token_id": "a"})");
   const Ended refused = run(ask);
   EXPECT_EQ(refused.code, 1);
