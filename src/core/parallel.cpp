@@ -39,6 +39,7 @@ void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
 void detail::refuse_empty_blocks() { refuse("parallel_ranges: blocks of 0 elements asked for, at least 1 is needed"); }
 
 std::size_t threads_worth(double multiplications) {
+  if (omp_in_parallel()) return 1;
   const double shares = multiplications / 0x1p18;
   const auto most = static_cast<std::size_t>(threads());
   return shares < static_cast<double>(most) ? std::max<std::size_t>(1, static_cast<std::size_t>(shares)) : most;

@@ -2,17 +2,22 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
+#include <mutex>
+#include <optional>
 
 #include "addnorm/autograd/tape.h"
+#include "addnorm/core/parallel.h"
 #include "addnorm/model/classifier.h"
+#include "autograd/graph.h"
 #include "tensor/arena_borrow.h"
 
 namespace addnorm {
 namespace {
 
-/// So many tokens go through the encoder at once, unless one text has more: enough for products to run at full speed, and what
-/// lies between two layers stays in the last cache. Vectors of packed models do not depend on it.
-constexpr std::size_t kTokensAtOnce = 256;
+/// So many tokens go through the encoder together, unless one text has more: enough for products to run at full speed, and what
+/// lies between two layers stays near. The same for every number of threads: without packed weights, bits depend on it.
+constexpr std::size_t kTokensTogether = 192;
 
 void normalize_row(std::span<float> row) {
   double squares = 0;
@@ -50,6 +55,49 @@ struct JoinedTexts {
   }
 };
 
+/// Texts [first, last), which have tokens [at, at + count).
+struct Group {
+  std::size_t first, last, at, count;
+};
+
+std::vector<Group> groups_of(const std::vector<std::size_t>& lengths) {
+  std::vector<Group> groups;
+  std::size_t at = 0;
+  for (std::size_t text = 0; text < lengths.size(); at += lengths[text++]) {
+    if (groups.empty() || groups.back().count + lengths[text] > kTokensTogether) groups.push_back({text, text, at, 0});
+    groups.back().last = text + 1;
+    groups.back().count += lengths[text];
+  }
+  return groups;
+}
+
+/// call(group) for each of them. As long as there is a group for every thread, each takes one through the whole encoder by
+/// itself: threads that met at the end of every op would wait for each other hundreds of times, and always for the slower one.
+/// The last groups, fewer than threads, are shared op by op. Of what is thrown, the first group's is thrown here at the end.
+template <class Call>
+void for_each_group(const std::vector<Group>& groups, const Call& call) {
+  const auto team = static_cast<std::size_t>(threads());
+  const std::size_t alone = team > 1 ? groups.size() / team * team : 0;
+  std::exception_ptr thrown;
+  std::size_t thrown_by = alone;
+  std::mutex one_at_a_time;
+  const bool check = detail::checking_finite();
+  parallel_tasks(alone, [&](std::size_t group, std::size_t) {
+    try {
+      const NoGrad no_grad;  // of this thread, as are the others
+      const BorrowLargerBlocks borrow;
+      const std::optional<CheckFinite> as_the_caller = check ? std::make_optional<CheckFinite>() : std::nullopt;
+      call(groups[group]);
+    } catch (...) {
+      const std::lock_guard lock(one_at_a_time);
+      if (group < thrown_by) thrown = std::current_exception();
+      thrown_by = std::min(group, thrown_by);
+    }
+  });
+  if (thrown) std::rethrow_exception(thrown);
+  for (std::size_t group = alone; group < groups.size(); ++group) call(groups[group]);
+}
+
 }  // namespace
 
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options) {
@@ -59,15 +107,11 @@ Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const Sent
   const JoinedTexts texts(tokens);
   const std::size_t width = encoder.config().d_model;
   Tensor y({tokens.batch, width});
-  for (std::size_t first = 0, at = 0; first < tokens.batch;) {
-    std::size_t last = first, count = 0;
-    while (last < tokens.batch && (last == first || count + texts.lengths[last] <= kTokensAtOnce)) count += texts.lengths[last++];
-    const Tokens some = texts.some(first, last, at, count);
+  for_each_group(groups_of(texts.lengths), [&](const Group& group) {
+    const Tokens some = texts.some(group.first, group.last, group.at, group.count);
     const Var vectors = pooled(encoder(some), options.pooling, some.lengths, true);
-    std::ranges::copy(vectors.value().values<float>(), y.data<float>() + first * width);
-    first = last;
-    at += count;
-  }
+    std::ranges::copy(vectors.value().values<float>(), y.data<float>() + group.first * width);
+  });
   for (std::size_t b = 0; options.normalize && b < tokens.batch; ++b) normalize_row(y.values<float>().subspan(b * width, width));
   return y;
 }

@@ -1,4 +1,6 @@
 // Sequences of unequal length in one batch without padding: every token has what it has in its sequence alone.
+#include <limits>
+
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/sentence.h"
 #include "addnorm/residual/catalogue.h"
@@ -186,6 +188,48 @@ TEST(SentenceVectors, AreTheSameBitsPaddedJoinedAloneAndForAnyNumberOfThreads) {
       at += lengths[b];
     }
   }
+}
+
+/// More texts than threads, each of which takes some through the whole encoder.
+struct ManyTexts {
+  std::vector<std::size_t> lengths = std::vector<std::size_t>(9, 150);
+  std::vector<std::int32_t> texts = ids(9 * 150, 11, 1);
+  Tokens tokens() const { return {.ids = texts, .batch = lengths.size(), .lengths = lengths, .joined = true}; }
+};
+
+Encoder encoder_of_long_texts() {
+  ModelConfig config = small(ModelKind::encoder, "post-ln");
+  config.seq_len = 150;
+  config.head = false;
+  return Encoder(config);
+}
+
+TEST(SentenceVectors, WithoutPackedWeightsAreTheSameBitsForAnyNumberOfThreads) {
+  const Encoder encoder = encoder_of_long_texts();
+  const ManyTexts many;
+  const Tensor y = sentence_vectors(encoder, many.tokens(), {});
+  test::with_every_thread_count(
+      [&] { EXPECT_SAME_BITS(sentence_vectors(encoder, many.tokens(), {}).values<float>(), y.values<float>()); });
+}
+
+TEST(SentenceVectors, ThrowWhatIsThrownOnAnyThread) {
+  const Encoder encoder = encoder_of_long_texts();
+  ManyTexts many;
+  many.texts[5 * 150] = 4000;
+  test::with_every_thread_count([&] { EXPECT_THROW(sentence_vectors(encoder, many.tokens(), {}), UsageError); });
+}
+
+TEST(SentenceVectors, AreCheckedOnEveryThreadWhereTheirCallerChecks) {
+  Encoder encoder = encoder_of_long_texts();
+  for_each_parameter(encoder, [](Parameter& parameter) {
+    parameter.value.value().values<float>().front() = std::numeric_limits<float>::quiet_NaN();
+  });
+  const ManyTexts many;
+  test::with_every_thread_count([&] {
+    EXPECT_NO_THROW(sentence_vectors(encoder, many.tokens(), {}));
+    const CheckFinite check;
+    EXPECT_THROW(sentence_vectors(encoder, many.tokens(), {}), NumericsError);
+  });
 }
 
 }  // namespace

@@ -49,7 +49,7 @@ void parallel_tasks(std::size_t tasks, Body&& body) {
 }
 
 /// How many threads are worth waking for so many multiplications, at least one and at most threads(): a share of less than 2^18
-/// costs less than the wake-up.
+/// costs less than the wake-up. One inside a parallel loop.
 std::size_t threads_worth(double multiplications);
 
 /// [0, count) cut into blocks of `size`, 0 being a UsageError: body(begin, end). The last one may be shorter.
