@@ -14,49 +14,95 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// Clamped by selection, which keeps a NaN; Min and Max may drop it.
+/// A NaN stays: on x86 Min and Max give their second operand where one is NaN, elsewhere they may drop it.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_most(D d, V x, float limit) {
   const V top = hn::Set(d, limit);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Min(top, x);
+#else
   return hn::IfThenElse(hn::Gt(x, top), top, x);
+#endif
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_least(D d, V x, float limit) {
   const V bottom = hn::Set(d, limit);
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+  return hn::Max(bottom, x);
+#else
   return hn::IfThenElse(hn::Lt(x, bottom), bottom, x);
+#endif
 }
 
-/// What the normal distribution's functions are made of: tail = Phi(-|x|), bell = exp(-x^2 / 2), and |x| cut at 14, where
-/// both are 0.
+/// What the functions of the normal distribution are made of, with a = |x| cut at 13.2, where nothing but denormals is left:
+///   exp(-a^2 / 2) = near * power,   Phi(-a) = exp(-a^2 / 2) * mills
+/// power is a power of two, and 0 where |x| was larger. Two chains of equal length that meet late: whoever uses them should
+/// multiply mills and power first.
 template <class V>
 struct NormalParts {
-  V tail;
-  V bell;
-  V cut;
+  V cut;  // a
+  V near;
+  V power;
+  V mills;
 };
 
-/// Phi(-a) = exp(-a^2 / 2) * M(a) with M(a) = P(q) / (a + k), q = (a - k) / (a + k): P is our fit of degree 9 on [0, 13.3],
-/// relative error 1.4e-8. The square is split, so that its rounding (which exp would multiply by a^2 / 2) does not show.
+/// a^2 = high + low, as exactly as makes no difference to exp: a rounded square would be off by a^2 / 2 units.
+template <class V>
+struct Square {
+  V high;
+  V low;
+};
 template <class D, class V = hn::Vec<D>>
-HWY_INLINE NormalParts<V> normal_parts(D d, V x) {
+HWY_INLINE Square<V> square(D d, V a) {
+#if HWY_NATIVE_FMA
+  (void)d;
+  const V high = hn::Mul(a, a);
+  return {high, hn::MulSub(a, a, high)};
+#else
   const hn::RebindToUnsigned<D> du;
-  const V a = at_most(d, hn::Abs(x), 14.0f);
-  const V half = hn::Set(d, 0.5f);
-  const V high = hn::BitCast(d, hn::And(hn::BitCast(du, a), hn::Set(du, 0xfffff000u)));  // 12 bits: its square is exact
-  const V low = hn::Mul(hn::Mul(hn::Sub(high, a), hn::Add(high, a)), half);
-  const V bell = exp_or_zero(d, hn::Neg(hn::Mul(hn::Mul(high, high), half)), low);
+  const V front = hn::BitCast(d, hn::And(hn::BitCast(du, a), hn::Set(du, 0xfffff000u)));  // 12 bits: its square is exact
+  return {hn::Mul(front, front), hn::Mul(hn::Sub(a, front), hn::Add(a, front))};
+#endif
+}
 
+/// exp(-a^2 / 2): as exp in math-inl.h, with s = a^2 - 2 n ln 2 in place of r = -s / 2, which costs nothing: its coefficients
+/// are those of exp_less_one, times powers of -1/2. Pairs first (Estrin), here and below: latency is what these functions wait
+/// for.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE void bell(D d, V x, NormalParts<V>& parts) {
+  const Square<V> a2 = square(d, parts.cut);
+  const V shifted = hn::MulAdd(a2.high, hn::Set(d, -0x1.715476p-1f), hn::Set(d, kExpShift));
+  const V n = hn::Sub(shifted, hn::Set(d, kExpShift));  // negative
+  const V s = hn::Add(hn::MulAdd(n, hn::Set(d, 0x1.0bfbe8p-14f), hn::MulAdd(n, hn::Set(d, 0x1.62ep0f), a2.high)), a2.low);
+  const V s2 = hn::Mul(s, s);
+  const auto pair = [=](float odd, float even) HWY_ATTR { return hn::MulAdd(hn::Set(d, odd), s, hn::Set(d, even)); };
+  const V c46 = hn::MulAdd(hn::Set(d, 0x1.6a2264p-16f), s2, pair(-0x1.123b08p-12f, 0x1.5558f8p-9f));
+  const V c23 = pair(-0x1.55549p-6f, 0x1.fffffcp-4f);
+  parts.near = hn::MulAdd(hn::MulAdd(c46, s2, c23), s2, pair(-0.5f, 1.0f));
+  parts.power = hn::IfThenZeroElse(hn::Lt(parts.cut, hn::Abs(x)), exp_power(d, shifted));
+}
+
+/// mills = P(q) / (a + k), q = (a - k) / (a + k): P is our fit of degree 9 on [0, 13.3], relative error 1.4e-8.
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE V mills(D d, V a) {
   const V k = hn::Set(d, 2.75f);
   const V t = hn::Div(hn::Set(d, 1.0f), hn::Add(a, k));
   const V q = hn::Mul(hn::Sub(a, k), t);
-  // Pairs first (Estrin): a third of the latency of one term after the other, which is what this function waits for.
   const auto pair = [=](float odd, float even) HWY_ATTR { return hn::MulAdd(hn::Set(d, odd), q, hn::Set(d, even)); };
   const V q2 = hn::Mul(q, q), q4 = hn::Mul(q2, q2);
   const V p03 = hn::MulAdd(pair(-0x1.0f5d9cp-6f, 0x1.756b9cp-3f), q2, pair(-0x1.e5bd1ep-2f, 0x1.701efp-1f));
   const V p47 = hn::MulAdd(pair(-0x1.006258p-12f, 0x1.46ac38p-9f), q2, pair(0x1.a1ebf8p-9f, -0x1.0d677p-6f));
   const V p89 = pair(-0x1.43b1e2p-14f, -0x1.b812dp-12f);
-  const V p = hn::MulAdd(hn::MulAdd(p89, q4, p47), q4, p03);
-  return {hn::Mul(hn::Mul(p, t), bell), bell, a};
+  return hn::Mul(hn::MulAdd(hn::MulAdd(p89, q4, p47), q4, p03), t);
+}
+
+template <class D, class V = hn::Vec<D>>
+HWY_INLINE NormalParts<V> normal_parts(D d, V x) {
+  NormalParts<V> parts{};
+  parts.cut = at_most(d, hn::Abs(x), 13.2f);
+  bell(d, x, parts);
+  parts.mills = mills(d, parts.cut);
+  return parts;
 }
 
 /// 1 / (1 + e^-x) from z = e^-|x|, which cannot overflow and keeps the tail for x << 0.
@@ -83,15 +129,16 @@ HWY_INLINE SigmoidParts<V> sigmoid_parts(D d, V x) {
 
 struct Gelu {
   template <class D, class V = hn::Vec<D>>
-  static HWY_INLINE V value(D d, V x) {
+  static HWY_INLINE V value(D d, V x) {  // max(x, 0) - a Phi(-a)
     const NormalParts<V> normal = normal_parts(d, x);
-    return hn::Sub(at_least(d, x, 0.0f), hn::Mul(normal.cut, normal.tail));
+    return hn::NegMulAdd(hn::Mul(hn::Mul(normal.cut, normal.mills), normal.power), normal.near, at_least(d, x, 0.0f));
   }
   template <class D, class V = hn::Vec<D>>
   static HWY_INLINE V slope(D d, V x) {  // Phi(x) + x phi(x)
     const NormalParts<V> normal = normal_parts(d, x);
-    const V phi = hn::Mul(normal.bell, hn::Set(d, 0x1.988454p-2f));  // 1 / sqrt(2 pi)
-    const V cdf = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), normal.tail, hn::Sub(hn::Set(d, 1.0f), normal.tail));
+    const V bell = hn::Mul(normal.near, normal.power), tail = hn::Mul(normal.mills, bell);
+    const V phi = hn::Mul(bell, hn::Set(d, 0x1.988454p-2f));  // 1 / sqrt(2 pi)
+    const V cdf = hn::IfThenElse(hn::Lt(x, hn::Zero(d)), tail, hn::Sub(hn::Set(d, 1.0f), tail));
     return hn::MulAdd(hn::CopySign(normal.cut, x), phi, cdf);
   }
 };
