@@ -55,7 +55,7 @@ void EmbedBench::start_peers(Report& report) {
   }
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     const auto& [library, name, rival, version] = kLibraries[i];
-    auto peer = std::make_unique<Peer>(python_, Peer::Malloc::fast, PeerScript{embed_peer_source(), library, name});
+    auto peer = std::make_unique<Peer>(python_, Peer::Malloc::plain, PeerScript{embed_peer_source(), library, name});
     if (!peer->alive()) {
       notes_ << "no comparison with " << name << ": " << peer->problem() << '\n';
       continue;

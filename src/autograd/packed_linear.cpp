@@ -13,17 +13,18 @@ PackedWeight::PackedWeight(Tensor w) {
           w.defined() ? w.shape().text() : "undefined", "; a float32 matrix [out, in] is needed");
   out_ = w.shape()[0];
   in_ = w.shape()[1];
-  if (!w.unique() || out_ % kernels::kPanelColumns != 0) {
+  const std::size_t columns = kernels::panel_columns();
+  if (!w.unique() || out_ % columns != 0) {
     panels_ = Tensor({kernels::packed_elements(out_, in_)});
     kernels::pack_weight(w.data<float>(), out_, in_, panels_.data<float>());
     return;
   }
-  // A panel takes exactly the place of its 16 rows.
-  Tensor rows({kernels::kPanelColumns, in_});
+  // A panel takes exactly the place of its rows.
+  Tensor rows({columns, in_});
   float* data = w.data<float>();
-  for (std::size_t j = 0; j < out_; j += kernels::kPanelColumns, data += rows.elements()) {
+  for (std::size_t j = 0; j < out_; j += columns, data += rows.elements()) {
     std::copy_n(data, rows.elements(), rows.data<float>());
-    kernels::pack_weight(rows.data<float>(), kernels::kPanelColumns, in_, data);
+    kernels::pack_weight(rows.data<float>(), columns, in_, data);
   }
   panels_ = std::move(w);
 }

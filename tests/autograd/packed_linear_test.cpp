@@ -10,7 +10,7 @@ using test::normal_tensor;
 using test::throws_saying;
 
 TEST(PackedLinear, IsTheAffineMapOfThePlainWeight) {
-  for (const std::size_t out : {1u, 16u, 40u})
+  for (const std::size_t out : {1u, 16u, 24u, 40u, 96u})
     for (const LinearActivation activation : {LinearActivation::none, LinearActivation::gelu, LinearActivation::relu}) {
       const Tensor w = normal_tensor({out, 30}, 1), bias = normal_tensor({out}, 2), x = normal_tensor({2, 5, 30}, 3);
       const Tensor y = packed_linear(x, PackedWeight(w), bias, activation);
@@ -32,7 +32,7 @@ TEST(PackedLinear, GivesARowTheSameBitsAloneAndInABatch) {
 }
 
 TEST(PackedWeight, TakesOverTheMemoryOfAWeightThatNobodyElseHolds) {
-  Tensor alone = normal_tensor({32, 20}, 1), held = normal_tensor({32, 20}, 1);
+  Tensor alone = normal_tensor({96, 20}, 1), held = normal_tensor({96, 20}, 1);  // whole panels of any width
   const Tensor x = normal_tensor({3, 20}, 2), copy = held;
   const std::vector<float> before(held.values<float>().begin(), held.values<float>().end());
   const PackedWeight in_place(std::move(alone)), beside(std::move(held));

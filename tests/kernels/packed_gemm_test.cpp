@@ -79,15 +79,17 @@ class Product {
   std::vector<float> a_, w_, bias_;
 };
 
-/// Around every size at which the cutting changes: tiles of 3, 6 and 12 rows, panels of 16 columns, blocks of 96 rows, chunks of
-/// 384, shared columns up to 192 rows.
+/// Around every size at which the cutting changes: tiles of 3, 4 and 12 rows, panels of 16, 24 and 32 columns, blocks of 96 rows,
+/// chunks of 384 and 16 steps, 192 columns that are finished together, shared columns up to 192 rows.
 std::vector<Problem> problems() {
   std::vector<Problem> all;
-  for (const std::size_t m : {1u, 2u, 5u, 6u, 7u, 13u, 16u, 97u, 193u})
-    for (const auto& [n, k] : {std::pair<std::size_t, std::size_t>{1, 1}, {16, 384}, {15, 40}, {33, 385}, {64, 9}})
+  for (const std::size_t m : {1u, 2u, 3u, 4u, 5u, 7u, 13u, 16u, 97u, 193u})
+    for (const auto& [n, k] :
+         {std::pair<std::size_t, std::size_t>{1, 1}, {16, 384}, {24, 384}, {15, 40}, {33, 385}, {49, 31}, {64, 9}})
       all.push_back({m, n, k, (m + n) % 3, m % 2 == 0});
   all.push_back({300, 50, 1000});
   all.push_back({20, 400, 1536});
+  all.push_back({.m = 30, .n = 432, .k = 0});
   return all;
 }
 
@@ -163,14 +165,15 @@ TEST(PackedGemm, CarriesNanAndInfinityThroughZeros) {
   }
 }
 
-TEST(PackedGemm, APackedWeightIsPanelsOfSixteenColumnsFilledUpWithZeros) {
-  const std::vector<float> w = test::normal_values(18 * 3, 1);
-  std::vector<float> packed(kernels::packed_elements(18, 3), kNan);
-  ASSERT_EQ(packed.size(), 2u * 16 * 3);
-  kernels::pack_weight(w.data(), 18, 3, packed.data());
-  for (std::size_t j = 0; j < 32; ++j)
+TEST_P(PackedGemmOnEveryTarget, APackedWeightIsPanelsOfColumnsFilledUpWithZeros) {
+  const std::size_t columns = kernels::panel_columns(), n = columns + 2;
+  const std::vector<float> w = test::normal_values(n * 3, 1);
+  std::vector<float> packed(kernels::packed_elements(n, 3), kNan);
+  ASSERT_EQ(packed.size(), 2 * columns * 3);
+  kernels::pack_weight(w.data(), n, 3, packed.data());
+  for (std::size_t j = 0; j < 2 * columns; ++j)
     for (std::size_t p = 0; p < 3; ++p)
-      EXPECT_EQ(packed[j / 16 * 48 + p * 16 + j % 16], j < 18 ? w[j * 3 + p] : 0.0f) << j << ", " << p;
+      EXPECT_EQ(packed[j / columns * columns * 3 + p * columns + j % columns], j < n ? w[j * 3 + p] : 0.0f) << j << ", " << p;
 }
 
 }  // namespace

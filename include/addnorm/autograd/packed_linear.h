@@ -10,8 +10,8 @@ namespace addnorm {
 class PackedWeight {
  public:
   PackedWeight() = default;  ///< undefined
-  /// w [out, in], float32. Its memory is taken over where 16 divides `out` and no other Tensor holds it (move it here): packing
-  /// then needs no more than 16 rows. Else it is copied.
+  /// w [out, in], float32. Its memory is taken over where `out` is a multiple of a panel's columns (16, 24 or 32, by the machine)
+  /// and no other Tensor holds it (move it here): packing then needs no more than so many rows. Else it is copied.
   explicit PackedWeight(Tensor w);
 
   bool defined() const { return panels_.defined(); }

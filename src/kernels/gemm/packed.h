@@ -3,8 +3,9 @@
 //   pack_weight(w, out, in, packed);                                                               // W [out, in], once
 //   gemm_packed({.m = rows, .n = out, .k = in, .a = x, .packed = packed, .bias = b, .c = y});      // y = x W^T + b, often
 //
-// Packed, W is a row of panels of 16 columns of W^T: element (j, p) of W lies at [j / 16][p][j % 16], and columns behind the last
-// are 0. So a product reads W from front to back, whatever the number of rows. The layout is the same for every instruction set.
+// Packed, W is a row of panels of so many columns of W^T, c = panel_columns(): element (j, p) of W lies at [j / c][p][j % c], and
+// columns behind the last are 0. So a product reads W from front to back, whatever the number of rows. How many depends on the
+// instruction set, so packed weights live in memory only, never in a file.
 //
 // Bits. An element is the sum, from front to back, of chunks of k, equal ones of at most 384 terms; each is summed by one
 // multiply-add after the other (fused where the machine has it). Then + bias, then f. So a row of C depends on its row of A
@@ -20,13 +21,14 @@
 
 namespace addnorm::kernels {
 
-inline constexpr std::size_t kPanelColumns = 16;
+/// Columns of a panel on this machine: 24 with AVX2, 32 with AVX-512, else 16.
+std::size_t panel_columns();
 
-/// Floats of W [n, k] when packed: as many as before when 16 divides n.
-constexpr std::size_t packed_elements(std::size_t n, std::size_t k) {
-  return (n + kPanelColumns - 1) / kPanelColumns * kPanelColumns * k;
+/// Floats of W [n, k] when packed: as many as before when panel_columns() divides n.
+inline std::size_t packed_elements(std::size_t n, std::size_t k) {
+  return (n + panel_columns() - 1) / panel_columns() * panel_columns() * k;
 }
-/// W [n, k], without padding between its rows -> packed, apart from W. Panel after panel, each from its own 16 rows.
+/// W [n, k], without padding between its rows -> packed, apart from W. Panel after panel, each from its own rows.
 void pack_weight(const float* w, std::size_t n, std::size_t k, float* packed);
 
 struct PackedGemm {
