@@ -156,17 +156,17 @@ Report run(const Options& options, std::ostream& notes) {
   const std::vector<int> thread_counts = chosen_threads(options);
   const int before = threads();
   const auto workers = start_workers(jobs);
+  const auto is_embed = [](const Job& job) { return job.embed.has_value(); };
+  EmbedBench embed(options.python, std::ranges::any_of(jobs, is_embed), options.quick, notes);
   notes << "measuring this machine\n";
   const OthersWatch others({});
   Report report;
   report.machine = measure_machine(thread_counts, options.quick ? 0.03 : 0.1);
   const double during_machine = others.cores();
   if (!jobs.empty()) {
-    const bool only_embed = std::ranges::all_of(jobs, [](const Job& job) { return job.embed.has_value(); });
-    const auto peer = only_embed ? nullptr : start_peer(options.python, notes);
+    const auto peer = std::ranges::all_of(jobs, is_embed) ? nullptr : start_peer(options.python, notes);
     if (peer) report.torch = peer->version();
     Limits limits;
-    EmbedBench embed(options.python, options.quick, notes);
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       notes << '[' << i + 1 << '/' << jobs.size() << "] " << jobs[i].name << ' ' << shape_text(jobs[i].shape, "x") << std::endl;
       if (jobs[i].embed)

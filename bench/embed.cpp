@@ -154,6 +154,10 @@ std::function<void()> embed_call(const EmbedCase& c, const std::filesystem::path
   };
 }
 
+std::function<void()> embed_load(const std::filesystem::path& folder) {
+  return [kept = std::make_shared<Embedder>(folder)] {};
+}
+
 double least_cosine(const std::filesystem::path& one, const std::filesystem::path& other, std::size_t texts) {
   const std::vector<float> a = floats_of(one), b = floats_of(other);
   if (a.empty() || a.size() != b.size() || a.size() % texts != 0) return 0;

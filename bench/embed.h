@@ -33,6 +33,9 @@ std::size_t minilm_bytes();
 /// and gives the call that makes a vector of every text. The first call writes the vectors to `out`.
 std::function<void()> embed_call(const EmbedCase& c, const std::filesystem::path& folder, const std::filesystem::path& out);
 
+/// Only loads, as embed_call does; the call does nothing.
+std::function<void()> embed_load(const std::filesystem::path& folder);
+
 /// The least cosine between vectors [texts, width] of the two files, text by text; 0 when a file is not there or of another size.
 double least_cosine(const std::filesystem::path& one, const std::filesystem::path& other, std::size_t texts);
 

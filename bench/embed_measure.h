@@ -20,12 +20,13 @@ inline constexpr double kLeastCosine = 0.99999;
 /// The peers of all measurements, started when the first one needs them. What cannot be had is told in `notes`, once.
 class EmbedBench {
  public:
-  EmbedBench(std::string python, bool quick, std::ostream& notes) : python_(std::move(python)), quick_(quick), notes_(notes) {}
+  /// Starts the processes that will load, where sentence vectors are `wanted`: before this one has mapped much.
+  EmbedBench(std::string python, bool wanted, bool quick, std::ostream& notes);
 
   /// A row for each number of threads. A NumericsError when vectors disagree.
   void measure(const Job& job, const std::vector<int>& thread_counts, Limits& limits, Worker& worker, Report& report);
-  /// Rows for loading and for memory: of all processes of ours so far the median and the largest.
-  void add_totals(Report& report) const;
+  /// Rows for loading, the median of some processes one after the other, and for memory, the largest of all so far.
+  void add_totals(Report& report);
 
  private:
   void start_peers(Report& report);
@@ -38,7 +39,7 @@ class EmbedBench {
   std::ostream& notes_;
   bool started_ = false;
   std::vector<std::unique_ptr<Peer>> peers_;  // torch, onnxruntime, ctranslate2; null: not there
-  std::vector<double> load_seconds_;
+  std::vector<std::unique_ptr<Worker>> loaders_;
   double peak_mib_ = 0;
 };
 
