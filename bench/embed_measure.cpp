@@ -45,8 +45,8 @@ Result row_of(const Workload& w, int threads) {
 
 EmbedBench::EmbedBench(std::string python, bool wanted, bool quick, std::ostream& notes)
     : python_(std::move(python)), quick_(quick), notes_(notes) {
-  const std::filesystem::path folder = minilm_folder(python_);
-  if (!wanted || folder.empty()) return;
+  const std::filesystem::path folder = wanted ? minilm_folder(python_) : std::filesystem::path();
+  if (folder.empty()) return;
   for (int i = 0; i < (quick ? 3 : 7); ++i) loaders_.push_back(std::make_unique<Worker>([folder] { return embed_load(folder); }));
 }
 
@@ -148,20 +148,23 @@ void EmbedBench::measure(const Job& job, const std::vector<int>& thread_counts, 
 }
 
 void EmbedBench::add_totals(Report& report) {
+  if (loaders_.empty()) return;
   std::vector<double> seconds;
-  for (auto& loader : loaders_) {  // each takes the memory that the one before it gave back, as its file is in memory already
+  for (auto& loader : loaders_) {  // one after the other: each finds the file in memory, and takes the pages of the one before
     if (loader->slice(1, 0)) seconds.push_back(loader->made_seconds());
     loader = nullptr;
   }
-  if (seconds.empty()) return;
-  Result load, memory;  // of a process, whatever its threads
+  Result load, memory;  // of a process; loading with one thread
   load.group = memory.group = "embed";
   load.name = "embed load";
-  load.seconds = median(seconds);
+  load.seconds = seconds.empty() ? 0 : median(seconds);
   memory.name = "embed memory";
   memory.peak_mib = peak_mib_;
   memory.weights_mib = static_cast<double>(minilm_bytes()) / (1 << 20);
-  report.results.push_back(load);
+  if (seconds.empty())
+    notes_ << "  embed load: no process of ours could load the model\n";
+  else
+    report.results.push_back(load);
   report.results.push_back(memory);
 }
 

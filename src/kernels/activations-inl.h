@@ -14,27 +14,29 @@ HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace hn = hwy::HWY_NAMESPACE;
 
-/// A NaN stays: on x86 Min and Max give their second operand where one is NaN, elsewhere they may drop it.
+/// Whether Min and Max give their second operand where one is NaN, as on x86. Elsewhere they may drop it.
+#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
+constexpr bool kSecondOfNan = true;
+#else
+constexpr bool kSecondOfNan = false;
+#endif
+
+/// Both keep a NaN.
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_most(D d, V x, float limit) {
   const V top = hn::Set(d, limit);
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  return hn::Min(top, x);
-#else
+  if constexpr (kSecondOfNan) return hn::Min(top, x);
   return hn::IfThenElse(hn::Gt(x, top), top, x);
-#endif
 }
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V at_least(D d, V x, float limit) {
   const V bottom = hn::Set(d, limit);
-#if HWY_ARCH_X86 && HWY_TARGET != HWY_SCALAR && HWY_TARGET != HWY_EMU128
-  return hn::Max(bottom, x);
-#else
+  if constexpr (kSecondOfNan) return hn::Max(bottom, x);
   return hn::IfThenElse(hn::Lt(x, bottom), bottom, x);
-#endif
 }
 
-/// What the functions of the normal distribution are made of, with a = |x| cut at 13.2, where nothing but denormals is left:
+/// What the functions of the normal distribution are made of, with a = |x| cut at 13.2, where values are denormal and slopes
+/// below 1e-37:
 ///   exp(-a^2 / 2) = near * power,   Phi(-a) = exp(-a^2 / 2) * mills
 /// power is a power of two, and 0 where |x| was larger. Two chains of equal length that meet late: whoever uses them should
 /// multiply mills and power first.

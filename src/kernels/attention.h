@@ -21,8 +21,8 @@
 
 namespace addnorm::kernels {
 
-/// Floats of scratch that forward and backward need with the present number of threads: grows with d_head + d_value
-/// and with threads(), not with the lengths.
+/// Floats of scratch that forward and backward need with the threads that will take part: all that are worth it, or one inside a
+/// parallel loop. Grows with d_head + d_value, not with the lengths.
 std::size_t attention_forward_scratch(const AttentionArgs& args);
 std::size_t attention_backward_scratch(const AttentionArgs& args);
 

@@ -195,19 +195,17 @@ std::size_t backward_floats(const AttentionArgs& a) {
   return kTileQueries * (2 * a.d_head + a.d_value + round_up(a.d_head, kMaxPanel) + round_up(a.d_value, kMaxPanel)) +
          2 * kTileKeys * kTileQueries + kTileKeys * kMaxPanel;  // BackwardTile
 }
+std::size_t backward_team(const AttentionArgs& a) { return threads_worth(2.5 * attention_multiplications(a)); }
 }  // namespace
 
-std::size_t attention_backward_scratch(const AttentionArgs& a) {
-  return backward_floats(a) * static_cast<std::size_t>(threads());
-}
+std::size_t attention_backward_scratch(const AttentionArgs& a) { return backward_floats(a) * backward_team(a); }
 
 void attention_backward(const AttentionGradArgs& g) {
   const AttentionArgs& a = g.forward;
-  parallel_tasks(a.batch * a.kv_heads, threads_worth(2.5 * attention_multiplications(a)),
-                 [&](std::size_t task, std::size_t worker) {
-                   HWY_DYNAMIC_DISPATCH(attention_backward_head)
-                   (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * backward_floats(a));
-                 });
+  parallel_tasks(a.batch * a.kv_heads, backward_team(a), [&](std::size_t task, std::size_t worker) {
+    HWY_DYNAMIC_DISPATCH(attention_backward_head)
+    (g, task / a.kv_heads, task % a.kv_heads, a.scratch + worker * backward_floats(a));
+  });
 }
 
 }  // namespace addnorm::kernels

@@ -153,22 +153,22 @@ std::size_t forward_floats(const AttentionArgs& a) {
   const std::size_t tile = kTileQueries * (a.d_head + a.d_value) + 2 * kTileKeys * kMaxPanel;  // ForwardTile
   return std::max(tile, few_queries_floats(a));
 }
+std::size_t forward_team(const AttentionArgs& a) { return threads_worth(attention_multiplications(a)); }
 }  // namespace
 
-std::size_t attention_forward_scratch(const AttentionArgs& a) { return forward_floats(a) * static_cast<std::size_t>(threads()); }
+std::size_t attention_forward_scratch(const AttentionArgs& a) { return forward_floats(a) * forward_team(a); }
 
 void attention_forward(const AttentionArgs& a) {
   const std::size_t tiles = (a.queries + attention::kTileQueries - 1) / attention::kTileQueries;
-  parallel_tasks(
-      a.batch * a.heads * tiles, threads_worth(attention_multiplications(a)), [&](std::size_t task, std::size_t worker) {
-        const std::size_t b = task / tiles / a.heads, h = task / tiles % a.heads;
-        const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
-        const std::size_t i = tile * attention::kTileQueries;
-        float* scratch = a.scratch + worker * forward_floats(a);
-        if (i >= query_count(a, b)) return;  // a shorter sequence than others
-        if (has_few_queries(a, b)) return attention_few_queries(a, b, h, scratch);
-        HWY_DYNAMIC_DISPATCH(attention_forward_tile)(a, b, h, i, scratch);
-      });
+  parallel_tasks(a.batch * a.heads * tiles, forward_team(a), [&](std::size_t task, std::size_t worker) {
+    const std::size_t b = task / tiles / a.heads, h = task / tiles % a.heads;
+    const std::size_t tile = tiles - 1 - task % tiles;  // the last queries see the most keys: first, so that the end is even
+    const std::size_t i = tile * attention::kTileQueries;
+    float* scratch = a.scratch + worker * forward_floats(a);
+    if (i >= query_count(a, b)) return;  // a shorter sequence than others
+    if (has_few_queries(a, b)) return attention_few_queries(a, b, h, scratch);
+    HWY_DYNAMIC_DISPATCH(attention_forward_tile)(a, b, h, i, scratch);
+  });
 }
 
 }  // namespace addnorm::kernels

@@ -83,16 +83,6 @@ HWY_INLINE V exp_or_zero(D d, V x) {
   return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -0x1.5d589ep6f)), y);
 }
 
-/// e^(x + low), |low| <= 0.06: the argument in two parts, where rounding it to one would be too much. 0 by x alone.
-template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
-HWY_INLINE V exp_or_zero(D d, V x, V low) {
-  namespace hn = hwy::HWY_NAMESPACE;
-  const ExpReduced<V> reduced = exp_reduce(d, x);
-  const V less = exp_less_one(d, hn::Add(reduced.r, low));
-  const V y = hn::Mul(hn::Add(less, hn::Set(d, 1.0f)), exp_power(d, reduced.shifted));
-  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(d, -0x1.5d589ep6f)), y);
-}
-
 /// e^x - 1 for -17 <= x <= 88, within 3 ulp, near 0 too: 2^n (e^r - 1) + (2^n - 1). NaN stays NaN.
 template <class D, class V = hwy::HWY_NAMESPACE::Vec<D>>
 HWY_INLINE V expm1(D d, V x) {

@@ -1,6 +1,7 @@
 #include "addnorm/model/sentence.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <exception>
 #include <mutex>
@@ -15,9 +16,11 @@
 namespace addnorm {
 namespace {
 
-/// So many tokens go through the encoder together, unless one text has more: enough for products to run at full speed, and what
-/// lies between two layers stays near. The same for every number of threads: without packed weights, bits depend on it.
+/// At most so many tokens go through the encoder together, unless one text has more: enough for products to run at full speed,
+/// and what lies between two layers stays near. The same for every number of threads: without packed weights, bits depend on it.
 constexpr std::size_t kTokensTogether = 192;
+/// So many groups behind the others, or fewer, are shared by all threads, op by op.
+constexpr std::size_t kFewGroups = 4;
 
 void normalize_row(std::span<float> row) {
   double squares = 0;
@@ -73,16 +76,18 @@ std::vector<Group> groups_of(const std::vector<std::size_t>& lengths) {
 
 /// call(group) for each of them. As long as there is a group for every thread, each takes one through the whole encoder by
 /// itself: threads that met at the end of every op would wait for each other hundreds of times, and always for the slower one.
-/// The last groups, fewer than threads, are shared op by op. Of what is thrown, the first group's is thrown here at the end.
+/// Of what is thrown, the first group's is thrown here; groups behind it need not run.
 template <class Call>
 void for_each_group(const std::vector<Group>& groups, const Call& call) {
   const auto team = static_cast<std::size_t>(threads());
-  const std::size_t alone = team > 1 ? groups.size() / team * team : 0;
+  const std::size_t rest = groups.size() % team;
+  const std::size_t alone = team == 1 ? 0 : groups.size() - (rest <= kFewGroups ? rest : 0);
   std::exception_ptr thrown;
-  std::size_t thrown_by = alone;
+  std::atomic<std::size_t> thrown_by = alone;
   std::mutex one_at_a_time;
   const bool check = detail::checking_finite();
   parallel_tasks(alone, [&](std::size_t group, std::size_t) {
+    if (group > thrown_by) return;
     try {
       const NoGrad no_grad;  // of this thread, as are the others
       const BorrowLargerBlocks borrow;
@@ -91,7 +96,7 @@ void for_each_group(const std::vector<Group>& groups, const Call& call) {
     } catch (...) {
       const std::lock_guard lock(one_at_a_time);
       if (group < thrown_by) thrown = std::current_exception();
-      thrown_by = std::min(group, thrown_by);
+      thrown_by = std::min(group, thrown_by.load());
     }
   });
   if (thrown) std::rethrow_exception(thrown);
@@ -105,6 +110,7 @@ Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const Sent
   const NoGrad no_grad;
   const BorrowLargerBlocks borrow;  // the last texts are fewer, and take what those before them had
   const JoinedTexts texts(tokens);
+  check_ids(texts.some(0, tokens.batch, 0, texts.ids.size()), encoder.config().vocab, "sentence_vectors");
   const std::size_t width = encoder.config().d_model;
   Tensor y({tokens.batch, width});
   for_each_group(groups_of(texts.lengths), [&](const Group& group) {

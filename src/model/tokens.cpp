@@ -40,8 +40,6 @@ void check(const Tokens& tokens, std::size_t most, const char* where) {
             tokens.lengths[b], "; it must be 1 ... ", tokens.tokens());
 }
 
-namespace {
-
 void check_ids(const Tokens& tokens, std::size_t vocab, const char* where) {
   const std::size_t row = tokens.tokens();
   for (std::size_t b = 0, begin = 0; b < tokens.batch; ++b) {
@@ -52,6 +50,8 @@ void check_ids(const Tokens& tokens, std::size_t vocab, const char* where) {
     begin = end;
   }
 }
+
+namespace {
 
 /// Of x [rows, ..., d_model].
 std::size_t rows_of(const Tokens& tokens) { return tokens.joined ? 1 : tokens.batch; }

@@ -164,6 +164,8 @@ TEST_F(ImportCommands, TextsEndWhereTheCheckpointSaysTheyDo) {
   EXPECT_EQ(written(ask), shorter);
   write_text(at(model) / "generation_config.json", R"({"eos_token_id": -1})");  // none: neither the config's
   EXPECT_EQ(written(ask), whole);
+  write_text(at(model) / "generation_config.json", R"({"eos_token_id": 2.5})");
+  EXPECT_EQ(run(ask).code, 1);
   write_text(at(model) / "generation_config.json", R"({"eos_token_id": "a"})");
   const Ended refused = run(ask);
   EXPECT_EQ(refused.code, 1);

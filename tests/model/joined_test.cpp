@@ -212,24 +212,34 @@ TEST(SentenceVectors, WithoutPackedWeightsAreTheSameBitsForAnyNumberOfThreads) {
       [&] { EXPECT_SAME_BITS(sentence_vectors(encoder, many.tokens(), {}).values<float>(), y.values<float>()); });
 }
 
-TEST(SentenceVectors, ThrowWhatIsThrownOnAnyThread) {
+TEST(SentenceVectors, NameTheTextWithAnIdThatIsNotInTheVocabulary) {
   const Encoder encoder = encoder_of_long_texts();
   ManyTexts many;
-  many.texts[5 * 150] = 4000;
-  test::with_every_thread_count([&] { EXPECT_THROW(sentence_vectors(encoder, many.tokens(), {}), UsageError); });
+  many.texts[5 * 150 + 7] = 4000;
+  many.texts[8 * 150] = 5000;
+  test::with_every_thread_count([&] {
+    EXPECT_TRUE(test::throws_saying<UsageError>([&] { sentence_vectors(encoder, many.tokens(), {}); },
+                                                {"sentence_vectors", "token 7 of sequence 5 is 4000"}));
+  });
 }
 
+/// One text of nine has NaN in its first vector, each in turn: some of them are read by other threads than the caller's.
 TEST(SentenceVectors, AreCheckedOnEveryThreadWhereTheirCallerChecks) {
   Encoder encoder = encoder_of_long_texts();
-  for_each_parameter(encoder, [](Parameter& parameter) {
-    parameter.value.value().values<float>().front() = std::numeric_limits<float>::quiet_NaN();
+  for_each_parameter(encoder, [&](Parameter& parameter) {
+    if (parameter.path == "tokens.embedding.weight")
+      parameter.value.value().values<float>().back() = std::numeric_limits<float>::quiet_NaN();
   });
-  const ManyTexts many;
-  test::with_every_thread_count([&] {
-    EXPECT_NO_THROW(sentence_vectors(encoder, many.tokens(), {}));
-    const CheckFinite check;
-    EXPECT_THROW(sentence_vectors(encoder, many.tokens(), {}), NumericsError);
-  });
+  for (std::size_t text = 0; text < 9; ++text) {
+    ManyTexts many;
+    for (std::int32_t& id : many.texts) id = std::min(id, 9);
+    many.texts[text * 150] = 10;
+    test::with_every_thread_count([&] {
+      EXPECT_NO_THROW(sentence_vectors(encoder, many.tokens(), {}));
+      const CheckFinite check;
+      EXPECT_THROW(sentence_vectors(encoder, many.tokens(), {}), NumericsError) << text;
+    });
+  }
 }
 
 }  // namespace

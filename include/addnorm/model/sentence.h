@@ -13,9 +13,10 @@ struct SentenceOptions {
 
 /// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them; padded or joined.
 ///
-/// Padding is left out: it costs nothing. Texts go through the encoder some hundred tokens at a time, so memory does not grow
-/// with their number. With pack_weights(encoder) a text has the same bits alone, in any batch and for any number of threads, and
-/// products are faster; without, they may differ by rounding.
+/// Padding is left out: it costs nothing. Each thread takes texts of some 200 tokens at a time through the whole encoder, so
+/// memory grows with the threads and not with the number of texts; the last texts, and one alone, are shared by all threads. With
+/// pack_weights(encoder) a text has the same bits alone, in any batch and for any number of threads, and products are faster;
+/// without, bits depend on the texts beside it, though not on the threads.
 Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options);
 
 /// [n, n]: the cosine between every two rows of vectors [n, width], computed in double; 0 with a vector of zeros.

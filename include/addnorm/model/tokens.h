@@ -28,6 +28,8 @@ struct Tokens {
 /// A UsageError unless ids fill the batch, there are no more tokens than `most`, and lengths are 1 ... tokens; joined: add up to
 /// ids.
 void check(const Tokens& tokens, std::size_t most, const char* where);
+/// A UsageError that names the sequence and its token unless every id is below `vocab`. The tokens passed check().
+void check_ids(const Tokens& tokens, std::size_t vocab, const char* where);
 /// One byte per row, 1 = padding; empty where there is none: what Pass::padding takes.
 std::vector<unsigned char> padding_of(const Tokens& tokens);
 

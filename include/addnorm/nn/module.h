@@ -98,9 +98,9 @@ void for_each_parameter(Module& module, const std::function<void(Parameter&)>& s
 void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
 std::size_t count_parameters(Module& module);  ///< elements, all told
 /// For a model that only computes from here on: every matrix of a Linear gets the form that products are fastest with, in the
-/// memory it has. These parameters are gone then: nobody sees, saves or trains them, and a pass that records gradients is a
-/// UsageError (put NoGrad around it). What comes out differs by rounding, and no longer depends on what else is in the batch.
-/// Float32 models only.
+/// memory it has where its rows make whole panels (packed_linear.h). These parameters are gone then: nobody sees, saves or trains
+/// them, and a pass that records gradients is a UsageError (put NoGrad around it). What comes out differs by rounding, and no
+/// longer depends on what else is in the batch. Float32 models only.
 void pack_weights(Module& module);
 bool is_packed(Module& module);  ///< pack_weights() has run, and there was a matrix
 /// Every parameter and buffer as float32 or float64: gradient checks of whole models run in double. Gradients are dropped.

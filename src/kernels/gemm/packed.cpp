@@ -61,7 +61,6 @@ constexpr std::size_t kRowsForColumns = 192;
 /// So many columns wait for bias and activation together: along longer rows the latter take two thirds of the time, and what is
 /// waiting is still in the second cache.
 constexpr std::size_t kColumnsFinished = 192;
-constexpr std::size_t kMostColumnsOfPanel = 32;
 
 /// The arguments, with what follows from them.
 struct Product : PackedGemm {

@@ -14,8 +14,8 @@ namespace addnorm::kernels::HWY_NAMESPACE {
 namespace packed {
 namespace hn = hwy::HWY_NAMESPACE;
 
-// The wider the panel, the fewer elements of A are loaded for it, and the fewer rows have their sums in registers: 4 x 24 is the
-// best of 16 registers of 8 floats, 12 x 32 of 32 registers of 16 floats. Shorter vectors have as many sums as AVX2.
+// The wider the panel, the fewer elements of A are loaded for it, and the fewer rows have their sums in registers: 4 x 24 needs
+// the fewest instructions with 16 registers of 8 floats. 12 x 32 of AVX-512 is by the count of its 32 registers, not measured.
 #if HWY_TARGET == HWY_AVX2
 constexpr size_t kColumns = 24, kSums = 12;
 #elif HWY_TARGET <= HWY_AVX3
@@ -23,6 +23,7 @@ constexpr size_t kColumns = 32, kSums = 24;
 #else
 constexpr size_t kColumns = 16, kSums = 12;
 #endif
+static_assert(kColumns <= kMostColumnsOfPanel);
 using D = hn::CappedTag<float, kColumns == 24 ? 8 : kColumns>;
 using V = hn::Vec<D>;
 constexpr size_t kLanes = hn::MaxLanes(D());

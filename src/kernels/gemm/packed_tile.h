@@ -5,6 +5,8 @@
 
 namespace addnorm::kernels {
 
+inline constexpr std::size_t kMostColumnsOfPanel = 32;
+
 /// c [rows, columns] = (c if add) + a [rows, depth] panel [depth, columns], columns being those of a panel. While it works it
 /// asks for lines of the panel that comes next, `at_once` of them every sixteen steps.
 struct PackedTile {

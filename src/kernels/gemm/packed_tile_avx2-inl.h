@@ -3,7 +3,7 @@
 //
 // Where a neighbour shares the core, what a core can begin per cycle is halved, and every instruction beside the multiply-adds
 // costs time. Compilers add 5 to 9 % of them (copies of registers, a pointer for each row); here 16 steps are 304 instructions
-// and 8 more.
+// and 9 more.
 #if defined(ADDNORM_KERNELS_GEMM_PACKED_TILE_AVX2_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef ADDNORM_KERNELS_GEMM_PACKED_TILE_AVX2_INL_H_
 #undef ADDNORM_KERNELS_GEMM_PACKED_TILE_AVX2_INL_H_
@@ -13,7 +13,7 @@
 
 #include "kernels/gemm/packed_tile-inl.h"
 
-#if HWY_TARGET == HWY_AVX2 && defined(__x86_64__)
+#if HWY_TARGET == HWY_AVX2 && HWY_NATIVE_FMA && defined(__x86_64__) && defined(__LP64__)
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
 namespace packed {
@@ -56,8 +56,7 @@ HWY_INLINE void multiply_tile_avx2(const PackedTile& t) {
   static_assert(kRows == 4 && kColumns == 24 && kUnrolled == 16);
   const float *a = t.a, *fourth = t.a + 3 * t.lda, *panel = t.panel, *next = t.next;
   size_t blocks = t.depth / kUnrolled, count;
-  const size_t rest = t.depth % kUnrolled, more = t.at_once > 1 ? t.at_once - 1 : 0;
-  const size_t line = t.at_once == 0 ? 0 : kFloatsPerLine * sizeof(float);  // 0: the same again, which costs less than a branch
+  const size_t rest = t.depth % kUnrolled, more = t.at_once > 1 ? t.at_once - 1 : 0;  // one line is always asked for
   const size_t lda = t.lda * sizeof(float), ldc = t.ldc * sizeof(float), add = t.add ? 1 : 0;
   float* const c = t.c;
   asm volatile(
@@ -69,7 +68,7 @@ HWY_INLINE void multiply_tile_avx2(const PackedTile& t) {
       ".p2align 5\n"
       "1:\n"
       "prefetcht1 (%[next])\n"
-      "add %[line], %[next]\n"
+      "add $64, %[next]\n"
       "cmpq $0, %[more]\n"
       "jne 3f\n"
       "2:\n"
@@ -87,7 +86,7 @@ HWY_INLINE void multiply_tile_avx2(const PackedTile& t) {
       "mov %[more], %[count]\n"
       "31:\n"
       "prefetcht1 (%[next])\n"
-      "add %[line], %[next]\n"
+      "add $64, %[next]\n"
       "dec %[count]\n"
       "jnz 31b\n"
       "jmp 2b\n"
@@ -114,8 +113,9 @@ HWY_INLINE void multiply_tile_avx2(const PackedTile& t) {
       "7:\n"  //
       ADDNORM_EACH_ROW(ADDNORM_STORE_ROW)
       "vzeroupper\n"
-      : [a] "+r"(a), [fourth] "+r"(fourth), [panel] "+r"(panel), [next] "+r"(next), [blocks] "+r"(blocks), [count] "=&r"(count)
-      : [lda] "r"(lda), [line] "r"(line), [more] "m"(more), [rest] "m"(rest), [c] "m"(c), [ldc] "m"(ldc), [add] "m"(add)
+      : [a] "+&r"(a), [fourth] "+&r"(fourth), [panel] "+&r"(panel), [next] "+&r"(next), [blocks] "+&r"(blocks),
+        [count] "=&r"(count)
+      : [lda] "r"(lda), [more] "m"(more), [rest] "m"(rest), [c] "m"(c), [ldc] "m"(ldc), [add] "m"(add)
       : "xmm0", "xmm1", "xmm2", "xmm3", "xmm4", "xmm5", "xmm6", "xmm7", "xmm8", "xmm9", "xmm10", "xmm11", "xmm12", "xmm13",
         "xmm14", "xmm15", "memory", "cc");
 }
