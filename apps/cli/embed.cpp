@@ -185,7 +185,8 @@ void check(const EmbedChoices& o) {
 }
 
 void check_similar(std::size_t texts) {
-  require(texts <= kMostSimilar, "--similar compares every text with every other, at most ", kMostSimilar, " of them");
+  require(texts <= kMostSimilar, "--similar compares every text with every other, at most ", kMostSimilar, " of them; ", texts,
+          " were given. Without it, embed gives the vectors of any number of texts");
 }
 
 /// What --similar compares.

@@ -72,10 +72,11 @@ void print_table(const Evaluation& e, const Part& part, ModelKind kind, std::ost
   const auto line = [&](const std::string& name, const std::string& value) {
     out << std::left << std::setw(16) << name << value << '\n';
   };
-  const bool classes = kind == ModelKind::classifier || kind == ModelKind::mlp;
+  const bool classes = kind == ModelKind::classifier || kind == ModelKind::mlp, masked = kind == ModelKind::encoder;
   line("data", part.told);
   for (const auto& [name, value] : measures(e, kind, part.pairs)) {
-    if (name == "loss") line(name, fixed(value, 4) + (classes ? " nats per sample" : " nats per token"));
+    if (name == "loss")
+      line(name, fixed(value, 4) + (classes ? " nats per sample" : masked ? " nats per masked token" : " nats per token"));
     if (name == "perplexity") line(name, fixed(value, 3));
     if (name == "bits_per_byte") line("bits per byte", fixed(value, 4));
     if (name == "accuracy") line(classes ? name : "token accuracy", fixed(100 * value, 2) + " %");
@@ -92,6 +93,7 @@ Json as_json(const Evaluation& e, const Part& part, const RunOptions& options, c
   if (placement)
     json["placement"] = Json{{"configured", placement->configured},
                              {"behaves_as", placement->behaves_as},
+                             {"ground", name_of(placement->ground)},
                              {"agrees", placement->agrees},
                              {"final_norm_missing", placement->final_norm_missing}};
   return json;

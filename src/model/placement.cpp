@@ -260,4 +260,16 @@ PlacementFinding detect_placement(Model& model, const PlacementSample& sample, c
   return Detective(model, sample, go_on).found();
 }
 
+const char* name_of(PlacementFinding::Ground ground) {
+  switch (ground) {
+    case Ground::norms:
+      return "norms";
+    case Ground::trials:
+      return "trials";
+    case Ground::none:
+      break;
+  }
+  return "none";
+}
+
 }  // namespace addnorm

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "addnorm/core/error.h"
 #include "addnorm/probe/xray.h"
@@ -14,6 +15,7 @@ namespace {
 constexpr double kMassiveValue = 100, kMassiveRatio = 1000, kOutlierRatio = 100;
 constexpr double kSteady = 1.5;        // a stream whose largest and smallest RMS are no further apart keeps its size
 constexpr double kWorthSaying = 0.05;  // of the whole: less is not worth a name
+constexpr double kNoticeable = 0.01;   // of the loss: less is no difference
 constexpr std::size_t kMostNames = 4;
 
 /// Three digits, "2,411" from a thousand on.
@@ -62,6 +64,7 @@ class Teller {
       : r_(result), s_(stack), all_(all), by_loss_(result.measure != XrayMeasure::embedding) {}
 
   void stream() const;
+  void idle_units() const;
   void peak() const;
   void by_passes() const;
   void depth() const;
@@ -110,6 +113,13 @@ void Teller::stream() const {
         place(place_of_most(rms)), ")");
 }
 
+void Teller::idle_units() const {
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < s_.branch_rms.size(); ++i)
+    if (s_.branch_rms[i] == 0) names.push_back(s_.units[i]);
+  if (!names.empty()) say(listed_names(names), names.size() == 1 ? " adds" : " add", " nothing: what is written is 0");
+}
+
 void Teller::peak() const {
   std::vector<double> ratios;
   for (const StreamPeak& peak : s_.peaks) ratios.push_back(peak.over_median);
@@ -128,6 +138,8 @@ void Teller::by_passes() const {
   std::vector<std::string> names;
   for (const std::size_t unit : could_go) names.push_back(s_.units[unit]);
   const std::size_t most = place_of_most(s_.bypass_change), least = place_of_least(s_.bypass_change);
+  if (by_loss_ && s_.bypass_change[least] < -kNoticeable * r_.loss)
+    say("without ", s_.units[least], " the loss would be ", figure(-s_.bypass_change[least]), " nats lower: it does harm here");
   if (names.empty())
     say("every unit counts: the least, ", s_.units[least], ", costs ", cost(s_.bypass_change[least]), " when it is by-passed");
   else if (names.size() == 1)
@@ -148,18 +160,19 @@ void Teller::depth() const {
   if (!all_finite(lens)) return;
   const std::size_t best = place_of_least(lens);
   const double gained = lens.front() - lens.back();
-  if (by_loss_ && best + 1 < lens.size() && lens[best] < lens.back())
+  if (by_loss_ && best + 1 < lens.size() && lens[best] < (1 - kNoticeable) * lens.back())
     return say("the loss would be lower if the stack ended behind ", place(best), ": ", figure(lens[best]), " instead of ",
                figure(lens.back()));
   if (!(gained > 0)) return;
   std::size_t half = 0;
   while (lens[half] > lens.back() + gained / 2) ++half;
+  const std::string where = half == s_.units.size() ? "only behind the last unit"
+                                                    : concat("behind ", place(half), ", unit ", half, " of ", s_.units.size());
   if (by_loss_)
     say("read as if the stack ended there, the loss falls from ", figure(lens.front()), " at the input to ", figure(lens.back()),
-        "; half of that is reached behind ", place(half), ", unit ", half, " of ", s_.units.size());
+        "; half of that is reached ", where);
   else
-    say("half of the way from the input to the final embedding (", figure(lens.front()), " in cosine distance) is gone behind ",
-        place(half), ", unit ", half, " of ", s_.units.size());
+    say("half of the way from the input to the final embedding (", figure(lens.front()), " in cosine distance) is gone ", where);
 }
 
 void Teller::attribution() const {
@@ -177,7 +190,8 @@ void Teller::attribution() const {
   const std::size_t last = order.back();
   const bool counts = s_.attribution[last] < -kWorthSaying * std::abs(r_.attributed);
   const std::string against = counts ? concat("; against it: ", name(last), " ", figure(s_.attribution[last])) : "";
-  say(by_loss_ ? concat("of the label's logit, ", figure(r_.attributed), " above the mean, most is brought by ")
+  say(by_loss_ ? concat("of the label's logit, ", figure(std::abs(r_.attributed)), r_.attributed < 0 ? " below" : " above",
+                        " the mean, most is brought by ")
                : "of the embedding (1 in all) most is brought by ",
       most, against);
 }
@@ -206,6 +220,16 @@ void Teller::attention() const {
       " of the most possible) and widest in ", s_.units[widest], " (", figure(s_.attention_entropy[widest]), ")");
 }
 
+/// What guessing costs, every answer alike; NaN where it is not the loss that is measured.
+double guess_of(const XrayResult& r) {
+  const ModelConfig& c = r.config;
+  const bool classes = c.model == ModelKind::classifier || c.model == ModelKind::mlp;
+  const std::size_t target = c.model == ModelKind::seq2seq && c.target_vocab > 0 ? c.target_vocab : c.vocab;
+  const std::size_t answers = classes ? c.classes : target;
+  if (r.measure == XrayMeasure::embedding || answers < 2) return std::numeric_limits<double>::quiet_NaN();
+  return std::log(static_cast<double>(answers));
+}
+
 void tell_gains(const XrayResult& r, std::vector<std::string>& all) {
   if (r.norms.empty()) return;
   const auto largest = std::ranges::max_element(r.norms, {}, [](const NormGains& n) { return n.most / n.rms; });
@@ -222,13 +246,19 @@ void tell_gains(const XrayResult& r, std::vector<std::string>& all) {
 
 std::vector<std::string> findings_of(const XrayResult& result) {
   std::vector<std::string> all = result.warnings;
+  const double guess = guess_of(result);
+  const bool knows = !(result.loss >= guess);
+  if (!knows)
+    all.push_back(concat("the loss, ", figure(result.loss), ", is no better than guessing (", figure(guess),
+                         "): what units cost says nothing of this model with this text"));
   for (const StackXray& stack : result.stacks) {
     const Teller teller(result, stack, all);
     teller.stream();
+    teller.idle_units();
     teller.peak();
-    teller.by_passes();
-    teller.depth();
-    teller.attribution();
+    if (knows) teller.by_passes();
+    if (knows) teller.depth();
+    if (knows) teller.attribution();
     teller.layers();
     teller.attention();
   }

@@ -179,6 +179,7 @@ TEST_F(TrainedOpt, WeightsThatAreNotWhatTheConfigSaysAreToldInOneLine) {
   const Json good = parsed(right.out, "stdout");
   EXPECT_EQ(good["placement"]["configured"], "pre-ln");
   EXPECT_EQ(good["placement"]["behaves_as"], "pre-ln");
+  EXPECT_EQ(good["placement"]["ground"], "trials");
   EXPECT_EQ(good["placement"]["agrees"], true);
   label_as_post_ln();
   const Ended wrong = run({"eval", "opt", "--data", "chain.txt", "--json"});

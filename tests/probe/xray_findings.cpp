@@ -75,6 +75,47 @@ TEST(Findings, ChangeWithTheNumbers) {
   EXPECT_TRUE(says(r, "the stream is not finite, or 0, somewhere: nothing can be said of its size"));
 }
 
+TEST(Findings, NameUnitsThatDoHarmOrNothing) {
+  XrayResult r = made_up();
+  r.stacks[0].bypass_change = {0.5, 5.25, -1.45, 0};
+  r.stacks[0].branch_rms = {1, 1, 1, 0};
+  EXPECT_TRUE(says(r, "without layers.1.self the loss would be 1.45 nats lower: it does harm here"));
+  EXPECT_TRUE(says(r, "layers.1.ffn adds nothing: what is written is 0"));
+  r.stacks[0].bypass_change[2] = -0.02;  // less than a hundredth of the loss
+  r.stacks[0].branch_rms[3] = 1e-9;
+  for (const std::string& sentence : findings_of(r)) {
+    EXPECT_EQ(sentence.find("harm"), std::string::npos) << sentence;
+    EXPECT_EQ(sentence.find("adds nothing"), std::string::npos) << sentence;
+  }
+}
+
+TEST(Findings, DoNotJudgeUnitsByALossThatIsNoBetterThanGuessing) {
+  XrayResult r = made_up();
+  r.config.vocab = 16;  // ln 16 = 2.77
+  const std::vector<std::string> all = findings_of(r);
+  EXPECT_EQ(all.front(),
+            "the loss, 3, is no better than guessing (2.77): what units cost says nothing of this model with this text");
+  for (const std::string& sentence : all)
+    for (const char* word : {"by-passed", "stack ended", "label's logit"})
+      EXPECT_EQ(sentence.find(word), std::string::npos) << sentence;
+}
+
+TEST(Findings, MakeNoDifferenceOfWhatIsTooSmallToShow) {
+  XrayResult r = made_up();
+  r.stacks[0].lens = {8, 7, 6.8, 2.99, 3};
+  EXPECT_TRUE(says(r,
+                   "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached behind "
+                   "layers.1.self, unit 3 of 4"));
+  r.stacks[0].lens = {8, 7, 6.8, 6, 3};
+  EXPECT_TRUE(says(r,
+                   "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached only "
+                   "behind the last unit"));
+  r.attributed = -0.25;
+  EXPECT_TRUE(std::ranges::any_of(findings_of(r), [](const std::string& sentence) {
+    return sentence.starts_with("of the label's logit, 0.25 below the mean, most is brought by layers.1.self 3");
+  }));
+}
+
 TEST(Findings, BeginWithWarningsAndEndWithNotes) {
   XrayResult r = made_up();
   r.warnings = {"wrong"};

@@ -18,6 +18,7 @@ struct HuggingFaceConfig {
   std::vector<std::string>
       notes{};  ///< what is otherwise there and cannot be said here, a sentence each; sizes taken from defaults
   std::vector<std::string> differences{};  ///< those of the notes that change what the model computes, not only its training
+  std::vector<std::string> training{};     ///< those that concern training alone
   /// How the model is initialised there, where `config.arrangement` begins otherwise: see with_own_init.
   std::optional<InitSpec> init{};
 };

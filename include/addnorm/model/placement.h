@@ -48,6 +48,8 @@ struct PlacementFinding {
   std::vector<std::string> warnings{};   ///< what does not agree, and what to do
 };
 
+const char* name_of(PlacementFinding::Ground ground);  ///< "none", "norms", "trials"
+
 /// Which arrangement the weights behave as, from the weights alone: which norms are there, their gains, and how well the same
 /// weights do on the sample under every placement of these norms (x + F(N(x)), N(x + F(x)), N(x) + F(N(x)), x + N(F(x)); with and
 /// without a norm at the end). A language model is measured by the loss of its next token, an encoder by that of hidden ones, one

@@ -59,6 +59,12 @@ class Fields {
     out_.differences.push_back(concat(parts...));
     out_.notes.push_back(out_.differences.back());
   }
+  /// What is otherwise only while the model is trained, or before: a note too.
+  template <class... Parts>
+  void differs_in_training(const Parts&... parts) {
+    out_.training.push_back(concat(parts...));
+    out_.notes.push_back(out_.training.back());
+  }
   /// Sizes that the file did not have, as one note.
   void told_defaults(std::string_view model_type);
   /// "config.json: heads is 5; it must be ..."

@@ -114,7 +114,7 @@ void read_opt(Fields& f, HuggingFaceConfig& out) {
   const std::size_t width = f.size_if_given({"word_embed_proj_dim"}, kMostWidth).value_or(c.d_model);
   if (width != c.d_model) c.d_embedding = width;  // project_in, project_out
   if (const double drop = f.number({"layerdrop"}, 0, 0, 1); drop > 0)
-    f.note("whole layers are left out by ", drop, " while training there; here they are not");
+    f.differs_in_training("whole layers are left out by ", drop, " while training there; here they are not");
   read_init(f, out, {"init_std"});
   note_task(f);
 }

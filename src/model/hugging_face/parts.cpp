@@ -85,9 +85,10 @@ void read_dropout(Fields& f, ModelConfig& c, const DropoutNames& names, double u
   c.dropout = f.number(names.residual, usual, 0, kMostDropout);
   const double embedding = f.number(names.embedding, c.dropout, 0, kMostDropout);
   if (embedding != c.dropout)
-    f.note("in training, embeddings are dropped by ", embedding, " there, by ", c.dropout, " as branches here");
+    f.differs_in_training("in training, embeddings are dropped by ", embedding, " there, by ", c.dropout, " as branches here");
   const double attention = f.number(names.attention, usual_in_attention, 0, kMostDropout);
-  if (attention > 0) f.note("in training, attention weights are dropped by ", attention, " there; here they are not");
+  if (attention > 0)
+    f.differs_in_training("in training, attention weights are dropped by ", attention, " there; here they are not");
 }
 
 void read_eps(Fields& f, ModelConfig& c, FieldNames names, double usual) { c.norm_eps = f.number(names, usual, 0, 1); }
@@ -145,8 +146,8 @@ void read_init(Fields& f, HuggingFaceConfig& out, FieldNames names, double usual
   if (row.is_row())
     out.init = theirs;
   else
-    f.note("matrices start as N(0, ", theirs.deviation, "²) there; here as ", row.name, " does: N(0, ", row.init.deviation,
-           "²), divided by √(2 layers) where they write into the stream");
+    f.differs_in_training("matrices start as N(0, ", theirs.deviation, "²) there; here as ", row.name, " does: N(0, ",
+                          row.init.deviation, "²), divided by √(2 layers) where they write into the stream");
 }
 
 }  // namespace addnorm::hugging_face

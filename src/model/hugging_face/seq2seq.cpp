@@ -41,13 +41,14 @@ void read_t5_as(Fields& f, HuggingFaceConfig& out, const T5Usual& usual) {
   read_eps(f, c, {"layer_norm_epsilon"}, 1e-6);
   read_t5_activation(f, c, usual.activation);
   read_dropout(f, c, {{"dropout_rate"}, {}, {}}, 0.1, 0);
-  if (c.dropout > 0) f.note("in training, attention weights are dropped by ", c.dropout, " there as well; here they are not");
+  if (c.dropout > 0)
+    f.differs_in_training("in training, attention weights are dropped by ", c.dropout, " there as well; here they are not");
   stand_in_for(f, c, "learned biases of the scores (T5)");
   c.shared_vocab = true;
   c.tied = f.flag({"tie_word_embeddings"}, usual.tied);
   f.differs("attention scores are not divided by √d_head there; here they are");
   if (c.tied) f.note("before the tied head the stream is divided by √d_model there; here it is not");
-  f.note("matrices start as N(0, 1/fan-in), token vectors as N(0, 1) there; here as pre-ln does");
+  f.differs_in_training("matrices start as N(0, 1/fan-in), token vectors as N(0, 1) there; here as pre-ln does");
   if (!has_class(f, "EncoderModel")) return;
   c.model = ModelKind::encoder;
   c.head = c.shared_vocab = false;

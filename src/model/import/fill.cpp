@@ -7,6 +7,7 @@
 #include <map>
 
 #include "addnorm/core/parallel.h"
+#include "core/counted.h"
 
 namespace addnorm::importing {
 namespace {
@@ -111,8 +112,10 @@ void fill(Model& model, const WeightSource& source, const Accounts& accounts, bo
   if (allow_nonfinite || first == bad.end()) return;
   const Task& task = tasks[static_cast<std::size_t>(first - bad.begin())];
   const auto tensors = std::ranges::count_if(bad, [](std::size_t count) { return count > 0; });
-  throw DataError(concat(source.where(*task.tensor), ": ", tensors, " tensors hold NaN or infinities, ", task.tensor->name, " ",
-                         *first, " of them; nothing can be computed with these weights"));
+  throw DataError(concat(source.where(*task.tensor), ": tensor '", task.tensor->name, "' holds ", counted(*first, "value"),
+                         " that ", *first == 1 ? "is" : "are", " NaN or infinite",
+                         tensors > 1 ? concat(", and so do ", tensors - 1, " more tensors") : "",
+                         "; nothing can be computed with these weights"));
 }
 
 }  // namespace addnorm::importing

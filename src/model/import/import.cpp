@@ -90,6 +90,7 @@ ImportPlan plan_hugging_face(const fs::path& folder) {
   const fs::path file = folder / kConfig;
   const HuggingFaceConfig read = read_hugging_face_config(file);
   ImportPlan plan{.family = importing::family_of_type(read.model_type), .config = read.config, .notes = read.notes};
+  std::erase_if(plan.notes, [&](const std::string& note) { return std::ranges::count(read.training, note) > 0; });
   if (!plan.family) refuse_type_of(file, read.model_type);
   if (!read.differences.empty())
     throw DataError(concat(file.string(),
