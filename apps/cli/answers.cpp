@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/language_model.h"
+#include "core/printable.h"
 
 namespace addnorm::cli {
 
@@ -18,7 +19,8 @@ TextStart text_start(const Tokenizer& tokenizer) {
   }
   if (const auto begin = tokenizer.special().begin) return {*begin, kBehindBegin};
   const std::int32_t first = 0;
-  return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
+  return {first,
+          concat("it goes on from '", printable(tokenizer.decode(std::span(&first, 1))), "', the first token of its vocabulary")};
 }
 
 std::vector<std::int32_t> end_tokens(const RunModel& run) {

@@ -6,6 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
+#include "core/printable.h"
 #include "core/utf8.h"
 
 namespace addnorm {
@@ -118,7 +119,7 @@ TokenizerSpec llama2c_spec(const fs::path& path) {
     const auto id = static_cast<std::int32_t>(i);
     if (!spec.vocabulary.add(tokens[i].text, id))
       throw DataError(concat(path.string(), ": tokens ", *spec.vocabulary.id_of(tokens[i].text), " and ", i, " are both '",
-                             tokens[i].text, "'"));
+                             printable(tokens[i].text), "'"));
   }
   for (const ScoredMerge& merge : scored_merges(tokens, spec.vocabulary)) {
     spec.merges.emplace_back(merge.left, merge.right);

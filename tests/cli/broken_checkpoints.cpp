@@ -46,6 +46,22 @@ TEST_F(ImportCommands, TruncatedShardsAndNamesThatLeadElsewhere) {
   expect_refused("llama", {"index.json"});
 }
 
+TEST_F(ImportCommands, NamesThatWouldCommandATerminalAreWrittenOut) {
+  checkpoint("llama");
+  replace_in(at("llama") / kIndex, "model.norm.weight", R"(\u001b[31mred\n)");
+  expect_refused("llama", {kIndex, "tensor \\x1b[31mred\\n is to be in"});
+  checkpoint("gpt2");
+  change_weights(at("gpt2"), [](Stored& all) { all["\u009b2J"] = all.at("transformer.ln_f.weight"); });
+  expect_refused("gpt2", {"left over: \\u009b2J [16]"});
+  checkpoint("gpt2",
+             "\x1b"
+             "ab");
+  const Ended ended = run({"generate", "gpt2", "--max-tokens", "3"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("it goes on from '\\x1b', the first token"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
+}
+
 TEST_F(ImportCommands, ATokenizerThatDoesNotFitTheVocabulary) {
   checkpoint("gpt2", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ");
   expect_refused("gpt2", {"tokenizer.json", "has ids up to 36, the model's vocabulary is 31"});
