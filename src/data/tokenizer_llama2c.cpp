@@ -6,6 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
+#include "core/git_lfs.h"
 #include "core/printable.h"
 #include "core/utf8.h"
 
@@ -30,6 +31,7 @@ class TokenBytes {
     if (file.size() > kMost) throw DataError(concat(where_, ": ", file.size(), " bytes; a tokenizer has at most ", kMost));
     bytes_.resize(static_cast<std::size_t>(file.size()));
     file.read(0, bytes_.data(), bytes_.size());
+    refuse_lfs_pointer(path, bytes_);
   }
   template <class T>
   T next() {

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "core/file.h"
+#include "core/git_lfs.h"
 #include "core/json.h"
 #include "core/printable.h"
 #include "model/import/source.h"
@@ -89,7 +90,11 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
   for (const auto& [name, what] : {std::pair{"tf_model.h5", "TensorFlow's"}, {"flax_model.msgpack", "Flax's"}})
     if (std::error_code error; fs::exists(folder / name, error))
       fail((folder / name).string(), what, " weights are not read; save the model as model.safetensors");
-  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{}))
+  const std::vector<fs::path> entries = entries_of(folder).value_or(std::vector<fs::path>{});
+  for (const fs::path& entry : entries)  // llama2.c's files have any name
+    if (std::error_code error; entry.extension() == ".bin" && fs::is_regular_file(folder / entry.filename(), error))
+      refuse_lfs_pointer(InputFile(folder / entry.filename()));
+  for (const fs::path& entry : entries)
     if (const std::string name = entry.filename().string(); name.ends_with(".safetensors"))
       fail(folder.string(), "has ", name, ", but neither ", kOne, " nor ", kIndex,
            ", which says in which file each tensor is; fetch it from where this file came from");
@@ -99,6 +104,7 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
 }  // namespace
 
 void refuse_pickle(const fs::path& file) {
+  if (std::error_code error; fs::is_regular_file(file, error)) refuse_lfs_pointer(InputFile(file));
   fail(file.string(), "weights as a Python pickle, which can run code when loaded and is not read here; convert it where ",
        "PyTorch is installed: load it with torch.load(..., weights_only=True), write it with safetensors.torch.save_file as ",
        kOne);
