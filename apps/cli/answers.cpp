@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/language_model.h"
+#include "core/printable.h"
 
 namespace addnorm::cli {
 
@@ -18,7 +19,8 @@ TextStart text_start(const Tokenizer& tokenizer) {
   }
   if (const auto begin = tokenizer.special().begin) return {*begin, kBehindBegin};
   const std::int32_t first = 0;
-  return {first, concat("it goes on from '", tokenizer.decode(std::span(&first, 1)), "', the first token of its vocabulary")};
+  return {first,
+          concat("it goes on from '", printable(tokenizer.decode(std::span(&first, 1))), "', the first token of its vocabulary")};
 }
 
 std::vector<std::int32_t> end_tokens(const RunModel& run) {
@@ -66,10 +68,11 @@ Question question(const RunModel& run, std::vector<std::int32_t> source) {
     throw DataError(concat((run.folder / "tokenizer.json").string(), ": has no begin and end tokens, which answers need"));
   const std::size_t seq_len = run.model->config().seq_len;
   if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(run.model.get()))
-    return {pairs->decoding({.ids = source, .batch = 1}), {*special.begin}, seq_len};
+    return {within_tokenizer(pairs->decoding({.ids = source, .batch = 1}), *run.tokenizer), {*special.begin}, seq_len};
   source.push_back(*special.begin);
   const std::size_t room = seq_len - source.size() + 1;
-  return {dynamic_cast<const LanguageModel&>(*run.model).decoding(1), std::move(source), room};
+  const auto& lm = dynamic_cast<const LanguageModel&>(*run.model);
+  return {within_tokenizer(lm.decoding(1), *run.tokenizer), std::move(source), room};
 }
 
 }  // namespace addnorm::cli

@@ -26,7 +26,7 @@ std::vector<std::int32_t> end_tokens(const RunModel& run);
 /// The same decoding without ids that the tokenizer has no text for: vocabularies of models are often padded.
 std::unique_ptr<Decoding> within_tokenizer(std::unique_ptr<Decoding> decoding, const Tokenizer& tokenizer);
 
-/// What stands before an answer, and a fresh decoding that can be asked for it.
+/// What stands before an answer, and a fresh decoding that can be asked for it, within_tokenizer: drawn, greedy or by beams.
 struct Question {
   std::unique_ptr<Decoding> decoding;
   std::vector<std::int32_t> prompt;

@@ -13,6 +13,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
+#include "core/printable.h"
 #include "layout.h"
 #include "value.h"
 
@@ -229,7 +230,7 @@ std::string unwritten_output() {
 }
 
 int complain(const std::string& where, const std::string& what, int code) {
-  std::cerr << where << ": " << what << '\n';
+  std::cerr << where << ": " << printable(what, LineBreaks::kept) << '\n';
   return code;
 }
 

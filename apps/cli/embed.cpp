@@ -14,6 +14,7 @@
 #include "commands.h"
 #include "core/counted.h"
 #include "core/json.h"
+#include "core/printable.h"
 #include "data/framed.h"
 #include "figures.h"
 #include "run_model.h"
@@ -132,7 +133,7 @@ void print_similarities(const std::vector<std::string>& texts, const Tensor& cos
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t j = 0; j < count; ++j)
       std::cout << std::setw(6) << fixed(static_cast<double>(cosines.values<float>()[i * count + j]), 2);
-    std::cout << "  " << texts[i] << '\n';
+    std::cout << "  " << printable(texts[i]) << '\n';
   }
 }
 

@@ -71,7 +71,7 @@ void show_sample(const std::filesystem::path& run, const RunData& data, std::ost
   }
   if (!lm || !found.tokenizer || found.answers) return;
   notes << "\na sample of what it writes now (addnorm generate " << for_shell(run.string()) << "):\n" << std::flush;
-  const auto decoding = lm->decoding(1);
+  const auto decoding = within_tokenizer(lm->decoding(1), *found.tokenizer);
   const std::vector<std::int32_t> prompt{text_start(*found.tokenizer).token};
   GenerateOptions options{.sampling = {.temperature = 0.8}, .max_tokens = 200};
   options.max_tokens = std::min<std::size_t>(200, lm->config().seq_len);

@@ -8,6 +8,7 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/residual/diagram.h"
+#include "core/printable.h"
 
 namespace addnorm::cli {
 namespace {
@@ -48,7 +49,8 @@ Terminal terminal_of(int fd) {
   return {.columns = known ? size.ws_col : std::size_t{80}, .unicode = locale_is_utf8(), .colour = wants_colour()};
 }
 
-std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
+std::vector<std::string> wrapped(const std::string& given, std::size_t columns) {
+  const std::string text = printable(given, LineBreaks::kept);
   if (columns == 0 || columns_of(text) <= columns) return {text};
   std::vector<std::string> lines;
   std::istringstream words(text);
@@ -66,7 +68,8 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t columns) {
   return lines;
 }
 
-std::string padded(const std::string& text, std::size_t columns) {
+std::string padded(const std::string& given, std::size_t columns) {
+  const std::string text = printable(given);
   const std::size_t have = columns_of(text);
   return have < columns ? text + std::string(columns - have, ' ') : text;
 }

@@ -1,4 +1,5 @@
-// What is known of the terminal that output goes to, and text that fits it.
+// What is known of the terminal that output goes to, and text that fits it. Names out of files do not command it: what is not
+// printable is written out (core/printable.h), so that colours are put around a text afterwards.
 #pragma once
 
 #include <string>

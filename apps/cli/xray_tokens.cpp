@@ -2,26 +2,9 @@
 
 #include "addnorm/core/error.h"
 #include "core/json.h"
+#include "core/printable.h"
 
 namespace addnorm::cli {
-namespace {
-
-std::string on_one_line(const std::string& text) {
-  std::string line;
-  for (const char c : text) {
-    if (c == '\n')
-      line += "\\n";
-    else if (c == '\t')
-      line += "\\t";
-    else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f)
-      line += '?';
-    else
-      line += c;
-  }
-  return line;
-}
-
-}  // namespace
 
 TokenNames::TokenNames(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {
   const Json json = parsed(tokenizer.to_json(), "tokenizer.json");
@@ -38,9 +21,9 @@ TokenNames::TokenNames(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {
 
 std::string TokenNames::operator()(std::int32_t token) const {
   const std::string text = tokenizer_.decode(std::span(&token, 1));
-  if (!text.empty()) return "\"" + on_one_line(text) + "\"";
+  if (!text.empty()) return "\"" + printable(text) + "\"";
   const auto found = pieces_.find(token);
-  return found != pieces_.end() ? on_one_line(found->second) : concat("token ", token);
+  return found != pieces_.end() ? printable(found->second) : concat("token ", token);
 }
 
 }  // namespace addnorm::cli

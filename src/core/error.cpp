@@ -1,6 +1,12 @@
 #include "addnorm/core/error.h"
 
+#include <utility>
+
+#include "core/printable.h"
+
 namespace addnorm {
+
+Error::Error(std::string message) : std::runtime_error(printable(std::move(message), LineBreaks::kept)) {}
 
 std::string& error_scope() {
   thread_local std::string scope;

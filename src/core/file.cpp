@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "addnorm/core/error.h"
+#include "core/git_lfs.h"
 
 namespace addnorm {
 namespace {
@@ -162,6 +163,7 @@ std::string small_text(const std::filesystem::path& path, std::string_view what,
   if (file.size() > most) throw DataError(concat(path.string(), ": ", file.size(), " bytes; ", what, " has at most ", most));
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, text.data(), text.size());
+  refuse_lfs_pointer(path, text);
   return text;
 }
 

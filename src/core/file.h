@@ -47,7 +47,8 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
-/// All of a small text file. More than `most` bytes are a DataError: it is not `what` ("a row of an arrangement").
+/// All of a small text file. More than `most` bytes are a DataError: it is not `what` ("a row of an arrangement"); and so is a
+/// pointer of Git LFS (core/git_lfs.h).
 std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most = std::uint64_t{1} << 20);
 
 /// Writes beside `path`, as `name.tmp.<process>`, and takes its place in commit(): readers see the old file or the new one, also

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <vector>
 
+#include "core/printable.h"
+
 namespace addnorm {
 namespace {
 
@@ -49,8 +51,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 }
 
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known) {
-  std::string message = "unknown " + std::string(what) + " '" + std::string(name) + "'";
-  if (const std::string nearest = nearest_name(name, known); !nearest.empty()) message += "; did you mean " + nearest + "?";
+  std::string message = "unknown " + std::string(what) + " '" + printable(std::string(name)) + "'";
+  if (const std::string nearest = nearest_name(name, known); !nearest.empty())
+    message += "; did you mean " + printable(nearest) + "?";
   message += message.back() == '?' ? " known: " : "; known: ";
   message += listed(known);
   return message;
@@ -58,7 +61,7 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
 
 std::string listed(std::span<const std::string> names) {
   std::string all;
-  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + name;
+  for (const std::string& name : names) all += (all.empty() ? "" : ", ") + printable(name);
   return all;
 }
 

@@ -51,9 +51,29 @@ void Bpe::spell_in_bytes() {
   }
 }
 
+/// Where words that are tokens are not put together from others.
+std::optional<std::int32_t> Bpe::whole_word(std::string_view word) const {
+  return ignore_merges_ ? (byte_level_ ? byte_words_ : *tokens_).id_of(word) : std::nullopt;
+}
+
+/// byte_fallback, or the bytes of a byte-level vocabulary.
+bool Bpe::has_bytes(std::string_view character) const {
+  return std::ranges::all_of(character, [&](char c) { return bytes_[static_cast<unsigned char>(c)] != kNoToken; });
+}
+
+bool Bpe::has_tokens(std::string_view word) const {
+  if (unknown_ != kNoToken || whole_word(word)) return true;
+  if (byte_level_) return has_bytes(word);
+  for (std::size_t i = 0; i < word.size();) {
+    const std::string_view character = word.substr(i, std::max(1u, utf8_front(word.substr(i)).length));
+    if (!tokens_->id_of(character) && !has_bytes(character)) return false;
+    i += character.size();
+  }
+  return true;
+}
+
 void Bpe::encode(std::string_view word, std::vector<std::int32_t>& ids) const {
-  if (ignore_merges_)
-    if (const auto id = (byte_level_ ? byte_words_ : *tokens_).id_of(word)) return ids.push_back(*id);
+  if (const auto id = whole_word(word)) return ids.push_back(*id);
   const std::size_t first = ids.size();
   symbols(word, ids);
   const std::size_t count = ids.size() - first;
@@ -83,8 +103,7 @@ void Bpe::symbols(std::string_view word, std::vector<std::int32_t>& ids) const {
 }
 
 void Bpe::add_unknown(std::string_view character, std::vector<std::int32_t>& ids, std::size_t first) const {
-  const auto has_token = [&](char c) { return bytes_[static_cast<unsigned char>(c)] != kNoToken; };
-  if (!byte_level_ && std::ranges::all_of(character, has_token)) {  // byte_fallback
+  if (!byte_level_ && has_bytes(character)) {
     for (const char c : character) ids.push_back(bytes_[static_cast<unsigned char>(c)]);
     return;
   }

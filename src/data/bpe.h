@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,9 +55,13 @@ class Bpe {
   Bpe(const TokenizerSpec& spec, bool byte_level);
   /// Appends the ids of `word`; kNoToken for what has none. n log n in the length of the word.
   void encode(std::string_view word, std::vector<std::int32_t>& ids) const;
+  /// Whether encode() gives no kNoToken. Joining neighbours changes nothing about that: linear, and nothing is allocated.
+  bool has_tokens(std::string_view word) const;
 
  private:
   void spell_in_bytes();
+  std::optional<std::int32_t> whole_word(std::string_view word) const;
+  bool has_bytes(std::string_view character) const;
   void symbols(std::string_view word, std::vector<std::int32_t>& ids) const;
   void add_unknown(std::string_view character, std::vector<std::int32_t>& ids, std::size_t first) const;
   std::size_t merge_few(std::int32_t* ids, std::size_t count) const;

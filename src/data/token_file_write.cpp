@@ -81,25 +81,27 @@ class Encoder {
   std::size_t take(const TextPiece& piece) {
     const std::size_t whole = piece.last ? piece.text.size() : tokenizer_.complete(piece.text);
     const std::string_view text = piece.text.substr(0, whole);
-    if (flaws_.count > 0 || !encoded(text)) count(piece, text);
+    const TextFlaws found = flaws_.count > 0 ? tokenizer_.flaws(text) : encoded(text);
+    if (flaws_.count + found.count > 0) count(piece, found);
     into_.add(ids_);
     ids_.clear();
     return whole;
   }
 
  private:
-  bool encoded(std::string_view text) {
+  /// Into ids_, or what has no tokens.
+  TextFlaws encoded(std::string_view text) {
     try {
       ids_ = tokenizer_.encode(text);
-      return true;
+      return {};
     } catch (const DataError&) {
-      if (tokenizer_.flaws(text).count == 0) throw;  // something else
-      return false;
+      TextFlaws found = tokenizer_.flaws(text);
+      if (found.count == 0) throw;  // something else
+      return found;
     }
   }
-  void count(const TextPiece& piece, std::string_view text) {
-    const TextFlaws here = tokenizer_.flaws(text);
-    if (flaws_.count == 0 && here.count > 0) {
+  void count(const TextPiece& piece, const TextFlaws& here) {
+    if (flaws_.count == 0) {
       flaws_.first = piece.offset + here.first;
       flaws_.what = here.what;
     }

@@ -9,6 +9,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/json.h"
+#include "core/printable.h"
 
 namespace addnorm {
 
@@ -21,7 +22,7 @@ class JsonPlace {
   const std::string& path() const { return path_; }
   template <class... Parts>
   [[noreturn]] void fail(const Parts&... parts) const {
-    throw DataError(concat(where_, ": ", path_, path_.empty() ? "" : " ", parts...));
+    throw DataError(printable(concat(where_, ": ", path_, path_.empty() ? "" : " ", parts...)));
   }
   /// "is "Unigram"; supported are ...".
   [[noreturn]] void wrong(std::string_view allowed) const {

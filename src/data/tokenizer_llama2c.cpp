@@ -6,6 +6,8 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
+#include "core/git_lfs.h"
+#include "core/printable.h"
 #include "core/utf8.h"
 
 namespace addnorm {
@@ -29,6 +31,7 @@ class TokenBytes {
     if (file.size() > kMost) throw DataError(concat(where_, ": ", file.size(), " bytes; a tokenizer has at most ", kMost));
     bytes_.resize(static_cast<std::size_t>(file.size()));
     file.read(0, bytes_.data(), bytes_.size());
+    refuse_lfs_pointer(path, bytes_);
   }
   template <class T>
   T next() {
@@ -118,7 +121,7 @@ TokenizerSpec llama2c_spec(const fs::path& path) {
     const auto id = static_cast<std::int32_t>(i);
     if (!spec.vocabulary.add(tokens[i].text, id))
       throw DataError(concat(path.string(), ": tokens ", *spec.vocabulary.id_of(tokens[i].text), " and ", i, " are both '",
-                             tokens[i].text, "'"));
+                             printable(tokens[i].text), "'"));
   }
   for (const ScoredMerge& merge : scored_merges(tokens, spec.vocabulary)) {
     spec.merges.emplace_back(merge.left, merge.right);

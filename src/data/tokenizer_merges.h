@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "addnorm/core/error.h"
+#include "core/printable.h"
 #include "data/tokenizer_spec.h"
 
 namespace addnorm {
@@ -16,7 +17,8 @@ void add_merge(std::string_view left, std::string_view right, TokenizerSpec& spe
   const auto id_of = [&](std::string_view token) {
     const auto id = spec.vocabulary.id_of(token);
     if (!id)
-      throw DataError(concat(place(), ": joins '", left, "' and '", right, "', but '", token, "' is not in the vocabulary"));
+      throw DataError(
+          printable(concat(place(), ": joins '", left, "' and '", right, "', but '", token, "' is not in the vocabulary")));
     return *id;
   };
   const std::int32_t first = id_of(left), second = id_of(right), merged = id_of(std::string(left).append(right));
@@ -30,7 +32,8 @@ void add_merge(std::string_view line, TokenizerSpec& spec, const Place& place) {
   const std::size_t space = line.find(' ');
   if (space == std::string_view::npos || space == 0 || space + 1 == line.size() ||
       line.find(' ', space + 1) != std::string_view::npos)
-    throw DataError(concat(place(), ": is '", line.substr(0, 60), "'; it must be two tokens with a space between them"));
+    throw DataError(
+        printable(concat(place(), ": is '", line.substr(0, 60), "'; it must be two tokens with a space between them")));
   add_merge(line.substr(0, space), line.substr(space + 1), spec, place);
 }
 

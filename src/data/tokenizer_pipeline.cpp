@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <functional>
-#include <tuple>
 #include <unordered_map>
 
 #include "addnorm/core/error.h"
+#include "core/printable.h"
 #include "core/utf8.h"
 #include "data/byte_level.h"
 #include "data/tokenizer_added.h"
@@ -64,7 +64,7 @@ class PipelineTokenizer final : public Tokenizer {
           if (before(word.data(), text.data()) || before(text.data() + text.size(), word.data() + word.size())) {
             everywhere = false;
           } else {
-            add_flaws(word, static_cast<std::size_t>(word.data() - text.data()), found);
+            add_flaws_of(word, static_cast<std::size_t>(word.data() - text.data()), found);
           }
         });
     return everywhere ? found : flaws_by_character(text);
@@ -95,10 +95,17 @@ class PipelineTokenizer final : public Tokenizer {
     }
     return found;
   }
-  static std::string name_of(std::string_view character) {
-    const Utf8Char read = utf8_front(character);
-    if (read.length == 0) return concat("the byte ", byte_name(static_cast<unsigned char>(character[0])));
+  /// Of the character that begins the text.
+  static std::string name_of(std::string_view text) {
+    const Utf8Char read = utf8_front(text);
+    if (read.length == 0) return concat("the byte ", byte_name(static_cast<unsigned char>(text[0])));
     return concat("the character ", character_name(read.code));
+  }
+  static std::string name_of_word(std::string_view word) {
+    constexpr std::size_t kShown = 60;
+    if (word.size() <= kShown) return concat("'", printable(std::string(word)), "'");
+    const std::string_view beginning = word.substr(0, utf8_complete(word.substr(0, kShown)));
+    return concat("'", printable(std::string(beginning)), "...' (", word.size(), " bytes)");
   }
   bool may_cut_behind(std::string_view text) const {
     const Utf8Char last = utf8_back(text);
@@ -119,27 +126,30 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   bool has_tokens(std::string_view word) const {
-    std::vector<std::int32_t> ids;
-    std::visit([&](const auto& model) { model.encode(word, ids); }, model_);
-    return std::ranges::find(ids, Bpe::kNoToken) == ids.end();
+    return std::visit([&](const auto& model) { return model.has_tokens(word); }, model_);
   }
-  static void add_flaw(TextFlaws& found, std::size_t at, const std::string& what) {
-    if (found.count++ > 0) return;
-    found.first = at;
-    found.what = what + ", for which the vocabulary has no token";
+  /// So many, the first of them at `at`. `what` says what stands there, and is asked for the first of all only: there may be
+  /// millions.
+  template <class What>
+  static void add_flaws(TextFlaws& found, std::size_t count, std::size_t at, What&& what) {
+    if (found.count == 0) {
+      found.first = at;
+      found.what = what() + ", for which the vocabulary has no token";
+    }
+    found.count += count;
   }
-  /// Its characters that have no token; the word itself, where none has.
-  void add_flaws(std::string_view word, std::size_t at, TextFlaws& found) const {
-    TextFlaws within;
-    std::size_t characters = 0;
+  /// Its characters that have no token; the word itself, where none has, or where they are tokens only by themselves.
+  void add_flaws_of(std::string_view word, std::size_t at, TextFlaws& found) const {
+    std::size_t characters = 0, flawed = 0, first = 0;
     for (std::size_t i = 0; i < word.size(); ++characters) {
       const std::string_view character = word.substr(i, std::max(1u, utf8_front(word.substr(i)).length));
-      if (!has_tokens(character)) add_flaw(within, at + i, name_of(character));
+      if (!has_tokens(character) && flawed++ == 0) first = i;
       i += character.size();
     }
-    if (characters > 1 && within.count == characters) return add_flaw(found, at, concat("'", word.substr(0, 60), "'"));
-    if (found.count == 0) std::tie(found.first, found.what) = std::tie(within.first, within.what);
-    found.count += within.count;
+    if (flawed == 0 || (characters > 1 && flawed == characters))
+      add_flaws(found, 1, at, [&] { return name_of_word(word); });
+    else
+      add_flaws(found, flawed, at + first, [&] { return name_of(word.substr(first)); });
   }
   /// Where a text was changed on its way: each character by itself, for it is found where it stands.
   TextFlaws flaws_by_character(std::string_view text) const {
@@ -152,7 +162,7 @@ class PipelineTokenizer final : public Tokenizer {
         const std::vector<std::int32_t> ids = encoded(character);
         entry->second = std::ranges::find(ids, Bpe::kNoToken) == ids.end();
       }
-      if (!entry->second) add_flaw(found, i, name_of(character));
+      if (!entry->second) add_flaws(found, 1, i, [&] { return name_of(character); });
       i += character.size();
     }
     return found;

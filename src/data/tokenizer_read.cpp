@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/data/tokenizer.h"
 #include "core/file.h"
+#include "core/git_lfs.h"
 #include "data/tokenizer_builtin.h"
 #include "data/tokenizer_json.h"
 #include "data/tokenizer_llama2c.h"
@@ -26,9 +27,7 @@ std::string text_of(const fs::path& path) {
     throw DataError(concat(path.string(), ": ", file.size(), " bytes; the files of a tokenizer have at most ", kLargestFile));
   std::string text(static_cast<std::size_t>(file.size()), '\0');
   file.read(0, text.data(), text.size());
-  if (text.starts_with("version https://git-lfs"))
-    throw DataError(
-        concat(path.string(), ": this is a Git LFS pointer, not a tokenizer; fetch the real file with 'git lfs pull'"));
+  refuse_lfs_pointer(path, text);
   return text;
 }
 

@@ -7,6 +7,7 @@
 #include <unicode/utext.h>
 
 #include "addnorm/core/error.h"
+#include "core/printable.h"
 #include "data/regex_dialect.h"
 
 namespace addnorm {
@@ -118,11 +119,12 @@ std::vector<std::pair<std::size_t, std::size_t>> Regex::matches(std::string_view
   while (matcher->find(status) && U_SUCCESS(status)) {
     const auto first = static_cast<std::size_t>(matcher->start64(status)), end = static_cast<std::size_t>(matcher->end64(status));
     if (end == first)
-      throw DataError(concat("the pattern '", pattern_->source, "' matches an empty piece of a text; that is not supported"));
+      throw DataError(
+          concat("the pattern '", printable(pattern_->source), "' matches an empty piece of a text; that is not supported"));
     found.emplace_back(first, end);
   }
   if (U_FAILURE(status))
-    throw DataError(concat("the pattern '", pattern_->source, "' cannot be matched in a text of ", text.size(),
+    throw DataError(concat("the pattern '", printable(pattern_->source), "' cannot be matched in a text of ", text.size(),
                            " bytes: ", u_errorName(status)));
   return found;
 }

@@ -7,6 +7,7 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "core/printable.h"
 #include "residual/choice_names.h"
 #include "residual/row_check.h"
 
@@ -140,9 +141,7 @@ static Json written(const DepthRule& rule) { return rule.name ? Json(rule.name) 
 namespace {
 
 /// Names and symbols stand in lines of text, in pictures and in files of their own.
-bool has_control(std::string_view text) {
-  return std::ranges::any_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
-}
+bool has_control(const std::string& text) { return printable(text) != text; }
 
 void check_texts(const Arrangement& row, const JsonAt& at) {
   if (row.name.empty()) at.fail("name is missing or empty; an arrangement needs one");

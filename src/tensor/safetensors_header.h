@@ -38,8 +38,8 @@ inline constexpr ElementType kElementTypes[] = {
     {"U16", 16},    {"F16", 16},    {"BF16", 16},   {"I32", 32},        {"U32", 32},        {"F32", 32},
     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
-/// Text from a file, fit for a one-line message: streams quoted, cut after 60 bytes, control characters and what is not UTF-8
-/// as \xNN. Not a string, for checks that mostly pass: see core/bytes.h.
+/// Text from a file, fit for a one-line message: streams quoted, cut after 60 bytes, what is not printable written
+/// out (core/printable.h). Not a string, for checks that mostly pass: see core/bytes.h.
 struct Quoted {
   std::string_view text;
 };

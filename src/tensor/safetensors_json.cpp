@@ -6,6 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/json_text.h"
+#include "core/printable.h"
 #include "core/utf8.h"
 #include "tensor/safetensors_header.h"
 
@@ -13,19 +14,18 @@ namespace addnorm::safetensors {
 
 std::ostream& operator<<(std::ostream& out, Quoted quoted) {
   constexpr std::size_t kShown = 60;
-  constexpr char kHex[] = "0123456789abcdef";
   const std::string_view text = quoted.text;
   out << "'";
   std::size_t at = 0;
   while (at < text.size()) {
-    const std::size_t size = utf8_front(text.substr(at)).length;
-    if (at + std::max<std::size_t>(size, 1) > kShown) break;
-    const auto byte = static_cast<unsigned char>(text[at]);
-    if (size == 0 || byte < 0x20 || byte == 0x7f)
-      out << "\\x" << kHex[byte >> 4] << kHex[byte & 15];
-    else
+    const Utf8Char character = utf8_front(text.substr(at));
+    const std::size_t size = std::max(1u, character.length);
+    if (at + size > kShown) break;
+    if (character.length > 0 && is_printable(character.code))
       out << text.substr(at, size);
-    at += std::max<std::size_t>(size, 1);
+    else
+      out << written_out(character, text[at]);
+    at += size;
   }
   if (at == text.size()) return out << "'";
   return out << "...' (" << text.size() << " bytes)";

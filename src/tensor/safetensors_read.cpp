@@ -9,6 +9,7 @@
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/file.h"
+#include "core/git_lfs.h"
 #include "tensor/half.h"
 #include "tensor/safetensors_header.h"
 
@@ -31,7 +32,6 @@ struct OtherFormat {
 constexpr std::string_view kConvert =
     "convert it where PyTorch is installed: load it with torch.load, write it with safetensors.torch.save_file";
 constexpr OtherFormat kOtherFormats[] = {
-    {"version https://git-lfs", "this is a Git LFS pointer, not weights; fetch the real file with 'git lfs pull'"},
     {"<", "this is an HTML or XML page, not weights; the download went to a web page"},
     {"PK\x03\x04", "this is a zip archive, as PyTorch's .pt and .bin files are", true},
     {"\x80\x02", "this is a Python pickle, which can run code when loaded and is not read here", true},
@@ -58,6 +58,7 @@ std::string recognised_format(const InputFile& file) {
 }
 
 std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
+  refuse_lfs_pointer(file);
   if (file.size() < kLengthBytes)
     throw DataError(
         concat(where, "has ", file.size(), " bytes, a safetensors file has at least 8 and a header", recognised_format(file)));

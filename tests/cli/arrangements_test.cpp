@@ -206,6 +206,21 @@ TEST(ArrangementsCommand, TellsOfARowInAFile) {
   EXPECT_TRUE(says(missing.err, {"no-such-file.json"}));
 }
 
+TEST(ArrangementsCommand, TextsOfAFileDoNotCommandTheTerminal) {
+  const std::string file = testing::TempDir() + "/addnorm_hostile_row.json";
+  std::ofstream(file) << R"({"name": "mine", "unit": {"in": true}, "source": "\u001b[2Jnobody", "failure": "\u009b31m"})";
+  const Outcome page = run({"--arrangement", file.c_str()}), json = run({"--json", "--arrangement", file.c_str()});
+  EXPECT_TRUE(says(page.out, {"\\x1b[2Jnobody", "\\u009b31m"}));
+  EXPECT_EQ(page.out.find('\x1b'), std::string::npos) << page.out;
+  EXPECT_EQ(page.out.find("\u009b"), std::string::npos) << page.out;
+  EXPECT_TRUE(says(Json::parse(json.out).dump(), {"\\u001b[2Jnobody"}));
+  std::ofstream(file) << R"({"name": "\u009b31m", "unit": {"in": true}})";
+  const Outcome named = run({"--arrangement", file.c_str()});
+  EXPECT_EQ(named.code, 1);
+  EXPECT_TRUE(says(named.err, {"name is \"\\u009b31m\"; it must be text without control characters"}));
+  std::filesystem::remove(file);
+}
+
 TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
   EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
                    {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",

@@ -46,6 +46,47 @@ TEST_F(ImportCommands, TruncatedShardsAndNamesThatLeadElsewhere) {
   expect_refused("llama", {"index.json"});
 }
 
+// A clone without git-lfs has these in place of its large files.
+TEST_F(ImportCommands, PointersOfGitLfsInPlaceOfAnyFile) {
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 548105171\n";
+  const auto expect_told = [&](const std::string& model, const std::string& file) {
+    expect_refused(model, {file + ": is a Git LFS pointer of 74 bytes that stands for 548105171 bytes", "run 'git lfs pull' in"});
+  };
+  for (const char* name : {"model.safetensors", "config.json", "tokenizer.json"}) {
+    checkpoint("gpt2");
+    write_text(at("gpt2") / name, pointer);
+    expect_told("gpt2", std::string("gpt2/") + name);
+  }
+  checkpoint("gpt2");
+  fs::remove(at("gpt2") / "model.safetensors");
+  write_text(at("gpt2") / "pytorch_model.bin", pointer);
+  expect_told("gpt2", "gpt2/pytorch_model.bin");
+  expect_told("gpt2/pytorch_model.bin", "gpt2/pytorch_model.bin");
+  checkpoint("llama");
+  write_text(at("llama") / kIndex, pointer);
+  expect_told("llama", std::string("llama/") + kIndex);
+  fs::create_directory(at("stories"));
+  write_text(at("stories") / "stories15M.bin", pointer);
+  expect_told("stories/stories15M.bin", "stories/stories15M.bin");
+  expect_told("stories", "stories/stories15M.bin");
+}
+
+TEST_F(ImportCommands, NamesThatWouldCommandATerminalAreWrittenOut) {
+  checkpoint("llama");
+  replace_in(at("llama") / kIndex, "model.norm.weight", R"(\u001b[31mred\n)");
+  expect_refused("llama", {kIndex, "tensor \\x1b[31mred\\n is to be in"});
+  checkpoint("gpt2");
+  change_weights(at("gpt2"), [](Stored& all) { all["\u009b2J"] = all.at("transformer.ln_f.weight"); });
+  expect_refused("gpt2", {"left over: \\u009b2J [16]"});
+  checkpoint("gpt2",
+             "\x1b"
+             "ab");
+  const Ended ended = run({"generate", "gpt2", "--max-tokens", "3"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("it goes on from '\\x1b', the first token"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find('\x1b'), std::string::npos) << ended.err;
+}
+
 TEST_F(ImportCommands, ATokenizerThatDoesNotFitTheVocabulary) {
   checkpoint("gpt2", "abcdefghijklmnopqrstuvwxyzABCDEFGHIJ");
   expect_refused("gpt2", {"tokenizer.json", "has ids up to 36, the model's vocabulary is 31"});

@@ -104,6 +104,7 @@ TEST_F(EmbedCommand, ComparesEveryTwoTexts) {
   ASSERT_EQ(ended.code, 0) << ended.err;
   EXPECT_NE(ended.out.find("  1.00  w7 w8\n"), std::string::npos) << ended.out;
   EXPECT_EQ(std::count(ended.out.begin(), ended.out.end(), '\n'), 3) << ended.out;
+  EXPECT_NE(embed({"model", "--similar", "w7\n\x1b[2J", "w20"}).out.find("  w7\\n\\x1b[2J\n"), std::string::npos);
 }
 
 TEST_F(EmbedCommand, CutsTextsThatAreTooLongAndSaysSo) {

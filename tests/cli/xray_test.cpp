@@ -242,6 +242,8 @@ TEST(TokenNames, AreTextOrThePieceOfTheVocabulary) {
   EXPECT_EQ(names(7), "\" w7\"");
   const auto bytes = byte_tokenizer({.mask = true});
   EXPECT_EQ(cli::TokenNames(*bytes)('\n'), "\"\\n\"");
+  EXPECT_EQ(cli::TokenNames(*bytes)('\x1b'), "\"\\x1b\"");
+  EXPECT_EQ(cli::TokenNames(*bytes)(0xe9), "\"\\xe9\"");  // a part of a character
   EXPECT_EQ(cli::TokenNames(*bytes)(256), "<mask>");
 }
 

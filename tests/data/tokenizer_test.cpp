@@ -371,7 +371,9 @@ TEST(HostileTokenizer, FilesThatAreSomethingElseAreRefused) {
   says("{", "not JSON");
   says("[1]", "no field 'model'");
   says("{\"model\":3}", "model");
-  says("version https://git-lfs.github.com/spec/v1\noid sha256:1\n", "git lfs pull");
+  const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:1\nsize 2048\n";
+  says(pointer, "is a Git LFS pointer of 66 bytes that stands for 2048 bytes");
+  EXPECT_TRUE(throws_saying<DataError>([&] { read_tokenizer(folder.write("tok512.bin", pointer)); }, {"Git LFS pointer"}));
   says("{\"model\":{\"a\":1,\"a\":2}}", "\"a\" is given twice");
   says("\xEF\xBB\xBF{}", "tokenizer.json");
   says(std::string(100000, '['), "nested deeper than 32");

@@ -76,7 +76,55 @@ TEST_F(Refused, ShapesThatDisagreeWithTheConfigShowingBoth) {
 
   model = golden("gpt2-untied");
   replace_in(model / "config.json", "\"tie_word_embeddings\": false", "\"tie_word_embeddings\": true");
-  expect_refused(model, {"lm_head.weight is to repeat tokens.embedding.weight", "differs"});
+  expect_refused(model, {"lm_head.weight is to repeat transformer.wte.weight by the config (tied)", "differs"});
+}
+
+/// The head's matrix stands beside the table of tokens, changed by `change`.
+void add_head(const fs::path& model, const char* head, const char* table, const std::function<void(Stored&)>& change) {
+  test::change_weights(model, [&](Stored& all) {
+    all[head] = all.at(table);
+    change(all);
+  });
+}
+void flip_first_byte(test::StoredTensor& tensor) { tensor.bytes.front() ^= std::byte{1}; }
+
+// Whatever the family calls its tensors, nobody is told what they are called here.
+TEST_F(Refused, ATiedHeadThatDiffersOrIsMissingByTheNamesOfItsFile) {
+  struct Row {
+    const char *golden, *head, *table;
+  };
+  for (const Row& row : {Row{"gpt2", "lm_head.weight", "transformer.wte.weight"},
+                         {"llama-tied-biased", "lm_head.weight", "model.embed_tokens.weight"},
+                         {"opt", "lm_head.weight", "model.decoder.embed_tokens.weight"},
+                         {"bert-masked", "cls.predictions.decoder.weight", "bert.embeddings.word_embeddings.weight"},
+                         {"distilbert-masked", "vocab_projector.weight", "distilbert.embeddings.word_embeddings.weight"}}) {
+    SCOPED_TRACE(row.golden);
+    fs::path model = golden(row.golden);
+    add_head(model, row.head, row.table, [](Stored&) {});
+    EXPECT_NO_THROW(import_model(model));
+    add_head(model, row.head, row.table, [&](Stored& all) { flip_first_byte(all.at(row.head)); });
+    expect_refused(model, {concat("tensor ", row.head, " is to repeat ", row.table), "tie_word_embeddings must be false"});
+    add_head(model, row.head, row.table, [&](Stored& all) { all.erase(row.table); });
+    expect_refused(model, {concat("missing: ", row.table), concat(row.head, " is there"), concat("store it as ", row.table)});
+  }
+}
+
+TEST_F(Refused, ABiasThatIsThereTwiceAndDiffers) {
+  const fs::path model = golden("bert-masked");
+  add_head(model, "cls.predictions.decoder.bias", "cls.predictions.bias",
+           [](Stored& all) { flip_first_byte(all.at("cls.predictions.decoder.bias")); });
+  expect_refused(model, {"cls.predictions.decoder.bias is to repeat cls.predictions.bias, but differs", "take away"});
+}
+
+TEST_F(Refused, ATableThatIsMissingInAFileWithoutPrefixAndNothingElse) {
+  const fs::path model = golden("gpt2");
+  test::change_weights(model, [](Stored& all) {
+    Stored plain;
+    for (auto& [name, tensor] : all) plain[name.substr(std::string("transformer.").size())] = std::move(tensor);
+    plain.erase("wte.weight");
+    all = std::move(plain);
+  });
+  expect_refused(model, {"1 tensor of the model is missing: wte.weight [31, 16]"});
 }
 
 TEST_F(Refused, TensorsThatAreMissingOrLeftOverShowingBothLists) {

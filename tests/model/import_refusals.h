@@ -4,12 +4,13 @@
 #include <gtest/gtest.h>
 
 #include "addnorm/model/import.h"
+#include "core/printable.h"
 #include "support/folder.h"
 #include "support/import_files.h"
 
 namespace addnorm::test {
 
-/// One line that names the file or folder and says all of these.
+/// One line, safe to print, that names the file or folder and says all of these.
 inline void expect_refused(const std::filesystem::path& path, const std::vector<std::string>& parts,
                            const ImportOptions& options = {}) {
   try {
@@ -18,7 +19,7 @@ inline void expect_refused(const std::filesystem::path& path, const std::vector<
   } catch (const DataError& error) {
     const std::string what = error.what();
     EXPECT_TRUE(what.starts_with((std::filesystem::is_directory(path) ? path : path.parent_path()).string())) << what;
-    EXPECT_EQ(what.find('\n'), std::string::npos) << what;
+    EXPECT_EQ(what, printable(what));
     for (const std::string& part : parts) EXPECT_NE(what.find(part), std::string::npos) << part << " is not in: " << what;
   }
 }

@@ -47,7 +47,7 @@ TEST_F(Safetensors, S09_RejectsALengthOfAThousandOnAHundredBytes) {
 
 TEST_F(Safetensors, S10_NamesAGitLfsPointer) {
   EXPECT_TRUE(rejects("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 548105171\n",
-                      {"this is a Git LFS pointer, not weights", "git lfs pull"}));
+                      {"is a Git LFS pointer of 74 bytes that stands for 548105171 bytes", "git lfs pull"}));
 }
 
 TEST_F(Safetensors, S11_NamesOtherFormats) {

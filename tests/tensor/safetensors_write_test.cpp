@@ -130,8 +130,9 @@ TEST_F(SafetensorsWrite, MessagesShowNamesAsTextAndBytesThatAreNoneInHexadecimal
   const std::string euro = "\xe2\x82\xac";
   EXPECT_EQ(in_quotes("blocks.3/w \"q\""), "'blocks.3/w \"q\"'");
   EXPECT_EQ(in_quotes(concat("\xc3\xa4", euro, "\xf0\x9f\x98\x80")), concat("'\xc3\xa4", euro, "\xf0\x9f\x98\x80'"));
-  EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\x0ab\\x7f'");
+  EXPECT_EQ(in_quotes("a\nb\x7f"), "'a\\nb\\x7f'");
   // A stray continuation, a cut character, overlong forms, a surrogate, beyond the last code point, bytes UTF-8 never uses.
+  EXPECT_EQ(in_quotes("\x1b[31m\u009b\u202e"), "'\\x1b[31m\\u009b\\u202e'");
   EXPECT_EQ(in_quotes("a\x80z"), "'a\\x80z'");
   EXPECT_EQ(in_quotes("\xe2\x82"), "'\\xe2\\x82'");
   EXPECT_EQ(in_quotes("\xc0\x80"), "'\\xc0\\x80'");

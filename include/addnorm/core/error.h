@@ -8,10 +8,11 @@
 
 namespace addnorm {
 
-/// Base of everything the library throws on purpose.
+/// Base of everything the library throws on purpose. Messages hold names out of files: characters that command a terminal instead
+/// of being seen are written out (\x1b, \u202e), and so are bytes that are not UTF-8. Line breaks and tabs stay.
 class Error : public std::runtime_error {
  public:
-  using std::runtime_error::runtime_error;
+  explicit Error(std::string message);
 };
 
 /// The caller asked for something that cannot be: shapes that disagree, unknown names, values out of range.

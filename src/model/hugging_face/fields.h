@@ -12,6 +12,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/model/hugging_face.h"
 #include "core/json_record.h"
+#include "core/printable.h"
 
 namespace addnorm::hugging_face {
 
@@ -51,12 +52,12 @@ class Fields {
 
   template <class... Parts>
   void note(const Parts&... parts) {
-    out_.notes.push_back(concat(parts...));
+    out_.notes.push_back(printable(concat(parts...)));
   }
   /// What the model computes otherwise there than here, not only while it is trained: a note too.
   template <class... Parts>
   void differs(const Parts&... parts) {
-    out_.differences.push_back(concat(parts...));
+    out_.differences.push_back(printable(concat(parts...)));
     out_.notes.push_back(out_.differences.back());
   }
   /// What is otherwise only while the model is trained, or before: a note too.

@@ -44,10 +44,11 @@ class Accountant {
   }
 
  private:
-  /// The one with which the first name of the table is there.
+  /// The one with which the first name of the table is there; where that is missing itself, any other.
   std::string prefix() const {
-    for (const char* prefix : family_.prefixes)
-      if (find(prefix, family_.body.front().theirs[0], "weight")) return prefix;
+    for (const NameRow& row : family_.body)
+      for (const char* prefix : family_.prefixes)
+        if (find(prefix, numbered(row.theirs[0], 0), "weight")) return prefix;
     return family_.prefixes.front();
   }
 
@@ -129,6 +130,7 @@ class Accountant {
     const SourceTensor* found = source_.find(name);
     if (!found) {
       missing_.add(concat(name, " ", shape));
+      if (missing_.count() == 1) first_missing_ = name;
       return std::nullopt;
     }
     const auto index = static_cast<std::size_t>(found - source_.tensors().data());
@@ -189,8 +191,19 @@ class Accountant {
         return concat("; the config says ", arrangement_, ", which ends in a norm, but there is none (", row.theirs[0],
                       "): it was lost, or these are the norms of post-ln");
     }
-    if (missing_.count() > 0 && missing_.text().starts_with("lm_head.weight"))
+    for (const CopyRow& row : family_.copies)
+      if (std::string_view(row.ours).ends_with("embedding.weight")) return hint_of_head(row);
+    return {};
+  }
+  /// Of the table of tokens and a tensor that repeats it where the head is tied.
+  std::string hint_of_head(const CopyRow& row) const {
+    const bool tied = !wanted_.contains("head.weight");
+    if (!tied && first_missing_ == row.theirs)
       return "; is tie_word_embeddings to be true, or are these weights without their head?";
+    const std::string table = name_of_theirs(prefix_, family_.body.front().theirs[0], "weight");
+    if (tied && first_missing_ == table && source_.find(row.theirs))
+      return concat("; ", row.theirs, " is there, and by the config (tie_word_embeddings) both are one: store it as ", table,
+                    " too");
     return {};
   }
 
@@ -203,6 +216,7 @@ class Accountant {
   std::string prefix_;
   Accounts out_;
   FirstFew missing_, shapes_, types_;
+  std::string first_missing_;
 };
 
 }  // namespace

@@ -59,15 +59,27 @@ std::size_t read_columns(const WeightSource& source, const Task& task) {
   return bad;
 }
 
-void compare(const WeightSource& source, const Task& task) {
+/// What a parameter is called in the file, of which another tensor is a copy.
+const std::string& name_in_file(const std::string& ours, const WeightSource& source, const Accounts& accounts) {
+  const auto placed = std::ranges::find(accounts.placed, ours, &Placed::ours);
+  return source.tensors()[placed->pieces.front().tensor].name;
+}
+
+[[noreturn]] void refuse_copy(const WeightSource& source, const Task& task, const Accounts& accounts) {
+  const bool tied = !task.placed->ours.ends_with(".bias");
+  throw DataError(concat(source.where(*task.tensor), ": tensor ", task.tensor->name, " is to repeat ",
+                         name_in_file(task.placed->ours, source, accounts), tied ? " by the config (tied)" : "",
+                         ", but differs from it; ",
+                         tied ? "tie_word_embeddings must be false for such weights" : "take away the one that is not meant"));
+}
+
+void compare(const WeightSource& source, const Task& task, const Accounts& accounts) {
   const std::span<const float> ours = task.into->values<float>();
   std::vector<float> block(std::min(kBlock, ours.size()));
   for (std::size_t first = 0; first < ours.size(); first += kBlock) {
     const std::span<float> part = std::span(block).first(std::min(kBlock, ours.size() - first));
     source.read(*task.tensor, first, part);
-    if (std::memcmp(part.data(), ours.data() + first, part.size_bytes()) != 0)
-      throw DataError(concat(source.where(*task.tensor), ": tensor ", task.tensor->name, " is to repeat ", task.placed->ours,
-                             " by the config (tied), but differs from it; tie_word_embeddings must be false for such weights"));
+    if (std::memcmp(part.data(), ours.data() + first, part.size_bytes()) != 0) refuse_copy(source, task, accounts);
   }
 }
 
@@ -107,7 +119,7 @@ void fill(Model& model, const WeightSource& source, const Accounts& accounts, bo
   run(tasks, [&](std::size_t i) {
     bad[i] = tasks[i].placed->layout == MatrixLayout::in_out ? read_columns(source, tasks[i]) : read_rows(source, tasks[i]);
   });
-  run(copies, [&](std::size_t i) { compare(source, copies[i]); });
+  run(copies, [&](std::size_t i) { compare(source, copies[i], accounts); });
   const auto first = std::ranges::find_if(bad, [](std::size_t count) { return count > 0; });
   if (allow_nonfinite || first == bad.end()) return;
   const Task& task = tasks[static_cast<std::size_t>(first - bad.begin())];

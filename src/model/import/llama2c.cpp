@@ -1,9 +1,9 @@
 #include "model/import/llama2c.h"
 
 #include <array>
-#include <cstring>
 
 #include "addnorm/core/error.h"
+#include "core/git_lfs.h"
 
 namespace addnorm::importing {
 namespace {
@@ -11,8 +11,6 @@ namespace {
 constexpr std::size_t kHeaderBytes = 7 * sizeof(std::int32_t);
 constexpr std::array kSizeNames{"dim", "hidden_dim", "n_layers", "n_heads", "n_kv_heads", "vocab_size", "max_seq_len"};
 constexpr std::uint32_t kLaterMagic = 0x616b3432;  // "ak42": versions 1 and 2
-constexpr std::string_view kGitLfs = "version https://git-lfs";
-static_assert(kGitLfs.size() <= kHeaderBytes);
 
 using Sizes = std::array<std::int32_t, 7>;
 
@@ -66,10 +64,8 @@ Llama2cSource::Llama2cSource(const std::filesystem::path& path) : file_(path) {
 }
 
 void Llama2cSource::read_header() {
+  refuse_lfs_pointer(file_);
   const Sizes sizes = sizes_of(file_);
-  if (std::memcmp(sizes.data(), kGitLfs.data(), kGitLfs.size()) == 0)
-    throw DataError(
-        concat(file_.path().string(), ": this is a Git LFS pointer, not weights; fetch the real file with 'git lfs pull'"));
   if (static_cast<std::uint32_t>(sizes[0]) == kLaterMagic)
     throw DataError(concat(file_.path().string(), ": a llama2.c file of version ", sizes[1],
                            "; version 0 is read: export it with --version 0"));

@@ -65,7 +65,7 @@ class SafetensorsSource final : public WeightSource {
 /// The weights of a folder: model.safetensors, or the shards that its index names. What is there instead is told: a pickle with
 /// how to convert it, nothing at all.
 std::unique_ptr<SafetensorsSource> source_of_folder(const std::filesystem::path& folder);
-/// A DataError with how to convert it.
+/// A DataError with how to convert it, or to fetch it where it is only a pointer of Git LFS.
 [[noreturn]] void refuse_pickle(const std::filesystem::path& file);
 /// The files that model.safetensors.index.json names, checked: plain names, regular files of that folder, every tensor in the
 /// file that the index says, and none besides.
