@@ -111,7 +111,7 @@ TEST_F(ImportCommands, MixedTypesAreReadExactly) {
     const std::uint16_t infinite = 0x7c00;
     std::memcpy(weights.at(kTable).bytes.data() + 10, &infinite, sizeof infinite);
   });
-  expect_refused("gpt2", {"model.safetensors", kTable, "NaN or infinities"});
+  expect_refused("gpt2", {"model.safetensors", kTable, "NaN or infinite"});
   change_weights(at("gpt2"), [&](Stored& weights) { weights.at(kTable) = {"I32", table.whole.shape, table.whole.bytes}; });
   expect_refused("gpt2", {std::string(kTable) + " is I32"});
 }

@@ -88,6 +88,7 @@ class Process {
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     return said().find(text) != std::string::npos;
   }
+  bool has_ended() const { return text_of("/proc/" + std::to_string(pid_) + "/status").find("State:\tZ") != std::string::npos; }
   /// It has blocked SIGTERM: from now on it hears signals. False: it ended before.
   bool wait_until_it_listens() const {
     for (int i = 0; i < 12000; ++i) {

@@ -65,7 +65,7 @@ TEST_F(Refused, ValuesThatAreNotFiniteAndTypesThatAreNotRead) {
     const float bad = std::numeric_limits<float>::quiet_NaN();
     std::memcpy(all.at("transformer.h.1.mlp.c_fc.weight").bytes.data() + 40, &bad, sizeof bad);
   });
-  expect_refused(model, {"transformer.h.1.mlp.c_fc.weight", "NaN or infinities"});
+  expect_refused(model, {"transformer.h.1.mlp.c_fc.weight", "NaN or infinite"});
   EXPECT_NO_THROW(import_model(model, {.allow_nonfinite = true}));
   model = golden("gpt2");
   test::change_weights(model, [](Stored& all) { all.at("transformer.ln_f.weight").dtype = "I32"; });
@@ -107,7 +107,7 @@ TEST_F(Refused, NothingOfMixedTypes) {
     const std::uint16_t infinite = 0x7c00;
     std::memcpy(all.at("transformer.wte.weight").bytes.data(), &infinite, sizeof infinite);
   });
-  expect_refused(model, {"transformer.wte.weight", "NaN or infinities"});
+  expect_refused(model, {"transformer.wte.weight", "NaN or infinite"});
 }
 
 TEST_F(Refused, AnExportOfPackedWeights) {
