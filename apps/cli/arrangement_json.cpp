@@ -32,17 +32,21 @@ Json graph_json(const Diagram& diagram) {
   return {{"nodes", nodes}, {"edges", edges}};
 }
 
+Json init_json(const Arrangement& row, const StackShape& stack) {
+  Json init = Json::array();
+  for (const InitLine& line : init_lines(row, stack)) init.push_back({{"what", line.what}, {"rule", line.rule}});
+  return init;
+}
+
 /// What depends on the stack: of an encoder and of a decoder there are two.
 Json stack_json(const Arrangement& row, const StackShape& stack, const ArrangementView& view) {
   const NormKindOptions& norm = view.norm;
   const Formula formula = formula_of(row, stack, norm);
-  Json init = Json::array();
-  for (const InitLine& line : init_lines(row, stack)) init.push_back({{"what", line.what}, {"rule", line.rule}});
   return {{"stack", name_of(stack.kind)},
           {"layers", stack.layers},
           {"formula", lines_of(formula)},
           {"symbols", formula.symbols},
-          {"init", init},
+          {"init", init_json(row, stack)},
           {"skip_gain", gains_of(row, stack, view)},
           {"extra_params_per_unit", extra_parameters_text(row, stack, norm)},
           {"diagram", graph_json(diagram_of(row, stack, norm))}};
@@ -63,6 +67,7 @@ Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full)
            {"final_norm", row.exit},
            {"extra_params_per_unit", extra_parameters_text(row, stack, view.norm)},
            {"skip_gain", gains_of(row, stack, view)},
+           {"init", {{"name", row.init.name}, {"source", row.init.source}, {"contained", contained_init(row)}}},
            {"aliases", row.aliases}};
   if (in_full) {
     one["stacks"] = Json::array();
@@ -76,6 +81,15 @@ Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full)
 std::string arrangements_json(const Rows& rows, const ArrangementView& view, bool in_full) {
   Json all = Json::array();
   for (const Arrangement* row : rows) all.push_back(row_json(*row, view, in_full));
+  return all.dump(2) + "\n";
+}
+
+std::string inits_json(const ArrangementView& view) {
+  Json all = Json::array();
+  for (const InitSpec& rule : init_rules())
+    all.push_back({{"name", rule.name},
+                   {"source", rule.source},
+                   {"init", init_json(Arrangement{.name = "any", .init = rule}, view.stacks.back())}});
   return all.dump(2) + "\n";
 }
 

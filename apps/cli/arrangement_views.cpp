@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <sstream>
+#include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
@@ -167,11 +168,14 @@ std::string text_of_formula(const Arrangement& row, const ArrangementView& view,
 }
 
 std::string text_of_init(const Arrangement& row, const ArrangementView& view, std::size_t columns) {
-  std::string all;
+  const std::string name = row.init.name.empty() ? "of this row" : row.init.name;
+  std::string all = entry("init", row.init.source.empty() ? name : concat(name, ": ", row.init.source), columns);
+  std::string label = concat("  L = ", view.stacks.back().layers);
   for (const StackShape& stack : view.stacks)
     for (const InitLine& line : init_lines(row, stack))
-      all += entry(all.empty() ? concat("init, L = ", stack.layers) : "",
-                   concat(stack_prefix(stack, view), line.what, ": ", line.rule), columns);
+      all += entry(std::exchange(label, ""), concat(stack_prefix(stack, view), line.what, ": ", line.rule), columns);
+  label = "  contained";
+  for (const std::string& line : contained_init(row)) all += entry(std::exchange(label, ""), line, columns);
   return all;
 }
 
@@ -248,6 +252,17 @@ std::string arrangements_table(const Rows& rows, const ArrangementView& view, co
     all += entry("", concat(end, "; ", cells[3]), terminal.columns) + entry("", concat("used by ", cells[4]), terminal.columns);
   }
   return all;
+}
+
+std::string inits_table(const ArrangementView& view, const Terminal& terminal) {
+  const std::size_t columns = terminal.columns == 0 ? 0 : std::min(terminal.columns, kMostColumns);
+  std::string text = entry(kInitOfArrangement, "what the source of the arrangement prescribes; gains in its formula always stay", columns);
+  for (const InitSpec& rule : init_rules()) {
+    text += entry(rule.name, rule.source, columns);
+    for (const InitLine& line : init_lines(Arrangement{.name = "any", .init = rule}, view.stacks.back()))
+      text += entry("", concat(line.what, ": ", line.rule), columns);
+  }
+  return terminal.unicode ? text : in_ascii(text);
 }
 
 std::string arrangements_page(const Rows& rows, const ArrangementView& view, const Terminal& terminal) {

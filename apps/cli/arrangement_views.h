@@ -29,6 +29,9 @@ using Rows = std::vector<const Arrangement*>;
 std::string arrangements_table(const Rows& rows, const ArrangementView& view, const Terminal& terminal);
 std::string arrangements_page(const Rows& rows, const ArrangementView& view, const Terminal& terminal);
 std::string arrangements_json(const Rows& rows, const ArrangementView& view, bool in_full);
+/// The rules of --init, each with what it draws from.
+std::string inits_table(const ArrangementView& view, const Terminal& terminal);
+std::string inits_json(const ArrangementView& view);
 std::string arrangements_svg(const Rows& rows, const ArrangementView& view);
 std::string arrangements_mermaid(const Rows& rows, const ArrangementView& view);
 

@@ -1,5 +1,6 @@
 // addnorm arrangements: the catalogue, or all about the arrangements that are named.
 #include <algorithm>
+#include <deque>
 #include <filesystem>
 #include <iostream>
 #include <optional>
@@ -19,8 +20,9 @@ struct Options {
   std::string format = "text", norm = "layernorm", model = "lm";
   std::int64_t layers = 12;
   std::filesystem::path file;
+  InitOptions init;
   ProcessStrings process;
-  bool json = false, ascii = false;
+  bool json = false, ascii = false, inits = false;
 };
 
 /// Those that are named, once each; an alias is answered with the canonical name. One's own comes where it is named, else last.
@@ -62,16 +64,35 @@ Options with_process(Options o) {
   return o;
 }
 
+/// The same rows, started by --init; what a reader should know of the two together goes to stderr.
+std::deque<Arrangement> started(const Rows& rows, const InitOptions& init) {
+  std::deque<Arrangement> all;
+  for (const Arrangement* row : rows) {
+    all.push_back(with_init(*row, init));
+    for (const std::string& note : init_notes(*row, init)) std::cerr << "addnorm arrangements: " << note << '\n';
+  }
+  return all;
+}
+
+int list_inits(const Options& o, const ArrangementView& view, const Terminal& terminal) {
+  require(o.names.empty() && o.file.empty(), "--inits lists the rules of --init; leave out the names of arrangements");
+  std::cout << (o.json || o.format == "json" ? inits_json(view) : inits_table(view, terminal));
+  return 0;
+}
+
 int run(const Options& given) {
   const Options o = with_process(given);
   const std::vector<std::string> formats{"text", "svg", "mermaid", "json"};
   const std::string format = o.json ? "json" : o.format;
   const std::optional<Arrangement> own = own_row(o.file);
-  const Rows rows = rows_of(o.names, own);
+  const std::deque<Arrangement> of_init = started(rows_of(o.names, own), o.init);
+  Rows rows;
+  for (const Arrangement& row : of_init) rows.push_back(&row);
   const bool all = o.names.empty() && !own;
   const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
   Terminal terminal = terminal_of_stdout();
   if (o.ascii) terminal.unicode = false;
+  if (o.inits) return list_inits(o, view, terminal);
 
   if (format == "json") {
     std::cout << arrangements_json(rows, view, !all);
@@ -99,12 +120,16 @@ void add_arrangements(Program& program) {
   command.option("--format KIND", o->format, "text, svg, mermaid or json");
   command.option("--json", o->json, "the same as --format json: an array of objects");
   command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");
+  command.option("--init NAME", o->init.rule, "how weights start: arrangement, xavier, gpt2, ...");
+  command.option("--inits", o->inits, "list what --init takes, with what each draws from");
   command.option("--norm KIND", o->norm, "the norm in formulas, e.g. rmsnorm");
   command.option("--model KIND", o->model, "stacks that are told of: lm, encoder or seq2seq (encoder and decoder)");
   command.option("--ascii", o->ascii, "no letters beyond ASCII; a terminal without UTF-8 gets that anyway");
   command.section("What is told",
                   {{"formula", "x: the stream, x': after the unit, F: the branch; e: the embedding, y: what the stack gives"},
                    {"parameters", "d: width of the stream, f: inside the feed-forward part, H: heads"},
+                   {"init", "the rule by which matrices start, and where it comes from; --init takes another"},
+                   {"contained", "what the formula itself says of the start: no --init changes it"},
                    {"skip gain",
                     "how much of its input a stack passes to its output on the skip path alone, at initialisation, for an "
                     "input of variance 1 and branches of unit gain (or the gains of a Xavier initialisation)"},
@@ -112,6 +137,7 @@ void add_arrangements(Program& program) {
                    {"output std", "of the stack's output, where no norm keeps it at 1"}});
   command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
                     "addnorm arrangements deepnorm --model seq2seq --layers 18",
+                    "addnorm arrangements --inits", "addnorm arrangements post-ln --init gpt2 --layers 24",
                     "addnorm arrangements --preprocess n --postprocess da --postprocess-top n",
                     "addnorm arrangements resi-dual --format svg > resi-dual.svg"});
   command.run([o] { return run(*o); });

@@ -119,13 +119,6 @@ LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, doub
   }
 }
 
-std::optional<Arrangement> xavier_row(std::string_view name) {
-  Arrangement row = arrangement_named(name);
-  if (!row.is_row()) return std::nullopt;
-  row.init = {};
-  return row;
-}
-
 ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
   return {.vocab = 64,
           .layers = layers,
@@ -134,7 +127,7 @@ ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
           .d_ff = 256,
           .seq_len = 32,
           .arrangement = std::string(arrangement),
-          .own_arrangement = xavier_row(arrangement)};
+          .init = {.rule = "xavier"}};
 }
 
 std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed) {

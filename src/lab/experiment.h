@@ -69,8 +69,6 @@ struct Watch : StreamObserver {
 
 // Models. Arrangements are compared with the same weights: Xavier's, whatever their authors advise.
 
-/// Nothing for a class, which starts as the catalogue says: those that claims use start with Xavier's weights too.
-std::optional<Arrangement> xavier_row(std::string_view name);
 /// Decoder of bench I: d = 64, 4 heads, d_ff = 256, sequences of 32 random tokens out of 64.
 ModelConfig bench_model(std::string_view arrangement, std::size_t layers);
 std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed);

@@ -44,7 +44,7 @@ SmallRun language_run(std::string_view arrangement, std::size_t layers) {
                     .heads = 2,
                     .seq_len = 64,
                     .arrangement = std::string(arrangement),
-                    .own_arrangement = xavier_row(arrangement)}};
+                    .init = {.rule = "xavier"}}};
 }
 
 SmallRun mixture_run(std::string_view arrangement, std::size_t units) {
@@ -55,7 +55,7 @@ SmallRun mixture_run(std::string_view arrangement, std::size_t units) {
                     .d_model = 32,
                     .d_ff = 32,
                     .arrangement = std::string(arrangement),
-                    .own_arrangement = xavier_row(arrangement)},
+                    .init = {.rule = "xavier"}},
           .batch = 64};
 }
 
@@ -100,13 +100,13 @@ SmallRun seq2seq_run(std::string_view arrangement, std::size_t encoder_layers, s
                     .heads = 2,
                     .seq_len = 16,
                     .arrangement = std::string(arrangement),
-                    .own_arrangement = xavier_row(arrangement)},
+                    .init = {.rule = "xavier"}},
           .steps = 500,
           .batch = 16};
 }
 
 SmallRun as_published(SmallRun run) {
-  run.model.own_arrangement.reset();
+  run.model.init = {};
   return run;
 }
 

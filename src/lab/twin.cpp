@@ -30,13 +30,11 @@ void halve_width(ModelConfig& m) {
 }
 
 /// Weights of one deviation for all widths (GPT-2's kind) are drawn larger in a narrower stream, so that branches stay as strong:
-/// deviation^2 * width is kept. A class has its own way to start.
+/// deviation^2 * width is kept.
 void keep_branches_strong(ModelConfig& m, std::size_t asked_width) {
-  const Arrangement& row = arrangement_of(m);
-  if (row.init.base != InitSpec::Base::normal || !row.text.empty()) return;
-  Arrangement wider = row;
-  wider.init.deviation *= std::sqrt(static_cast<double>(asked_width) / static_cast<double>(m.d_model));
-  m.own_arrangement = wider;
+  const InitSpec spec = with_init(arrangement_of(m), m.init).init;
+  if (spec.base != InitSpec::Base::normal) return;
+  m.init.deviation = spec.deviation * std::sqrt(static_cast<double>(asked_width) / static_cast<double>(m.d_model));
 }
 
 /// A step of Adam moves every weight by some lr, so what a matrix gives moves by lr * width of what it had; Adafactor's steps are

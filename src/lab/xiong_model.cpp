@@ -14,7 +14,9 @@ std::unique_ptr<Model> xiong_model(std::string_view arrangement, std::size_t lay
     config.activation = Activation::relu;
     config.bias = false;
     config.positions = PositionKind::none;
+    config.own_arrangement = arrangement_named(arrangement);
     config.own_arrangement->init = {.base = InitSpec::Base::xavier_normal};
+    config.init = {};
   }
   std::unique_ptr<Model> model = started(config, seed);
   for (Var head : parameters_of(*model, Role::head)) head.value() = scale(head.detach(), 0.1).value();

@@ -41,7 +41,23 @@ class Checks {
     const NormFormula formula = norm_named(c.norm).formula;
     const bool has_bias = formula == NormFormula::layer || formula == NormFormula::batch || formula == NormFormula::dyt;
     field(!c.norm_bias.value_or(false) || has_bias, "norm_bias", "true", "be false or left out: ", c.norm, " has no bias");
-    named("arrangement", [&] { with_options(arrangement_of(c), residual_options(c)); });
+    ResidualOptions without_init = residual_options(c);
+    without_init.init = {};
+    named("arrangement", [&] { with_options(arrangement_of(c), without_init); });
+  }
+
+  void init() const {
+    if (!c.init.by_arrangement()) named("init", [&] { init_rule_named(c.init.rule); });
+    try {
+      with_init(arrangement_of(c), c.init, words_);
+    } catch (const UsageError& error) {
+      throw UsageError(concat(words_ ? "" : "model config: ", error.what()));
+    }
+    const bool learned = has_tokens(c) && c.positions == PositionKind::learned;
+    field(!c.init.position_std || learned, "position_std", c.init.position_std.value_or(0),
+          "be left out: this model has no learned positions");
+    field(!c.init.embedding_std || has_tokens(c), "embedding_std", c.init.embedding_std.value_or(0),
+          "be left out in a model of kind ", name_of(c.model));
   }
 
   void vocabularies() const {
@@ -167,7 +183,8 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .final_norm = config.final_norm,
           .embedding_norm = config.embedding_norm,
           .dropout = static_cast<float>(config.dropout),
-          .choices = config.choices};
+          .choices = config.choices,
+          .init = config.init};
 }
 
 ModelConfig completed(ModelConfig config, FieldWords words) {
@@ -177,6 +194,7 @@ ModelConfig completed(ModelConfig config, FieldWords words) {
   if (config.d_ff == 0) config.d_ff = default_d_ff(config);
   const Checks checks(config, words);
   checks.norms();
+  checks.init();
   checks.vocabularies();
   checks.sizes();
   checks.layer();
@@ -184,6 +202,7 @@ ModelConfig completed(ModelConfig config, FieldWords words) {
   if (has_attention(config) && config.kv_heads == 0) config.kv_heads = config.heads;
   if (has_attention(config) && config.d_head == 0) config.d_head = config.d_model / config.heads;
   config.arrangement = arrangement_of(config).name;
+  if (!config.init.by_arrangement()) config.init.rule = init_rule_named(config.init.rule).name;
   return config;
 }
 

@@ -34,6 +34,11 @@ static void fields(Io& io, ModelConfig& c) {
   io("arrangement", c.arrangement);
   io("own_arrangement", c.own_arrangement);
   io("choices", c.choices);
+  io("init", c.init.rule);
+  io("init_std", c.init.deviation);
+  io("embedding_std", c.init.embedding_std);
+  io("position_std", c.init.position_std);
+  io("branch_scale", c.init.branch_scale);
   io("norm", c.norm);
   io("norm_eps", c.norm_eps);
   io("norm_bias", c.norm_bias);

@@ -89,10 +89,7 @@ HuggingFaceConfig read_hugging_face_config(const std::filesystem::path& path) {
 
 ModelConfig with_own_init(const HuggingFaceConfig& read) {
   ModelConfig config = read.config;
-  if (!read.init) return config;
-  Arrangement row = arrangement_of(config);
-  row.init = *read.init;
-  config.own_arrangement = std::move(row);
+  if (read.init) config.init = *read.init;
   return config;
 }
 

@@ -52,6 +52,7 @@ std::ostream& operator<<(std::ostream& out, const Distribution& d) {
 
 Distribution constant(double value) { return {Distribution::Kind::constant, value}; }
 Distribution normal(double deviation) { return {Distribution::Kind::normal, deviation}; }
+Distribution uniform(double bound) { return {Distribution::Kind::uniform, bound}; }
 Distribution xavier_uniform(std::size_t fan_in, std::size_t fan_out, double gain) {
   return {Distribution::Kind::uniform, gain * std::sqrt(6.0 / static_cast<double>(fan_in + fan_out))};
 }

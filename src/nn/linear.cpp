@@ -35,7 +35,7 @@ Var Linear::operator()(const Var& x, LinearActivation activation) const {
 
 void Linear::visit(Visitor& visitor) {
   visitor.matrix("weight", weight_, packed_, parts_);
-  visitor.parameter("bias", bias_, Role::bias);
+  visitor.parameter("bias", bias_, Role::bias, weight_.defined() ? weight_.shape().back() : 0);
 }
 
 }  // namespace addnorm

@@ -64,14 +64,15 @@ std::string Visitor::path_of(std::string_view name) const {
   return path.append(name);
 }
 
-void Visitor::parameter(std::string_view name, Var& value, Role role) {
+void Visitor::parameter(std::string_view name, Var& value, Role role, std::size_t fan_in) {
   if (!value.defined()) return;
-  parameter(name, value, {{role, 0, value.shape().rank() == 0 ? 1 : value.shape()[0]}});
+  parameter(name, value, {{role, 0, value.shape().rank() == 0 ? 1 : value.shape()[0]}}, fan_in);
 }
 
-void Visitor::parameter(std::string_view name, Var& value, std::vector<Part> parts) {
+void Visitor::parameter(std::string_view name, Var& value, std::vector<Part> parts, std::size_t fan_in) {
   if (!value.defined()) return;
-  Parameter seen{path_of(name), value, parts.front().role, std::move(parts), place_};
+  if (fan_in == 0) fan_in = value.shape().rank() == 0 ? 1 : value.shape().back();
+  Parameter seen{path_of(name), value, parts.front().role, std::move(parts), place_, fan_in};
   see(seen);
 }
 

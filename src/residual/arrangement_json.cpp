@@ -51,10 +51,19 @@ static void fields(Io& io, InitGain& gain) {
 }
 
 template <class Io>
+static void fields(Io& io, InitSpec::Draw& draw) {
+  io("roles", draw.roles);
+  io("base", draw.base);
+  io("deviation", draw.deviation);
+  io("sub_layer", draw.sub_layer);
+}
+
+template <class Io>
 static void fields(Io& io, InitSpec& init) {
   io("base", init.base);
   io("deviation", init.deviation);
   io("gains", init.gains);
+  io("draws", init.draws);
 }
 
 template <class Io>
@@ -65,6 +74,7 @@ static void fields(Io& io, Arrangement& row) {
   io("entry", row.entry);
   io("exit", row.exit);
   io("init", row.init);
+  io("gains_in_formula", row.gains_in_formula);
   io("source", row.source);
   io("year", row.year);
   io("used_by", row.used_by);
@@ -83,7 +93,7 @@ static const Names& names(Skip) {
   return all;
 }
 static const Names& names(InitSpec::Base) {
-  static const Names all{"xavier_uniform", "xavier_normal", "normal"};
+  static const Names all{"xavier_uniform", "xavier_normal", "normal", "fan_in_uniform", "fan_in_normal", "small_normal"};
   return all;
 }
 static const Names& names(SubLayer) {

@@ -6,25 +6,19 @@ namespace {
 
 using RuleKind = CoefficientRule::Kind;
 
-// Functions, not globals: a program's own globals may register an arrangement before those of this file would be there.
-std::vector<Role> value_and_out() { return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out}; }
-std::vector<Role> every_matrix() {
-  return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
-}
-std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
+const InitSpec& rule(const char* name) { return init_rule_named(name); }
 
-InitSpec xavier() { return {}; }
-InitSpec xavier_normal_with(const char* gain) {
-  return {.base = InitSpec::Base::xavier_normal, .gains = {{value_and_out(), {.name = gain}}}};
-}
-InitSpec gpt2() {
-  return {.base = InitSpec::Base::normal, .gains = {{{Role::attention_out, Role::ffn_out}, {.name = "inv-sqrt-2-layers"}}}};
+/// Rows whose source prescribes nothing else start by Xavier.
+std::vector<Arrangement> started(std::vector<Arrangement> rows) {
+  for (Arrangement& row : rows)
+    if (row.init.name.empty()) row.init = rule("xavier");
+  return rows;
 }
 
 }  // namespace
 
 const std::vector<Arrangement>& catalogue_rows() {
-  static const std::vector<Arrangement> rows{
+  static const std::vector<Arrangement> rows = started({
       {.name = "plain",
        .unit = {.skip = Skip::none, .a = fixed(0)},
        .source = "practice before 2015; the control of He et al.",
@@ -69,7 +63,7 @@ const std::vector<Arrangement>& catalogue_rows() {
       {.name = "pre-ln",
        .unit = {.in = true},
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Tensor2Tensor; Baevski and Auli, arXiv 1809.10853; studied by Xiong et al., arXiv 2002.04745",
        .year = 2018,
        .used_by = "GPT-2, GPT-3, OPT, Llama (with RMSNorm), ViT",
@@ -79,7 +73,7 @@ const std::vector<Arrangement>& catalogue_rows() {
                    "do_stable_layer_norm", "norm_first=1", "pre layer normalization", "pre layer norm", "do_layer_norm_before"}},
       {.name = "pre-ln-nofinal",
        .unit = {.in = true},
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Xiong et al., arXiv 2002.04745",
        .year = 2020,
        .used_by = "nobody on purpose: OPT as first converted, fairseq models that lost their last norm",
@@ -96,7 +90,7 @@ const std::vector<Arrangement>& catalogue_rows() {
       {.name = "sandwich",
        .unit = {.in = true, .out = true},
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "CogView, Ding et al., arXiv 2105.13290",
        .year = 2021,
        .used_by = "CogView, Gemma 2 (with RMSNorm)",
@@ -106,7 +100,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .unit = {.in = true, .out = true},
        .entry = true,
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Kim et al., arXiv 2502.02732",
        .year = 2025,
        .used_by = "Gemma 2 and 3 in kind",
@@ -115,7 +109,7 @@ const std::vector<Arrangement>& catalogue_rows() {
       {.name = "res-post",
        .unit = {.out = true},
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Swin v2, Liu Z. et al.; OLMo 2",
        .year = 2022,
        .used_by = "Swin v2, OLMo 2 (RMSNorm, QK-norm)",
@@ -126,7 +120,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .overrides = {{.sub_layer = SubLayer::self, .slots = {.in = true, .head_gain = HeadGain::before_out, .out = true}},
                      {.sub_layer = SubLayer::cross, .slots = {.in = true, .head_gain = HeadGain::before_out, .out = true}}},
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Shleifer et al., arXiv 2110.09456",
        .year = 2021,
        .used_by = "fairseq's --scale-attn --scale-fc --scale-heads",
@@ -135,7 +129,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .unit = {.in = true, .mid = true},
        .overrides = {{.sub_layer = SubLayer::cross, .slots = {.in = true}}},
        .exit = true,
-       .init = {.base = InitSpec::Base::xavier_normal, .gains = {{value_and_out(), {.name = "sub-ln-gamma"}, false}}},
+       .init = rule("magneto"),
+       .gains_in_formula = true,
        .source = "Magneto, Wang et al., arXiv 2210.06423",
        .year = 2022,
        .used_by = "torchscale, BEiT-3",
@@ -143,7 +138,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .aliases = {"magneto", "subln"}},
       {.name = "deepnorm",
        .unit = {.a = fixed("deepnorm-alpha", "α"), .post = true},
-       .init = xavier_normal_with("deepnorm-beta"),
+       .init = rule("deepnorm"),
+       .gains_in_formula = true,
        .source = "DeepNet, Wang et al., arXiv 2203.00555",
        .year = 2022,
        .used_by = "DeepNet (1000 layers), GLM-130B",
@@ -151,7 +147,6 @@ const std::vector<Arrangement>& catalogue_rows() {
        .aliases = {"deepnet", "deep-norm"}},
       {.name = "admin",
        .unit = {.a = {.kind = RuleKind::learned_vector, .symbol = "ω", .profiled = true}, .post = true},
-       .init = xavier(),
        .source = "Liu L. et al., arXiv 2004.08249",
        .year = 2020,
        .used_by = "its authors: 100 layers of encoder and decoder",
@@ -159,7 +154,6 @@ const std::vector<Arrangement>& catalogue_rows() {
        .aliases = {"adaptive", "adaptive-profiling"}},
       {.name = "admin-const",
        .unit = {.a = learned(RuleKind::learned_vector, {.name = "admin-const"}, "ω"), .post = true},
-       .init = xavier(),
        .source = "Liu L. et al., arXiv 2004.08249; admin-torch",
        .year = 2020,
        .used_by = "admin-torch",
@@ -201,7 +195,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .failure = "its gain disappears together with an output initialisation of 1/√(2L)",
        .aliases = {"layernorm-scaling", "depth-scaled", "default_scaled"}},
       {.name = "t-fixup",
-       .init = {.gains = {{value_and_out(), {.name = "t-fixup"}}, {embeddings(), {.name = "t-fixup-embedding"}}}},
+       .init = rule("t-fixup"),
+       .gains_in_formula = true,
        .source = "Huang et al., ICML",
        .year = 2020,
        .used_by = "its authors",
@@ -209,7 +204,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .aliases = {"tfixup"}},
       {.name = "ds-init",
        .unit = {.post = true},
-       .init = {.gains = {{every_matrix(), {.name = "inv-sqrt-layer"}}}},
+       .init = rule("ds-init"),
+       .gains_in_formula = true,
        .source = "Zhang, Titov and Sennrich, arXiv 1908.11365",
        .year = 2019,
        .used_by = "bzhangGo/zero",
@@ -232,7 +228,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .used_by = "its authors",
        .failure = "the share of post-ln layers is one more number to choose"},
       {.name = "b2t",
-       .init = {.gains = {{every_matrix(), {.name = "inv-sqrt-layers"}}}},
+       .init = rule("b2t"),
+       .gains_in_formula = true,
        .source = "Takase et al., arXiv 2206.00330",
        .year = 2022,
        .used_by = "its authors",
@@ -259,7 +256,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .text = "x' = N_2(x + N_1(x + F(x)))"},
       {.name = "parallel",
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "GPT-J, Wang and Komatsuzaki",
        .year = 2021,
        .used_by = "GPT-J, PaLM, Falcon",
@@ -269,7 +266,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "parallel-2ln",
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "GPT-NeoX, Black et al., arXiv 2204.06745",
        .year = 2022,
        .used_by = "GPT-NeoX, Pythia",
@@ -279,7 +276,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .between_units = "the units of a layer all read its input; one alone is pre-ln"},
       {.name = "denseformer",
        .exit = true,
-       .init = gpt2(),
+       .init = rule("gpt2"),
        .source = "Pagliardini et al., arXiv 2402.02622",
        .year = 2024,
        .used_by = "its authors",
@@ -302,7 +299,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .failure = "keeps the output of every layer: memory grows with depth",
        .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too",
        .between_units = "the outputs of all layers are kept and mixed"},
-  };
+  });
   return rows;
 }
 

@@ -67,6 +67,8 @@ constexpr std::array kRules{
     Rule{"inv-fourth-root-layer", "l^−¼", [](const Depth& d) { return std::pow(d.layer, -0.25); }},
     Rule{"inv-sqrt-layers", "1/√L", [](const Depth& d) { return 1 / std::sqrt(d.layers); }},
     Rule{"inv-sqrt-2-layers", "1/√(2L)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layers); }},
+    Rule{"inv-sqrt-2-layer", "1/√(2l)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layer); }},
+    Rule{"sqrt-10-per-layers", "√10/L", [](const Depth& d) { return std::sqrt(10.0) / d.layers; }},
 };
 
 const Rule* find(std::string_view name) {

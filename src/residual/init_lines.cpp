@@ -4,6 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
+#include "residual/role_groups.h"
 #include "residual/unit_groups.h"
 
 namespace addnorm {
@@ -12,40 +13,65 @@ namespace {
 struct Matrix {
   Role role;
   const char* name;
-  bool cross = false;
+  SubLayer sub_layer = SubLayer::self;
+  bool outside = false;  ///< of the stack: embeddings and head
 };
 constexpr std::array kMatrices{Matrix{Role::q, "W_q"},
                                Matrix{Role::k, "W_k"},
                                Matrix{Role::v, "W_v"},
                                Matrix{Role::attention_out, "W_o"},
-                               Matrix{Role::q, "W_q", true},
-                               Matrix{Role::k, "W_k", true},
-                               Matrix{Role::v, "W_v", true},
-                               Matrix{Role::attention_out, "W_o", true},
-                               Matrix{Role::ffn_in, "W_1"},
-                               Matrix{Role::ffn_out, "W_2"},
-                               Matrix{Role::token_embedding, "embeddings"}};
+                               Matrix{Role::q, "W_q", SubLayer::cross},
+                               Matrix{Role::k, "W_k", SubLayer::cross},
+                               Matrix{Role::v, "W_v", SubLayer::cross},
+                               Matrix{Role::attention_out, "W_o", SubLayer::cross},
+                               Matrix{Role::ffn_in, "W_1", SubLayer::ffn},
+                               Matrix{Role::ffn_out, "W_2", SubLayer::ffn},
+                               Matrix{Role::bias, "biases of W_1 and W_2", SubLayer::ffn},
+                               Matrix{Role::token_embedding, "embeddings", SubLayer::self, true},
+                               Matrix{Role::position_embedding, "learned positions", SubLayer::self, true},
+                               Matrix{Role::head, "a head of its own", SubLayer::self, true}};
 
-bool is_embedding(Role role) { return role == Role::token_embedding || role == Role::position_embedding; }
+constexpr std::size_t kEmbeddings = 11;  // of kMatrices
+static_assert(kMatrices[kEmbeddings].role == Role::token_embedding);
 
-std::string base_text(const InitSpec& spec, Role role) {
-  if (spec.base == InitSpec::Base::normal) return concat("N(0, ", spec.deviation, "²)");
-  if (is_embedding(role)) return "N(0, 1/d)";
-  return spec.base == InitSpec::Base::xavier_uniform ? "Xavier uniform" : "Xavier normal";
+std::string base_text(InitSpec::Base base, double deviation) {
+  using Base = InitSpec::Base;
+  switch (base) {
+    case Base::xavier_uniform:
+      return "Xavier uniform";
+    case Base::xavier_normal:
+      return "Xavier normal";
+    case Base::normal:
+      return deviation == 1 ? "N(0, 1)" : concat("N(0, ", short_number(deviation), "²)");
+    case Base::fan_in_uniform:
+      return "U(±1/√fan_in)";
+    case Base::fan_in_normal:
+      return "N(0, 1/fan_in)";
+    case Base::small_normal:
+      return "N(0, 2/(5d))";
+  }
+  return "";
+}
+
+std::string base_text(const InitSpec& spec, const Matrix& matrix) {
+  const InitSpec::Draw* draw = spec.draw_of(matrix.role, matrix.outside ? std::nullopt : std::optional(matrix.sub_layer));
+  if (draw) return base_text(draw->base, draw->deviation);
+  if (is_embedding(matrix.role) && spec.base != InitSpec::Base::normal) return "N(0, 1/d)";
+  return base_text(spec.base, spec.deviation);
 }
 
 /// ", times (8L)^−¼ = 0.3195"; of a gain that differs from layer to layer the first and the last.
 std::string gain_text(const DepthRule& gain, const StackShape& shape) {
   const double first = value_of(gain, shape, shape.unit(0, 0)), last = value_of(gain, shape, shape.unit(shape.layers - 1, 0));
   const std::string text = text_of(gain, shape), number = short_number(first);
-  const std::string begin = text == number ? concat(", times ", number) : concat(", times ", text, " = ", number);
+  const std::string begin = gain.name ? concat(", times ", text, " = ", number) : concat(", times ", number);
   return first == last ? begin : concat(begin, " in layer 1 … ", short_number(last), " in layer ", shape.layers);
 }
 
 std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape& shape) {
-  std::string rule = base_text(spec, matrix.role);
+  std::string rule = base_text(spec, matrix);
   for (const InitGain& gain : spec.gains)
-    if ((gain.cross || !matrix.cross) && std::ranges::find(gain.roles, matrix.role) != gain.roles.end())
+    if ((gain.cross || matrix.sub_layer != SubLayer::cross) && names_role(gain.roles, matrix.role))
       rule += gain_text(gain.gain, shape);
   return rule;
 }
@@ -59,12 +85,17 @@ std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape
   std::vector<Group> groups;
   const bool crosses = std::ranges::find(shape.sub_layers, SubLayer::cross) != shape.sub_layers.end();
   const bool differs = std::ranges::any_of(row.init.gains, [](const InitGain& gain) { return !gain.cross; });
+  const std::string of_embeddings = rule_of(kMatrices[kEmbeddings], row.init, shape);
   for (const Matrix& matrix : kMatrices) {
-    if (matrix.cross && !(crosses && differs)) continue;
+    const bool cross = matrix.sub_layer == SubLayer::cross;
+    if (cross && !(crosses && differs)) continue;
+    if (matrix.role == Role::bias && !row.init.draw_of(Role::bias, SubLayer::ffn)) continue;
+    if (matrix.role == Role::head && !row.init.draw_of(Role::head, std::nullopt)) continue;
     const std::string rule = rule_of(matrix, row.init, shape);
+    if (matrix.role == Role::position_embedding && rule == of_embeddings) continue;  // "embeddings" are both
     auto found = std::ranges::find(groups, rule, &Group::rule);
     if (found == groups.end()) found = groups.insert(groups.end(), {rule, "", ""});
-    std::string& names = matrix.cross ? found->of_cross : found->names;
+    std::string& names = cross ? found->of_cross : found->names;
     names += concat(names.empty() ? "" : ", ", matrix.name);
   }
   std::vector<InitLine> lines;

@@ -24,7 +24,7 @@ bool asks_for_nothing(const NormKindOptions& o) {
 }  // namespace
 
 Arrangement with_options(const Arrangement& row, const ResidualOptions& options) {
-  Arrangement chosen = with_choices(row, options.choices);
+  Arrangement chosen = with_init(with_choices(row, options.choices), options.init);
   chosen.entry = options.embedding_norm.value_or(chosen.entry);
   chosen.exit = options.final_norm.value_or(chosen.exit);
   require(has_norm(chosen) || asks_for_nothing(options.norm), "arrangement '", row.name, "' has no norm, so that the norm ",

@@ -1,9 +1,10 @@
 #include "addnorm/residual/residual.h"
 
-#include <algorithm>
+#include <cmath>
 
 #include "addnorm/residual/catalogue.h"
 #include "residual/classes.h"
+#include "residual/role_groups.h"
 #include "residual/slot_residual.h"
 
 namespace addnorm {
@@ -25,20 +26,47 @@ DropoutSpec Residual::dropout(const Unit& unit, const Pass& pass) const {
   return {.p = options_.dropout, .key = pass.key(site).bits(), .first_row = pass.first_row};
 }
 
+namespace {
+
+Distribution distribution(InitSpec::Base base, double deviation, std::size_t fan_in, std::size_t fan_out, std::size_t width) {
+  using Base = InitSpec::Base;
+  const auto per_root = [](std::size_t n) { return 1 / std::sqrt(static_cast<double>(n)); };
+  switch (base) {
+    case Base::xavier_uniform:
+      return xavier_uniform(fan_in, fan_out);
+    case Base::xavier_normal:
+      return xavier_normal(fan_in, fan_out);
+    case Base::normal:
+      return normal(deviation);
+    case Base::fan_in_uniform:
+      return uniform(per_root(fan_in));
+    case Base::fan_in_normal:
+      return normal(per_root(fan_in));
+    case Base::small_normal:
+      return normal(std::sqrt(0.4) * per_root(width));
+  }
+  throw UsageError(concat("initialisation: base ", static_cast<int>(base), " is none of xavier_uniform ... small_normal"));
+}
+
+}  // namespace
+
 std::optional<Distribution> Residual::init(const Parameter& parameter, const Part& part) const {
-  if (!is_matrix(part.role)) return std::nullopt;
   const InitSpec& spec = arrangement_.init;
+  const InitSpec::Draw* draw = spec.draw_of(part.role, parameter.place.sub_layer);
+  if (!is_matrix(part.role) && !draw) return std::nullopt;
+  const auto drawn = [&](InitSpec::Base base, double deviation) {
+    return distribution(base, deviation, parameter.fan_in, part.rows, shape_.width);
+  };
+  const bool by_width = is_embedding(part.role) && spec.base != InitSpec::Base::normal;
+  Distribution from = draw       ? drawn(draw->base, draw->deviation)
+                      : by_width ? drawn(InitSpec::Base::fan_in_normal, 0)
+                                 : drawn(spec.base, spec.deviation);
   const Unit at{.layer = parameter.place.layer.value_or(0), .sub_layer = parameter.place.sub_layer.value_or(SubLayer::self)};
-  std::optional<Distribution> base = xavier_rule(parameter, part);
-  const bool embedding = part.role == Role::token_embedding || part.role == Role::position_embedding;
-  if (spec.base == InitSpec::Base::normal) base = normal(spec.deviation);
-  if (spec.base == InitSpec::Base::xavier_normal && !embedding) base = xavier_normal(parameter.value.shape().back(), part.rows);
   for (const InitGain& gain : spec.gains) {
     const bool here = gain.cross || parameter.place.sub_layer != SubLayer::cross;
-    if (here && std::ranges::find(gain.roles, part.role) != gain.roles.end())
-      base = base->scaled(value_of(gain.gain, shape_, at));
+    if (here && names_role(gain.roles, part.role)) from = from.scaled(value_of(gain.gain, shape_, at));
   }
-  return base;
+  return from;
 }
 
 std::unique_ptr<Stream> Residual::open(const Var& x0, const Pass& pass, StreamObserver* observer) const {

@@ -45,6 +45,16 @@ Problem problem_of(const InitSpec& init) {
     for (const Role role : init.gains[i].roles)
       if (!is_matrix(role)) return RowProblem{at, concat("names ", role, ", which is not drawn; gains are for matrices only")};
   }
+  for (std::size_t i = 0; i < init.draws.size(); ++i) {
+    const InitSpec::Draw& draw = init.draws[i];
+    const std::string at = concat("init.draws[", i, "]");
+    if (draw.roles.empty()) return RowProblem{at + ".roles", "is empty; name the matrices that are drawn so"};
+    for (const Role role : draw.roles)
+      if (!is_matrix(role) && role != Role::bias)
+        return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; matrices and biases are")};
+    if (!(draw.deviation >= 0) || !std::isfinite(draw.deviation))
+      return RowProblem{at + ".deviation", concat("is ", draw.deviation, "; it must be 0 or more")};
+  }
   return {};
 }
 

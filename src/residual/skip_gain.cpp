@@ -4,22 +4,23 @@
 
 #include "addnorm/residual/explain.h"
 #include "residual/class_texts.h"
+#include "residual/role_groups.h"
 
 namespace addnorm {
 namespace {
 
-/// The product of the row's initial gains of one role.
-double role_gain(const Arrangement& row, const StackShape& shape, const Unit& unit, Role role) {
+/// The product of the row's initial gains of one role: those that count.
+double role_gain(const Arrangement& row, const StackShape& shape, const Unit& unit, Role role, NormalInit init) {
+  const bool all = row.init.base != InitSpec::Base::normal || init == NormalInit::with_its_gains;
   double product = 1;
   for (const InitGain& gain : row.init.gains)
-    if ((gain.cross || unit.sub_layer != SubLayer::cross) && std::ranges::find(gain.roles, role) != gain.roles.end())
+    if ((all || gain.added) && (gain.cross || unit.sub_layer != SubLayer::cross) && names_role(gain.roles, role))
       product *= value_of(gain.gain, shape, unit);
   return product;
 }
 
 double out_gain(const Arrangement& row, const StackShape& shape, const Unit& unit, NormalInit init) {
-  if (row.init.base == InitSpec::Base::normal && init == NormalInit::at_unit_gain) return 1;
-  return role_gain(row, shape, unit, unit.sub_layer == SubLayer::ffn ? Role::ffn_out : Role::attention_out);
+  return role_gain(row, shape, unit, unit.sub_layer == SubLayer::ffn ? Role::ffn_out : Role::attention_out, init);
 }
 
 double squared(double x) { return x * x; }
@@ -45,9 +46,8 @@ double branch_variance(const Arrangement& row, const StackShape& shape, const Un
 }  // namespace
 
 double branch_gain(const Arrangement& row, const StackShape& shape, const Unit& unit, NormalInit init) {
-  if (row.init.base == InitSpec::Base::normal && init == NormalInit::at_unit_gain) return 1;
   const Role first = unit.sub_layer == SubLayer::ffn ? Role::ffn_in : Role::v;
-  return role_gain(row, shape, unit, first) * out_gain(row, shape, unit, init);
+  return role_gain(row, shape, unit, first, init) * out_gain(row, shape, unit, init);
 }
 
 std::optional<SkipGain> skip_gain(const Arrangement& row, const StackShape& shape, NormalInit init) {

@@ -201,9 +201,9 @@ TEST(Twin, KeepsBranchesAsStrongWhereWeightsDoNotKnowTheWidth) {
   ASSERT_EQ(arrangement_of(o.model).init.base, InitSpec::Base::normal);
   const Twin twin = twin_within(o, 5e9, true);
   const double ratio = 1024.0 / static_cast<double>(twin.options.model.d_model);
-  EXPECT_DOUBLE_EQ(arrangement_of(twin.options.model).init.deviation, arrangement_of(o.model).init.deviation * std::sqrt(ratio));
+  EXPECT_DOUBLE_EQ(*twin.options.model.init.deviation, arrangement_of(o.model).init.deviation * std::sqrt(ratio));
   const RunOptions xavier = planned_options(R"("layers": 24, "d_model": 1024, "heads": 16, "arrangement": "post-ln")");
-  EXPECT_FALSE(twin_within(xavier, 5e9, true).options.model.own_arrangement.has_value());
+  EXPECT_FALSE(twin_within(xavier, 5e9, true).options.model.init.deviation.has_value());
 }
 
 TEST(Twin, ChangesItsBranchesAsMuchInAStep) {

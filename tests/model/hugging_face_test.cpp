@@ -138,8 +138,8 @@ TEST(HuggingFace, OwnInitIsThatOfTheFileUnderTheSameName) {
   });
   const double six_deviations = 6 * 0.5 / std::sqrt(2 * elements);
   EXPECT_NEAR(std::sqrt(squares / elements), 0.5, six_deviations);
-  EXPECT_TRUE(hugging_face(kLlama).init->gains.empty()) << "Llama does not divide by the depth";
-  EXPECT_TRUE(notes(hugging_face(kGptJ), "N(0, 0.02²) there; here as parallel does"));
+  EXPECT_EQ(hugging_face(kLlama).init->rule, "bert") << "Llama does not divide by the depth";
+  EXPECT_EQ(hugging_face(kGptJ).init->rule, "bert") << "nor does GPT-J, though parallel by itself does";
 }
 
 TEST(HuggingFace, RobertaAndDistilbertAreReadAsBertWithTheirPositions) {

@@ -53,6 +53,7 @@ struct ModelConfig {
   std::string arrangement = "pre-ln";            ///< a name of the catalogue, or an alias
   std::optional<Arrangement> own_arrangement{};  ///< a row of one's own; then `arrangement` is its name
   ArrangementChoices choices{};                  ///< what only some arrangements have
+  InitOptions init{};                            ///< how weights start; nothing said: as the arrangement's source prescribes
   std::string norm = "layernorm";                ///< norm_names()
   std::optional<double> norm_eps{};              ///< nothing: what the kind of norm says
   std::optional<bool> norm_bias{};               ///< nothing: what the kind of norm says

@@ -20,7 +20,7 @@ struct HuggingFaceConfig {
   std::vector<std::string> differences{};  ///< those of the notes that change what the model computes, not only its training
   std::vector<std::string> training{};     ///< those that concern training alone
   /// How the model is initialised there, where `config.arrangement` begins otherwise: see with_own_init.
-  std::optional<InitSpec> init{};
+  std::optional<InitOptions> init{};
 };
 
 /// A model by its model_type, or where that is missing by its architectures. What the file leaves out has that type's default. A
@@ -32,8 +32,7 @@ HuggingFaceConfig read_hugging_face_config(const std::filesystem::path& path);
 bool is_hugging_face_config(std::string_view text);
 std::vector<std::string> hugging_face_model_types();  ///< those that are known
 
-/// The config with an arrangement of the same name that is initialised as theirs (own_arrangement). An arrangement that is more
-/// than a row (parallel, parallel-2ln) keeps its own initialisation; then a note says so.
+/// The config, initialised as theirs.
 ModelConfig with_own_init(const HuggingFaceConfig& read);
 
 }  // namespace addnorm

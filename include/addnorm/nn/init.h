@@ -23,6 +23,7 @@ std::ostream& operator<<(std::ostream& out, const Distribution& distribution);  
 
 Distribution constant(double value);
 Distribution normal(double deviation);
+Distribution uniform(double bound);  ///< U(-bound, bound)
 /// Glorot and Bengio 2010, for a matrix [fan_out, fan_in]: variance 2 / (fan_in + fan_out), times gain^2.
 Distribution xavier_uniform(std::size_t fan_in, std::size_t fan_out, double gain = 1);
 Distribution xavier_normal(std::size_t fan_in, std::size_t fan_out, double gain = 1);

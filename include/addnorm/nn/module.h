@@ -36,6 +36,7 @@ struct Parameter {
   Role role;                ///< of its first part
   std::vector<Part> parts;  ///< together all rows, in order
   Place place;
+  std::size_t fan_in = 0;  ///< columns of the matrix; of a bias, of the matrix that it belongs to
 };
 
 /// Goes through modules. Modules call it from `visit`; everyone else uses for_each_parameter and its like.
@@ -44,8 +45,9 @@ class Visitor {
   virtual ~Visitor() = default;
 
   /// Var() is skipped: an optional parameter that is not there.
-  void parameter(std::string_view name, Var& value, Role role);
-  void parameter(std::string_view name, Var& value, std::vector<Part> parts);
+  /// `fan_in`: of a bias, the columns of its matrix; 0: the last axis of the parameter itself.
+  void parameter(std::string_view name, Var& value, Role role, std::size_t fan_in = 0);
+  void parameter(std::string_view name, Var& value, std::vector<Part> parts, std::size_t fan_in = 0);
   /// A parameter that is only multiplied with. Once pack_weights() has run there is `packed` instead, and no parameter any more.
   void matrix(std::string_view name, Var& value, PackedWeight& packed, std::vector<Part> parts);
   /// State that is saved but not learned: running statistics.

@@ -16,23 +16,11 @@
 #include <vector>
 
 #include "addnorm/residual/choices.h"
+#include "addnorm/residual/depth_rule.h"
+#include "addnorm/residual/init_spec.h"
 #include "addnorm/residual/stack.h"
 
 namespace addnorm {
-
-/// A number, or one that follows from the depth of the stack: "deepnorm-alpha", "units", ...
-struct DepthRule {
-  const char* name = nullptr;  ///< of depth_rule_names(), where it lives; null: the constant
-  double constant = 1;
-
-  bool is_one() const { return !name && constant == 1; }
-};
-double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit);
-std::string text_of(const DepthRule& rule);                           ///< "(2L)^¼", "1/√l", "0.5"
-std::string text_of(const DepthRule& rule, const StackShape& shape);  ///< in an encoder-decoder some rules read otherwise
-/// A UsageError with the nearest name and the list, if there is no such rule.
-DepthRule depth_rule_named(std::string_view name);
-std::vector<std::string> depth_rule_names();
 
 /// A factor of the residual sum.
 struct CoefficientRule {
@@ -78,19 +66,6 @@ struct Override {
   std::size_t layers_of(const StackShape& shape) const;
 };
 
-/// Gains on top of a base distribution, by role.
-struct InitGain {
-  std::vector<Role> roles;
-  DepthRule gain;
-  bool cross = true;  ///< cross-attention too
-};
-struct InitSpec {
-  enum class Base : unsigned char { xavier_uniform, xavier_normal, normal };
-  Base base = Base::xavier_uniform;
-  double deviation = 0.02;  ///< of `normal`
-  std::vector<InitGain> gains{};
-};
-
 class Residual;
 struct Arrangement;
 struct ResidualOptions;
@@ -103,7 +78,8 @@ struct Arrangement {
   std::vector<Override> overrides{};
   bool entry = false;  ///< a norm of the stack's input
   bool exit = false;   ///< the final norm
-  InitSpec init{};
+  InitSpec init{};  ///< what its source prescribes
+  bool gains_in_formula = false;  ///< the gains of `init` are part of the arrangement: another rule changes only the rest
   // What the catalogue says of it.
   std::string source{};
   int year = 0;

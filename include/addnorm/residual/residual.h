@@ -22,6 +22,7 @@ struct ResidualOptions {
   std::optional<bool> embedding_norm{};  ///< a norm of the stack's input
   float dropout = 0;                     ///< of branches, where they are added
   ArrangementChoices choices{};          ///< what only some arrangements have
+  InitOptions init{};                    ///< how matrices start
 };
 
 /// The row that runs: `row` with its choices, its final norm and the norm of its input as the options say. A UsageError where

@@ -13,7 +13,7 @@ constexpr const char* kRows[] = {"RMSNorm", "LayerNorm", "ReZero + LayerNorm", "
 
 /// x + α F(N(x)), α of each layer from 0.
 Arrangement normed_rezero() {
-  Arrangement row = *xavier_row("pre-ln");
+  Arrangement row = arrangement_named("pre-ln");
   row.name = "rezero-pre-ln";
   row.aliases = {};
   row.unit.b = learned(CoefficientRule::Kind::learned_per_layer, {.constant = 0}, "α");
@@ -23,13 +23,14 @@ Arrangement normed_rezero() {
 /// x + m F(x), m from 1, with Fixup's gains for B branches: q, k, v times B^-1/6, W_1 times B^-1/2, W_o and W_2 zero. Biases of
 /// the matrices are in the place of its shifts.
 Arrangement fixup(double branches) {
-  Arrangement row = *xavier_row("residual");
+  Arrangement row = arrangement_named("residual");
   row.name = "fixup";
   row.aliases = {};
   row.unit.b = learned(CoefficientRule::Kind::learned_scalar, {.constant = 1}, "m");
   row.init.gains = {{{Role::q, Role::k, Role::v}, {.constant = std::pow(branches, -1.0 / 6)}},
                     {{Role::ffn_in}, {.constant = std::pow(branches, -0.5)}},
                     {{Role::attention_out, Role::ffn_out}, {.constant = 0}}};
+  row.gains_in_formula = true;
   return row;
 }
 

@@ -47,10 +47,6 @@ void note_scaling(Fields& f, const Json* scaling, const char* name) {
   if (kind != "default") f.differs(name, " is ", kind, ": rotary angles are stretched there; here they are not");
 }
 
-bool same_start(const InitSpec& a, const InitSpec& b) {
-  return a.base == b.base && a.deviation == b.deviation && a.gains.size() == b.gains.size();
-}
-
 }  // namespace
 
 void read_sizes(Fields& f, ModelConfig& c, const UsualSizes& usual) {
@@ -139,15 +135,10 @@ void note_task(Fields& f) {
 }
 
 void read_init(Fields& f, HuggingFaceConfig& out, FieldNames names, double usual, bool by_depth) {
-  InitSpec theirs{.base = InitSpec::Base::normal, .deviation = f.number(names, usual, 0, 100)};
-  if (by_depth) theirs.gains = {{{Role::attention_out, Role::ffn_out}, {.name = "inv-sqrt-2-layers"}}};
-  const Arrangement& row = arrangement_of(out.config);
-  if (same_start(row.init, theirs)) return;
-  if (row.is_row())
-    out.init = theirs;
-  else
-    f.differs_in_training("matrices start as N(0, ", theirs.deviation, "²) there; here as ", row.name, " does: N(0, ",
-                          row.init.deviation, "²), divided by √(2 layers) where they write into the stream");
+  constexpr double kLeast = std::numeric_limits<double>::min(), kMost = 100;
+  InitOptions theirs{.rule = by_depth ? "gpt2" : "bert", .deviation = f.number(names, usual, kLeast, kMost)};
+  const InitSpec& ours = arrangement_of(out.config).init;
+  if (ours.name != theirs.rule || ours.deviation != *theirs.deviation) out.init = std::move(theirs);
 }
 
 }  // namespace addnorm::hugging_face

@@ -1,0 +1,25 @@
+// Matrices that initialisations treat alike. Functions, not globals: a program's own globals may register an arrangement before
+// those of a file would be there.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "addnorm/nn/kinds.h"
+
+namespace addnorm {
+
+inline bool names_role(const std::vector<Role>& roles, Role role) { return std::ranges::find(roles, role) != roles.end(); }
+inline bool is_embedding(Role role) { return role == Role::token_embedding || role == Role::position_embedding; }
+
+inline std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
+/// Those that write into the stream.
+inline std::vector<Role> writing_matrices() { return {Role::attention_out, Role::ffn_out}; }
+inline std::vector<Role> value_and_ffn() {
+  return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+}
+inline std::vector<Role> branch_matrices() {
+  return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+}
+
+}  // namespace addnorm
