@@ -112,7 +112,7 @@ void add_lab(Program& program) {
   Command command = program.command("lab", "which arrangements train, at which depth, rate and warm-up, and why not");
   command.option("--grid FILE", o->file,
                  "rows from a JSON file, e.g. {\"grid\": {\"arrangement\": [\"post-ln\", \"pre-ln\"]}}; docs/lab.md");
-  command.given("--seeds N", "runs of every row (default: 3; 1 in act 3 of the default lab)", [o](const std::string& text) {
+  command.given("--seeds N", "runs of every row (default: 3; 1 of some rows of the default lab)", [o](const std::string& text) {
     o->seeds = parse_value<std::uint64_t>(text);
     require(*o->seeds >= 1 && *o->seeds <= 100, "--seeds is ", *o->seeds, "; it must be 1 ... 100");
   });
@@ -122,15 +122,17 @@ void add_lab(Program& program) {
   command.option("--no-predict", o->no_predict, "no predictions, only the runs");
   o->place.declare(command);
   o->grid.declare(command);
-  command.section("Without options",
-                  {{"Act 1", "12 layers, no warm-up: plain, post-ln, norm-skip, pre-ln, deepnorm, rezero; 3 seeds"},
-                   {"Act 2", "the same with 200 warm-up steps: post-ln, norm-skip; 3 seeds"},
-                   {"Act 3", "24 layers: post-ln with warm-up, pre-ln, deepnorm; 1 seed"}});
+  command.section(
+      "Without options: placement by initialisation, 12 layers",
+      {{"Act 1", "Xavier's weights: post-ln, norm-skip, pre-ln with 3 seeds; plain, deepnorm, rezero with 1"},
+       {"Act 2", "GPT-2's weights: post-ln, norm-skip, pre-ln with 3 seeds; plain with 1"},
+       {"Act 3", "GPT-2's weights with embeddings as large as Xavier's: the same four; 1 seed"},
+       {"Act 4", "Xavier's weights with 200 warm-up steps: post-ln, norm-skip; 1 seed"}});
   command.section(
       "Every option of 'train' may be a list",
       {{"--layers 6,24", "every combination of the lists is a row"},
-       {"--steps 100", "one value is said of every row; without arrangements, depths and warm-ups: of the three acts"}});
-  command.examples({"addnorm lab", "addnorm lab --arrangements post-ln,pre-ln,deepnorm --layers 6,24,96",
+       {"--steps 100", "one value is said of every row; without arrangements, depths, warm-ups and starts: of all acts"}});
+  command.examples({"addnorm lab", "addnorm lab --arrangements post-ln,pre-ln,deepnorm --inits xavier,gpt2 --layers 6,24,96",
                     "addnorm lab --arrangements post-ln --layers 12 --lr 3e-4,1e-3 --warmup-steps 0,200 --seeds 5",
                     "addnorm lab --data book.txt --out runs/lab-book", "addnorm lab --grid grid.json --json > result.json"});
   command.run([o] { return lab(*o); });

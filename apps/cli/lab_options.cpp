@@ -1,5 +1,6 @@
 // The options of `lab` and `depth`: those of `train`, where each may be a list.
 #include <algorithm>
+#include <array>
 
 #include "addnorm/core/names.h"
 #include "addnorm/train/run_options.h"
@@ -50,6 +51,23 @@ void put_into_row(GridRow& row, const Json& more) {
   row.options = with_lab_defaults(options.dump(), row.place);
 }
 
+/// What the rows of the default lab say themselves: whoever says one of these has a grid of their own.
+constexpr std::array kSaidByActs{"arrangement", "layers",        "warmup_steps", "init",
+                                 "init_std",    "embedding_std", "position_std", "branch_scale"};
+
+/// Every combination of the lists. Rows of one start stand together, below a heading where there are several.
+GridSpec grid_of(const Json& base, const Json& lists, bool usual_arrangements) {
+  Json all = Json::object(), acts = Json::array();
+  if (usual_arrangements) all["arrangement"] = Json(lab_arrangements());
+  for (const auto& [name, values] : lists.items())
+    if (name != "init") all[name] = values;
+  const Json* inits = lists.find("init");
+  if (inits == nullptr) return grid_from_json(Json{{"base", base}, {"grid", all}}.dump(), "options");
+  for (const Json& init : inits->array_items())
+    acts.push_back(Json{{"name", concat("init ", init.text())}, {"base", Json{{"init", init}}}, {"grid", all}});
+  return grid_from_json(Json{{"base", base}, {"acts", acts}}.dump(), "options");
+}
+
 }  // namespace
 
 struct GridCollector::Impl {
@@ -69,6 +87,7 @@ void GridCollector::declare(Command& command, bool lists) {
   for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
   for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
   command.also_named("--arrangements", "--arrangement");
+  command.also_named("--inits", "--init");
   const std::shared_ptr<Impl> impl = impl_;
   const auto add = [impl](const std::string& key, Json value) {
     if (!impl->lists.contains(key)) impl->lists[key] = Json::array();
@@ -122,14 +141,8 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
         for (GridRow& row : spec.rows) put_into_row(row, base);
     } else {
       const auto named = [&](const char* name) { return base.contains(name) || grid.contains(name); };
-      if (grid.size() == 0 && !named("arrangement") && !named("layers") && !named("warmup_steps")) {
-        spec = default_lab(base.dump());
-      } else {
-        Json all = Json::object();
-        if (!named("arrangement")) all["arrangement"] = Json(lab_arrangements());
-        for (const auto& [name, values] : grid.items()) all[name] = values;
-        spec = grid_from_json(Json{{"base", base}, {"grid", all}}.dump(), "options");
-      }
+      const bool acts = std::ranges::none_of(kSaidByActs, named);
+      spec = grid.size() == 0 && acts ? default_lab(base.dump()) : grid_of(base, grid, !named("arrangement"));
     }
     if (seeds)
       for (GridRow& row : spec.rows) row.seeds = *seeds;

@@ -41,9 +41,21 @@ std::string cause_line(const RowResult& row) {
   if (!row.cause) return "";
   const Cause& cause = *row.cause;
   if (cause.kind == CauseKind::slow) return cause.text;
-  if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, cause.by.empty() ? "" : "; ", cause.by);
-  if (cause.confirmed) return concat("cause: ", cause.text, ". Confirmed: ", cause.by);
-  return concat("suspected: ", cause.text, cause.by.empty() ? "" : "; ", cause.by);
+  const std::string by = row.tried.empty() ? cause.by : "";  // else it is among what was tried
+  if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, by.empty() ? "" : "; ", by);
+  if (cause.confirmed) return concat("cause: ", cause.text, by.empty() ? "" : ". Confirmed: ", by);
+  return concat("suspected: ", cause.text, by.empty() ? "" : "; ", by);
+}
+
+/// What was changed by itself, and whether that was enough.
+std::string tried_line(const RowResult& row) {
+  std::string cures, others;
+  for (const TriedChange& tried : row.tried) {
+    std::string& into = tried.cures() ? cures : others;
+    into += concat(into.empty() ? "" : ", ", tried.change, " (", tried.trained, " of ", tried.done, ")");
+  }
+  return concat(cures.empty() ? "" : "cured by ", cures, cures.empty() || others.empty() ? "" : "; ",
+                others.empty() ? "" : "not by ", others);
 }
 
 std::vector<std::string> problems_of(const GridResult& result, const RowResult& row) {
@@ -201,9 +213,13 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
     const Cells cells = cells_of(row, terminal);
     text += narrow ? stacked(cells, terminal.columns) : painted(laid_out(cells, widths), colour_of(row), terminal) + "\n";
     if (const std::string why = cause_line(row); !why.empty()) text += indented(why, 4, terminal.columns);
+    if (const std::string tried = tried_line(row); !tried.empty()) text += indented(tried, 4, terminal.columns);
     for (const std::string& problem : problems_of(result, row)) text += indented(problem, 4, terminal.columns);
   }
   if (const std::string why = too_short_line(result); !why.empty()) text += "\n" + indented(why, 0, terminal.columns);
+  const std::vector<std::string> found = findings(result);
+  if (!found.empty()) text += "\nWhat this shows:\n";
+  for (const std::string& line : found) text += indented(line, 2, terminal.columns);
   const std::vector<std::string> compared = comparisons(result).lines;
   if (!compared.empty()) text += "\nThe best loss against the others (Welch's test over seeds, p by Holm for all pairs):\n";
   for (const std::string& line : compared) text += indented(line, 2, terminal.columns);

@@ -32,7 +32,7 @@ bool bears_on(CauseKind kind, const std::string& field, const GridChanges& chang
   const double before = changes.number(row, field), after = changes.number(other, field);
   if (field == "lr") return after < before;
   if (field == "warmup_steps") return after > before && kind != CauseKind::branches_die;
-  if (field == "arrangement") return is_cured_by_arrangement(kind);
+  if (field == "arrangement" || field == kWeights || field == kEmbeddings) return is_cured_by_arrangement(kind);
   if (field == "qk_norm") return kind == CauseKind::attention_collapse && changes.value(row, field) == "none";
   if (field == "clip_grad_norm") return kind == CauseKind::late_divergence && after > 0 && (before == 0 || after < before);
   return false;
@@ -42,15 +42,17 @@ std::string words_for(const GridChanges& changes, const std::string& field, std:
   const std::string value = changes.value(other, field);
   if (field == "warmup_steps") return concat("with ", value, " warm-up steps");
   if (field == "arrangement") return concat("as ", value);
+  if (field == kWeights) return concat("from ", value, " weights");
+  if (field == kEmbeddings) return concat("with embeddings of ", value);
   if (field == "layers") return concat("with ", value, value == "1" ? " layer" : " layers");
   return concat("with ", option_name(field), " ", value);
 }
 
 /// Where it is one thing; or another arrangement that does with fewer warm-up steps, which is two.
 std::optional<Change> change_between(const GridResult& result, const GridChanges& changes, std::size_t row, std::size_t other) {
-  static constexpr std::array kOrder{"warmup_steps", "arrangement", "lr", "qk_norm", "clip_grad_norm", "layers"};
+  static constexpr std::array kOrder{"warmup_steps", "arrangement", kWeights, kEmbeddings, "lr", "qk_norm", "clip_grad_norm", "layers"};
   // What changes least: one part more where there is no skip at all, else a weight of the skip.
-  static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kWeights{"deepnorm", "admin", "pre-ln"};
+  static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kScaled{"deepnorm", "admin", "pre-ln"};
   constexpr std::size_t kStep = 100;
   const std::vector<std::string> fields = changes.between(row, other);
   const bool less_warmup = changes.warmup(other) < changes.warmup(row);
@@ -63,7 +65,7 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   if (two) change.words += changes.warmup(other) == 0 ? ", without any warm-up" : ", with less warm-up";
   change.speaks = !two && bears_on(result.rows[row].cause->kind, field, changes, row, other);
   change.rank = kStep * static_cast<std::size_t>(std::ranges::find(kOrder, field) - kOrder.begin());
-  const auto& closer = result.rows[row].skip_gain_predicted ? kWeights : kSkips;
+  const auto& closer = result.rows[row].skip_gain_predicted ? kScaled : kSkips;
   if (field == "arrangement")
     change.rank += static_cast<std::size_t>(std::ranges::find(closer, changes.value(other, field)) - closer.begin());
   if (!change.speaks) change.rank += two ? kTellsLess : 2 * kTellsLess;
@@ -100,21 +102,6 @@ std::optional<Change> closest(const GridResult& result, const GridChanges& chang
   return best;
 }
 
-bool is_there(const GridResult& result, const GridRow& row) {
-  return std::ranges::any_of(result.rows, [&](const RowResult& one) {
-    return one.row.options == row.options && one.row.first_seed == row.first_seed && one.row.seeds >= row.seeds;
-  });
-}
-
-GridRow changed(const RowResult& row, const char* option, const Json& value) {
-  Json options = parsed(row.row.options, row.row.place);
-  options[option] = value;
-  GridRow copy = row.row;
-  copy.options = options.dump();
-  copy.place = concat(row.row.place, " with ", option_name(option), " ", value.dump());
-  return copy;
-}
-
 /// What would speak for the cause, if it trained.
 struct Telling {
   GridRow row;
@@ -133,12 +120,12 @@ std::optional<Telling> telling_change(const GridResult& result, const GridChange
     case CauseKind::tokens_alike:
     case CauseKind::gradient_vanishes:
     case CauseKind::rank_collapse:
-      if (changes.warmup(index) < warmup) return Telling{changed(row, "warmup_steps", warmup), true};
+      if (changes.warmup(index) < warmup) return Telling{changed(row, Json{{"warmup_steps", warmup}}), true};
       [[fallthrough]];
     default:  // another arrangement trains, with less warm-up even: does it with this one?
       if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
-        return Telling{changed(row, "arrangement", result.rows[trains->other].arrangement)};
-      return Telling{changed(row, "lr", lr / 10)};
+        return Telling{changed(row, Json{{"arrangement", result.rows[trains->other].arrangement}})};
+      return Telling{changed(row, Json{{"lr", lr / 10}})};
   }
 }
 
@@ -161,6 +148,29 @@ double work_of(const GridResult& result, const RowResult& row) {
 
 }  // namespace
 
+bool afford(const GridResult& result, const RowResult& row, double& processor_seconds) {
+  processor_seconds -= usual_seconds(result) * work_of(result, row);
+  return processor_seconds >= 0;
+}
+
+bool is_there(const GridResult& result, const GridRow& row) {
+  return std::ranges::any_of(result.rows, [&](const RowResult& one) {
+    return one.row.options == row.options && one.row.first_seed == row.first_seed && one.row.seeds >= row.seeds;
+  });
+}
+
+GridRow changed(const RowResult& row, const Json& more) {
+  Json options = parsed(row.row.options, row.row.place);
+  GridRow copy = row.row;
+  copy.place += " with";
+  for (const auto& [name, value] : more.items()) {
+    options[name] = value;
+    copy.place += concat(" ", option_name(name), " ", value.dump());
+  }
+  copy.options = options.dump();
+  return copy;
+}
+
 bool has_failed(const RowResult& row) { return row.done > 0 && 2 * (row.trained + row.too_short) <= row.done; }
 bool has_trained(const RowResult& row) { return row.done > 0 && 2 * row.trained > row.done; }
 
@@ -172,16 +182,15 @@ std::vector<AddedRow> rows_with_warmup(const GridResult& result) {
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
     if (!has_failed(row) || changes.warmup(i) >= warmup) continue;
-    GridRow copy = changed(row, "warmup_steps", warmup);
+    GridRow copy = changed(row, Json{{"warmup_steps", warmup}});
     if (!is_there(result, copy)) added.push_back({std::move(copy), i});
   }
   return added;
 }
 
-std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double processor_seconds) {
+std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& processor_seconds) {
   std::vector<AddedRow> added;
   const GridChanges changes(result);
-  const double seconds = usual_seconds(result);
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
     if (!has_failed(row) || !row.cause) continue;
@@ -190,8 +199,7 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double p
     std::optional<Telling> telling = telling_change(result, changes, i, trains);
     if (!telling || is_there(result, telling->row)) continue;
     if (telling->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
-    processor_seconds -= seconds * work_of(result, row);
-    if (processor_seconds < 0) break;
+    if (!afford(result, row, processor_seconds)) break;
     added.push_back({std::move(telling->row), i});
   }
   return added;

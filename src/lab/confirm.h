@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "addnorm/lab/grid_result.h"
+#include "core/json.h"
 
 namespace addnorm {
 
@@ -17,14 +18,20 @@ struct AddedRow {
   std::size_t instead_of;
 };
 
+/// The row with these options in place of its own.
+GridRow changed(const RowResult& row, const Json& more);
+bool is_there(const GridResult& result, const GridRow& row);  ///< a row with these options and as many seeds
+/// Takes off what a copy of the row would need; false: there is not enough left.
+bool afford(const GridResult& result, const RowResult& row, double& processor_seconds);
+
 /// GridSpec::with_warmup: rows that failed and have no copy with that many warm-up steps yet.
 std::vector<AddedRow> rows_with_warmup(const GridResult& result);
 
 /// For rows that failed and whose cause no row of the grid confirms: one with the change that would speak for it (a warm-up, an
 /// arrangement that trains with less warm-up, a tenth of the rate). As far as `processor_seconds` go, roughly: a copy is taken to
 /// need as much time for its work as all runs together needed for theirs, in all of its steps, however early the row itself broke
-/// off.
-std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double processor_seconds);
+/// off. What is left of the time is in `processor_seconds` afterwards.
+std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& processor_seconds);
 
 /// Writes into the causes of rows what other rows say of them. A cause is confirmed by a row that trains and differs in one thing
 /// only, one that bears on such a cause:

@@ -10,7 +10,6 @@ namespace addnorm {
 namespace {
 
 constexpr std::string_view kWarmup = "warmup_steps";
-constexpr std::size_t kMostNamed = 3;
 
 bool changes_what_is_learned(const std::string& name) { return name != "seed" && (name == "steps" || !may_change(name)); }
 
@@ -18,6 +17,8 @@ std::size_t whole_in(const Json& options, std::string_view name) {
   const Json* value = options.find(name);
   return value && value->is_unsigned() ? value->whole() : 0;
 }
+
+bool is_start(std::string_view name) { return std::ranges::find(kStartOptions, name) != kStartOptions.end(); }
 
 }  // namespace
 
@@ -35,17 +36,24 @@ void GridChanges::read(const RowResult& result) {
   const Json asked = parsed(result.row.options, result.row.place);
   row.warmup = whole_in(row.planned, kWarmup);
   row.steps = whole_in(row.planned, "steps");
+  row.planned[kWeights] = result.start.weights;
+  row.planned[kEmbeddings] = result.start.embeddings;
   for (const auto& [name, value] : row.planned.items()) {
-    if (!changes_what_is_learned(name)) continue;
+    if (!changes_what_is_learned(name) || is_start(name)) continue;
     const auto at = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
     if (at == names_.size()) names_.push_back(name);
     if (row.options.size() <= at) row.options.resize(at + 1);
-    row.options[at] = {.value = number_of(value.dump()), .said = asked.contains(name)};
+    row.options[at] = {.value = number_of(value.dump()), .said = asked.contains(name) || name == kWeights || name == kEmbeddings};
   }
-  for (std::size_t i = 0; i < row.options.size(); ++i)
-    if (names_[i] != kWarmup) row.but_warmup += concat(row.options[i].value, " ");
-  alike_[row.but_warmup].push_back(rows_.size());
   rows_.push_back(std::move(row));
+  alike_[same_but(rows_.size() - 1, kWarmup)].push_back(rows_.size() - 1);
+}
+
+std::string GridChanges::same_but(std::size_t row, std::string_view option) const {
+  std::string text;
+  for (std::size_t i = 0; i < rows_[row].options.size(); ++i)
+    if (names_[i] != option) text += concat(i, ":", rows_[row].options[i].value, " ");
+  return text;
 }
 
 double GridChanges::number(std::size_t row, std::string_view name) const {
@@ -71,7 +79,7 @@ std::vector<std::string> GridChanges::between(std::size_t row, std::size_t other
 
 std::vector<std::size_t> GridChanges::with_more_warmup(std::size_t row) const {
   std::vector<std::size_t> more;
-  for (const std::size_t other : alike_.at(rows_[row].but_warmup))
+  for (const std::size_t other : alike_.at(same_but(row, kWarmup)))
     if (rows_[other].warmup > rows_[row].warmup) more.push_back(other);
   return more;
 }

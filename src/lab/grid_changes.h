@@ -1,9 +1,11 @@
 // What tells the rows of a grid apart: their planned options, each read once.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "addnorm/lab/grid_result.h"
@@ -11,11 +13,19 @@
 
 namespace addnorm {
 
+/// Two factors in place of the options that say how weights start (StartText).
+inline constexpr const char *kWeights = "weights", *kEmbeddings = "embeddings";
+inline constexpr std::array<std::string_view, 5> kStartOptions{"init", "init_std", "embedding_std", "position_std", "branch_scale"};
+
 /// Rows are numbers in GridResult::rows, as they were when this was made. An option counts where it changes what is learned: not
 /// the seed, nor what may_change() but the steps. It differs where planned values do and one of the rows says it; what merely
 /// follows from another option (min_lr from lr) is no difference of its own, but the warm-up is.
+///
+/// How weights start is compared by what it comes to, as two factors: "weights" (matrices, without gains that are part of an
+/// arrangement's formula) and "embeddings". So a post-ln and a pre-ln that start as their sources say differ in three things.
 class GridChanges {
  public:
+  static constexpr std::size_t kMostNamed = 3;  ///< by between()
   explicit GridChanges(const GridResult& result);
 
   std::size_t warmup(std::size_t row) const { return rows_[row].warmup; }
@@ -24,6 +34,8 @@ class GridChanges {
   std::string value(std::size_t row, std::string_view name) const;  ///< as a person reads it
   /// Names of options that differ; at most three of them.
   std::vector<std::string> between(std::size_t row, std::size_t other) const;
+  /// Of all that counts but this option: rows with the same text differ in nothing else.
+  std::string same_but(std::size_t row, std::string_view option) const;
   /// Those that are this one but for more warm-up steps.
   std::vector<std::size_t> with_more_warmup(std::size_t row) const;
 
@@ -36,7 +48,6 @@ class GridChanges {
     Json planned;
     std::size_t warmup = 0, steps = 0;
     std::vector<Option> options{};  // by the number of the name
-    std::string but_warmup{};       // of all values but that of the warm-up: equal or not
   };
   void read(const RowResult& result);
   std::uint32_t number_of(const std::string& value);
@@ -44,7 +55,7 @@ class GridChanges {
   std::vector<std::string> names_;
   std::map<std::string, std::uint32_t> values_;
   std::vector<Row> rows_;
-  std::map<std::string, std::vector<std::size_t>> alike_;  // rows by but_warmup
+  std::map<std::string, std::vector<std::size_t>> alike_;  // but for the warm-up
 };
 
 }  // namespace addnorm

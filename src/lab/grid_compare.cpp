@@ -9,6 +9,7 @@
 #include "addnorm/lab/grid_result.h"
 #include "core/json_record.h"
 #include "lab/confirm.h"
+#include "lab/grid_changes.h"
 #include "lab/short_figure.h"
 
 namespace addnorm {
@@ -18,7 +19,25 @@ constexpr double kChance = 0.05;
 constexpr std::size_t kMostWithHolm = 500;  // rows: pairs grow with their square
 constexpr std::size_t kLeastSeedsCompared = 3;
 
-using RowsOfOneData = std::vector<const RowResult*>;
+/// A row and its number.
+struct Compared {
+  const RowResult* row;
+  std::size_t index;
+};
+using RowsOfOneData = std::vector<Compared>;
+
+/// In what two rows differ: "placement alone", or what stands beside each other in the comparison.
+std::string factors_text(const GridChanges& changes, const Compared& a, const Compared& b) {
+  Names factors = changes.between(a.index, b.index);
+  for (std::string& name : factors) {
+    if (name == "arrangement") name = "placement";
+    std::ranges::replace(name, '_', ' ');
+  }
+  if (factors.size() == 1) return concat("they differ in ", factors.front(), " alone");
+  std::string text = concat("they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
+  for (std::size_t i = 0; i < factors.size(); ++i) text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
+  return text + ", so this is about none of them by itself";
+}
 
 std::string with_digits(double number, int digits) {
   std::ostringstream text;
@@ -42,7 +61,7 @@ class Corrected {
     if (rows.size() > kMostWithHolm) return;
     std::vector<double> all;
     for (std::size_t i = 0; i < rows.size(); ++i)
-      for (std::size_t j = 0; j < i; ++j) all.push_back(difference_of(rows[i]->loss, rows[j]->loss).p);
+      for (std::size_t j = 0; j < i; ++j) all.push_back(difference_of(rows[i].row->loss, rows[j].row->loss).p);
     std::ranges::sort(all);
     double so_far = 0;
     for (std::size_t i = 0; i < all.size(); ++i) {
@@ -60,20 +79,23 @@ class Corrected {
   std::map<double, double> by_p_;
 };
 
-void compare_with_best(RowsOfOneData rows, Comparisons& into) {
+void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Comparisons& into) {
   if (rows.size() < 2) return;
-  std::ranges::stable_sort(rows, {}, [](const RowResult* row) { return row->loss.mean; });
+  std::ranges::stable_sort(rows, {}, [](const Compared& one) { return one.row->loss.mean; });
   const Corrected corrected(rows);
-  const RowResult& best = *rows.front();
-  for (const RowResult* row : rows) {
+  const RowResult& best = *rows.front().row;
+  for (const Compared& one : rows) {
+    const RowResult* row = one.row;
     if (row == &best) continue;
+    const std::string factors = factors_text(changes, rows.front(), one);
     const Difference found = difference_of(row->loss, best.loss);
     const double p = corrected(found.p);
     const std::string by = with_digits(found.difference, 3), chance = concat("p ", short_figure(p));
     if (p < kChance) {
-      into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")"));
+      into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, "): ", factors));
     } else {
-      into.lines.push_back(concat(best.label, " and ", row->label, ": no difference outside the noise (", by, ", ", chance, ")"));
+      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", row->loss.count, " seeds (", by, ", ", chance,
+                                  "); ", factors));
       into.noise = true;
     }
   }
@@ -94,10 +116,11 @@ Comparisons comparisons(const GridResult& result) {
     }
     const std::string key = what_is_predicted(row);
     if (!groups.contains(key)) order.push_back(key);
-    groups[key].push_back(&row);
+    groups[key].push_back({&row, i});
   }
   Comparisons all;
-  for (const std::string& key : order) compare_with_best(groups[key], all);
+  const GridChanges changes(result);
+  for (const std::string& key : order) compare_with_best(groups[key], changes, all);
   if (too_few_seeds > 0 && (too_few_seeds > 1 || !groups.empty()))  // one alone has no others
     all.lines.push_back(concat(too_few_seeds, too_few_seeds == 1 ? " row that trained has" : " rows that trained have",
                                " fewer than 3 seeds: not compared"));

@@ -114,6 +114,16 @@ Json json_of(const RowResult& row) {
             {"slow", row.slow()},
             {"agreed", or_null(row.agreed())},
             {"cause", row.cause ? json_of(*row.cause) : Json()}};
+  json["weights"] = row.start.weights;
+  json["embeddings"] = row.start.embeddings;
+  json["tried"] = Json::array();
+  for (const TriedChange& tried : row.tried)
+    json["tried"].push_back(Json{{"factor", tried.factor},
+                                 {"change", tried.change},
+                                 {"cures", tried.cures()},
+                                 {"trained", tried.trained},
+                                 {"done", tried.done},
+                                 {"row", tried.row}});
   if (!row.no_prediction.empty()) json["no_prediction"] = row.no_prediction;
   if (row.instead_of) json["instead_of"] = *row.instead_of;
   return json;
@@ -145,12 +155,13 @@ Prediction prediction_from_json(std::string_view text, std::string_view where) {
 std::string to_json(const GridSpec& spec) {
   Json acts = Json::array();
   for (std::size_t i = 0; i < spec.rows.size();) {
-    const GridRow& first = spec.rows[i];  // of rows of one act with as many seeds
+    const GridRow& first = spec.rows[i];  // of its act
     const GridAct act = first.act < spec.acts.size() ? spec.acts[first.act] : GridAct{};
     Json rows = Json::array();
-    for (; i < spec.rows.size() && spec.rows[i].act == first.act && spec.rows[i].seeds == first.seeds; ++i) {
+    for (; i < spec.rows.size() && spec.rows[i].act == first.act; ++i) {
       Json options = parsed(spec.rows[i].options, spec.rows[i].place);
       if (spec.rows[i].first_seed != 1) options["seed"] = spec.rows[i].first_seed;
+      if (spec.rows[i].seeds != first.seeds) options["seeds"] = spec.rows[i].seeds;
       rows.push_back(std::move(options));
     }
     acts.push_back(Json{{"name", act.name}, {"note", act.note}, {"seeds", first.seeds}, {"rows", std::move(rows)}});
@@ -173,6 +184,7 @@ std::string to_json(const GridResult& result) {
               {"acts", acts},
               {"rows", rows},
               {"runs", runs},
+              {"findings", Json(findings(result))},
               {"comparisons", Json(comparisons(result).lines)},
               {"confusion", json_of(confusion_of(result))}}
       .dump();

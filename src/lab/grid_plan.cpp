@@ -14,6 +14,7 @@
 #include "core/checksum.h"
 #include "core/file.h"
 #include "core/json_record.h"
+#include "lab/grid_changes.h"
 
 namespace addnorm {
 namespace {
@@ -38,7 +39,8 @@ std::string as_file_name(std::string text) {
 }
 
 std::string short_name(const RunOptions& o) {
-  return concat(as_file_name(o.model.arrangement), "-", o.model.layers, "L-lr", Json(o.lr).dump(), "-wu",
+  const std::string start = o.model.init.by_arrangement() ? "" : o.model.init.rule + "-";
+  return concat(as_file_name(o.model.arrangement), "-", o.model.layers, "L-", start, "lr", Json(o.lr).dump(), "-wu",
                 o.warmup_steps.value_or(0), "-s", o.seed);
 }
 
@@ -52,6 +54,8 @@ double work_of(const RunOptions& o) {
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
+  if (name == kWeights) return text + " weights";
+  if (name == kEmbeddings) return "embeddings " + text;
   if (name == "layers") return text + (text == "1" ? " layer" : " layers");
   if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + (text == "1" ? " warm-up step" : " warm-up steps");
   if (name == "optimizer" || name == "norm" || name == "schedule" || name == "model" || name == "task") return text;
@@ -60,10 +64,19 @@ std::string option_in_words(const std::string& name, const Json& value) {
   return words + " " + text;
 }
 
+/// The asked options of a row, with how its weights start in the words of StartText.
+Json options_for_label(const RowResult& row) {
+  Json options = parsed(row.row.options, row.row.place);
+  for (const std::string_view name : kStartOptions) options.erase(name);
+  if (!row.start.weights.empty()) options[kWeights] = row.start.weights;
+  if (!row.start.embeddings.empty()) options[kEmbeddings] = row.start.embeddings;
+  return options;
+}
+
 /// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
 Names differing_options(const std::vector<RowResult*>& rows) {
   std::vector<Json> options;
-  for (const RowResult* row : rows) options.push_back(parsed(row->row.options, row->row.place));
+  for (const RowResult* row : rows) options.push_back(options_for_label(*row));
   Names names, looked_at;
   for (const Json& one : options)
     for (const auto& [name, value] : one.items()) {
@@ -80,7 +93,7 @@ Names differing_options(const std::vector<RowResult*>& rows) {
 }
 
 std::string label_of(const RowResult& row, const Names& names) {
-  const Json options = parsed(row.row.options, row.row.place);
+  const Json options = options_for_label(row);
   std::string label = row.arrangement;
   for (const std::string& name : names)
     if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
@@ -168,6 +181,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     const StackShape shape = first_stack_shape(options.model);
     planned_row.formula = units_text(formula_of(arrangement, shape, norm_of(options.model)));
     if (const auto gain = skip_gain(arrangement, shape, NormalInit::with_its_gains)) planned_row.skip_gain_predicted = gain->gain;
+    planned_row.start = start_text(options.model);
     planned_row.baselines = *opened.baselines;
     add_runs(row, given, opened, result, planned_row);
     result.rows.push_back(std::move(planned_row));

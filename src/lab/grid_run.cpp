@@ -10,7 +10,7 @@
 #include "core/file.h"
 #include "core/json_record.h"
 #include "lab/child_pool.h"
-#include "lab/confirm.h"
+#include "lab/cures.h"
 #include "lab/grid_files.h"
 #include "lab/grid_plan.h"
 #include "lab/metrics_tail.h"
@@ -51,6 +51,7 @@ class GridRunner {
     result_.finished = (!request_.predict || predict_rows()) && (!request_.run || (run_waiting() && look_closer()));
     summarise(result_);
     note_confirmations(result_);
+    note_cures(result_);
     result_.seconds = seconds_since(begun);
     write_result();
     return std::move(result_);
@@ -228,8 +229,16 @@ class GridRunner {
 
   bool look_closer() {
     std::vector<AddedRow> added = rows_with_warmup(result_);
-    if (request_.confirm)
-      for (AddedRow& row : rows_that_would_confirm(result_, request_.confirm_seconds * threads_)) added.push_back(std::move(row));
+    double seconds = request_.confirm_seconds * threads_;
+    const auto add = [&](std::vector<AddedRow> more) {
+      for (AddedRow& row : more)
+        if (std::ranges::none_of(added, [&](const AddedRow& one) { return one.row.options == row.row.options; }))
+          added.push_back(std::move(row));
+    };
+    if (request_.confirm) {
+      add(rows_that_try_factors(result_, seconds));
+      add(rows_that_would_confirm(result_, seconds));
+    }
     for (const AddedRow& more : added) {
       try {
         planner_.add(more.row, result_);

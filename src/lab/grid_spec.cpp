@@ -116,9 +116,18 @@ class SpecReader {
     if (const Json* rows = json.find("rows")) {
       const JsonAt inside = at.inside("rows");
       if (!rows->is_array() || rows->size() == 0) inside.wrong(*rows, "an array with one object of options or more");
-      for (std::size_t i = 0; i < rows->size(); ++i) add_row(part, (*rows)[i], inside.item(i), true);
+      for (std::size_t i = 0; i < rows->size(); ++i) add_single_row(part, (*rows)[i], inside.item(i));
     }
     if (!json.contains("grid") && !json.contains("rows")) add_row(part, Json::object(), at, false);
+  }
+
+  /// Options, and "seeds" where a row has a number of its own.
+  void add_single_row(SpecPart part, Json own, const JsonAt& at) {
+    if (own.is_object() && own.contains("seeds")) {
+      part.seeds = read_seeds(own.at("seeds"), at.inside("seeds"));
+      own.erase("seeds");
+    }
+    add_row(part, own, at, true);
   }
 
   void add_combinations(const Json& grid, const JsonAt& at, const SpecPart& part) {

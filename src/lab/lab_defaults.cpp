@@ -1,5 +1,8 @@
 // What the lab runs when nothing is said, and what a row has where it says nothing.
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
 
 #include "addnorm/lab/grid.h"
 #include "addnorm/train/run_options.h"
@@ -8,7 +11,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kLabSteps = 300, kLabWarmup = 200;
+constexpr std::size_t kLabSteps = 300, kLabWarmup = 200, kLabWidth = 64;
 
 bool goes_with(const Json& options, std::string_view where) {
   try {
@@ -31,7 +34,7 @@ Json what_the_lab_says(const Json& options) {
   Json defaults{{"steps", kLabSteps},     {"layers", 12},      {"batch_size", 8}, {"optimizer", "adam"},
                 {"schedule", "constant"}, {"warmup_steps", 0}, {"probes", "on"}};
   if (is_adam(options)) defaults["lr"] = 1e-3;
-  if (!options.contains("d_model")) defaults["d_model"] = 64;
+  if (!options.contains("d_model")) defaults["d_model"] = kLabWidth;
   if (!options.contains("d_model") && !options.contains("heads")) defaults["heads"] = 2;
   if (text) defaults["seq_len"] = 64;
   if (!options.contains("eval_every") && !options.contains("eval_samples")) defaults["validation"] = 0;
@@ -56,25 +59,45 @@ std::string with_lab_defaults(std::string_view options, std::string_view where) 
 
 std::vector<std::string> lab_arrangements() { return {"plain", "post-ln", "norm-skip", "pre-ln", "deepnorm", "rezero"}; }
 
+namespace {
+
+/// The placements that the sentence on top is about, with the seeds that it needs, and their controls with one.
+Json rows_of_act(std::initializer_list<const char*> three_seeds, std::initializer_list<const char*> one_seed) {
+  Json rows = Json::array();
+  for (const char* name : three_seeds) rows.push_back(Json{{"arrangement", name}});
+  for (const char* name : one_seed) rows.push_back(Json{{"arrangement", name}, {"seeds", 1}});
+  return rows;
+}
+
+Json act(std::string name, Json base, Json rows) {
+  return Json{{"name", std::move(name)}, {"base", std::move(base)}, {"rows", std::move(rows)}};
+}
+
+}  // namespace
+
 GridSpec default_lab(std::string_view base) {
   const GivenOptions given = run_options_from_json(base, "options");
   const std::size_t steps = given.given.contains("steps") ? given.options.steps : kLabSteps;
   const std::size_t warmup = std::min(kLabWarmup, steps * 2 / 3);
-  const auto in_words = concat(warmup, " warm-up steps");
-  const auto row = [&](const char* name, std::size_t warm) { return Json{{"arrangement", name}, {"warmup_steps", warm}}; };
+  const std::size_t width = given.given.contains("d_model") ? given.options.model.d_model : kLabWidth;
+  const double as_xavier = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(width, 1)));
+  const Json cold{{"layers", 12}, {"warmup_steps", 0}};
+  const auto from = [&](const char* init) {
+    Json options = cold;
+    options["init"] = init;
+    return options;
+  };
+  Json warm = from("xavier"), large_embeddings = from("gpt2");
+  warm["warmup_steps"] = warmup;
+  large_embeddings["embedding_std"] = as_xavier;
   Json spec{{"base", parsed(base, "options")}};
   spec["acts"] = Json::array({
-      Json{{"name", "Act 1: 12 layers, no warm-up"},
-           {"base", Json{{"layers", 12}, {"warmup_steps", 0}}},
-           {"grid", Json{{"arrangement", Json(lab_arrangements())}}}},
-      Json{{"name", concat("Act 2: 12 layers, ", in_words)},
-           {"base", Json{{"layers", 12}, {"warmup_steps", warmup}}},
-           {"grid", Json{{"arrangement", Json::array({"post-ln", "norm-skip"})}}}},
-      Json{{"name", "Act 3: 24 layers"},
-           {"note", "one seed: these losses have no spread"},
-           {"seeds", 1},
-           {"base", Json{{"layers", 24}}},
-           {"rows", Json::array({row("post-ln", warmup), row("pre-ln", 0), row("deepnorm", 0)})}},
+      act("Act 1: 12 layers, no warm-up, Xavier's weights", from("xavier"),
+          rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain", "deepnorm", "rezero"})),
+      act("Act 2: the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"})),
+      act("Act 3: GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
+          rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"})),
+      act(concat("Act 4: Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({}, {"post-ln", "norm-skip"})),
   });
   return grid_from_json(spec.dump(), "the default lab");
 }

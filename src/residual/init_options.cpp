@@ -60,12 +60,12 @@ class Started {
     spec().deviation = *value;
   }
 
-  void embedding(Role role, const char* name, const std::optional<double>& value) {
+  void tables(std::vector<Role> roles, const char* name, const std::optional<double>& value) {
     if (!positive(name, value)) return;
-    require(!names_role(roles_in_formula(row_), role), called(name), " is ", *value, ", but the formula of ", row_.name,
+    require(!names_role(roles_in_formula(row_), roles.back()), called(name), " is ", *value, ", but the formula of ", row_.name,
             " contains how embeddings start. Leave it out, or take ", called("arrangement"), " residual with ", called("init"), " ",
             row_.init.name);
-    spec().draws.push_back({.roles = {role}, .base = InitSpec::Base::normal, .deviation = *value});
+    spec().draws.push_back({.roles = std::move(roles), .base = InitSpec::Base::normal, .deviation = *value});
   }
 
   void branches(double scale) {
@@ -106,8 +106,8 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
   Started started(row, words);
   if (!options.by_arrangement()) started.rule(options.rule);
   started.deviation(options.deviation);
-  started.embedding(Role::token_embedding, "embedding_std", options.embedding_std);
-  started.embedding(Role::position_embedding, "position_std", options.position_std);
+  started.tables(embeddings(), "embedding_std", options.embedding_std);
+  started.tables({Role::position_embedding}, "position_std", options.position_std);
   started.branches(options.branch_scale);
   return std::move(started).result();
 }

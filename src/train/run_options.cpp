@@ -83,8 +83,8 @@ std::vector<OptionText> model_texts() {
        "how weights start: arrangement (as its source prescribes), xavier, gpt2, bert, pytorch, t5, deepnorm, t-fixup, ...; "
        "'addnorm arrangements --inits' lists them (default: arrangement)"},
       {"init_std", Value::number, "deviation of gpt2 and bert (default: 0.02)"},
-      {"embedding_std", Value::number, "deviation of token vectors (default: of --init)"},
-      {"position_std", Value::number, "deviation of learned positions (default: of --init)"},
+      {"embedding_std", Value::number, "deviation of token vectors and learned positions (default: of --init)"},
+      {"position_std", Value::number, "deviation of learned positions (default: as --embedding-std)"},
       {"branch_scale", Value::number, "a factor on W_o and W_2 at the start (default: 1)"},
       {"norm", Value::text, "layernorm, rmsnorm, ... (default: layernorm)"},
       {"norm_eps", Value::number, "added to the variance (default: of the norm)"},

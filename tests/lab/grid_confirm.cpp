@@ -28,6 +28,7 @@ struct Confirming : testing::Test {
     note_confirmations(result);
     return *result.rows[row].cause;
   }
+  std::vector<AddedRow> rows_to_confirm(double seconds) const { return rows_that_would_confirm(result, seconds); }
   GridResult result;
 };
 
@@ -63,7 +64,7 @@ TEST_F(Confirming, IsNotDoneByTwoChanges) {
   EXPECT_EQ(noted(failed).by, "trains as deepnorm, without any warm-up (1 of 1)");
 
   result.rows[1].arrangement = "deepnorm";
-  const auto added = rows_that_would_confirm(result, 100);  // one of the two
+  const auto added = rows_to_confirm(100);  // one of the two
   ASSERT_EQ(added.size(), 1u);
   expect_in(added[0].row.options, {"\"arrangement\":\"deepnorm\"", "\"warmup_steps\":200", "\"layers\":24"});
 }
@@ -82,7 +83,7 @@ TEST_F(Confirming, ReadsPlannedOptionsAndNotOnlyThoseThatAreSaid) {
   add(R"({"arrangement": "post-ln", "lr": 0.001, "steps": 300, "warmup_steps": 15})", false);
   result.rows[0].row.options = result.spec.rows[0].options = R"({"arrangement": "post-ln"})";
   summarise(result);
-  const auto added = rows_that_would_confirm(result, 100);
+  const auto added = rows_to_confirm(100);
   ASSERT_EQ(added.size(), 1u);
   expect_in(added[0].row.options, {"\"warmup_steps\":200"});
   EXPECT_EQ(GridChanges(result).warmup(0), 15u);
@@ -102,8 +103,8 @@ TEST_F(Confirming, CountsAllStepsOfACopyAgainstItsTime) {
   result.runs[0].losses.resize(3);  // it broke off, after a tenth of a second
   result.runs[0].seconds = 0.1;
   summarise(result);
-  EXPECT_TRUE(rows_that_would_confirm(result, 5).empty());
-  EXPECT_EQ(rows_that_would_confirm(result, 15).size(), 1u);
+  EXPECT_TRUE(rows_to_confirm(5).empty());
+  EXPECT_EQ(rows_to_confirm(15).size(), 1u);
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ struct GridSpec {
 ///   {"base": {options of every row}, "grid": {"arrangement": [...], "layers": [...], ...}, "rows": [{options}, ...],
 ///    "seeds": 3, "with_warmup": 200, "acts": [{"name", "note", "base", "grid", "rows", "seeds"}, ...]}
 ///
-/// Every combination of the lists of "grid" is a row, the last list changing fastest; then come those of "rows". Parts inherit
-/// the base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError names the place: unknown options
+/// Every combination of the lists of "grid" is a row, the last list changing fastest; then come those of "rows", which may have
+/// "seeds" of their own. Parts inherit the base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError names the place: unknown options
 /// with the nearest, values that an option cannot have, empty lists, fields that are none.
 GridSpec grid_from_json(std::string_view text, std::string_view where);
 
@@ -44,11 +44,13 @@ GridSpec grid_from_json(std::string_view text, std::string_view where);
 /// same ones back, at other places.
 std::string to_json(const GridSpec& spec);
 
-/// The lab without options: three acts on the built-in language. `base`, a JSON object, says what its rows do not say themselves
-/// (arrangement, layers, warmup_steps): {"steps": 100}. A warm-up longer than two thirds of the steps is shortened to that.
+/// The lab without options: placement by initialisation on the built-in language, in four acts. `base`, a JSON object, says what
+/// its rows do not say themselves (arrangement, init, embedding_std, layers, warmup_steps): {"steps": 100}. A warm-up longer than
+/// two thirds of the steps is shortened to that.
 GridSpec default_lab(std::string_view base = "{}");
 
-/// The arrangements of its first act: what a grid compares that names none.
+/// The arrangements of its first act: what a grid compares that names none. Where it names no start either, each starts as its
+/// source prescribes, and rows differ in more than the placement: their labels and comparisons say so.
 std::vector<std::string> lab_arrangements();
 
 /// With what a row of the lab has where nothing else is said: 300 steps of adam at a constant rate of 1e-3 without warm-up, 12

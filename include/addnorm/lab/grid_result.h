@@ -13,6 +13,7 @@
 #include "addnorm/lab/grid.h"
 #include "addnorm/lab/outcome.h"
 #include "addnorm/lab/preflight.h"
+#include "addnorm/model/config.h"
 
 namespace addnorm {
 
@@ -80,6 +81,22 @@ enum class Happened : unsigned char {
 };
 const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
 
+/// How the weights of a row start, as a person reads it. Rows with the same texts start alike.
+struct StartText {
+  std::string weights{};     ///< "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; gains of the arrangement's formula are not in it
+  std::string embeddings{};  ///< deviation: "0.02"; "": there are none
+};
+StartText start_text(const ModelConfig& model);
+
+/// One factor of a row that failed, changed by itself.
+struct TriedChange {
+  std::string factor{};  ///< "placement", "weights", "embeddings", "warm-up", "rate", "depth"
+  std::string change{};  ///< "pre-ln", "weights of gpt2", "200 warm-up steps"
+  std::size_t trained = 0, done = 0;
+  std::size_t row = 0;  ///< that has it
+  bool cures() const { return 2 * trained > done; }
+};
+
 struct RowResult {
   GridRow row{};
   std::string label{};         ///< by what tells it from others: "post-ln, 24 layers, 200 warm-up steps"
@@ -100,6 +117,9 @@ struct RowResult {
   double distance = 0;  ///< loss.mean - floor; NaN: no floor
   Happened happened = Happened::unknown;
   std::optional<Cause> cause{};  ///< of most that did not train
+  std::vector<TriedChange> tried{};    ///< of a row that did not: what was changed by itself, by factor
+
+  StartText start{};
 
   /// Nothing: there is no prediction, or no run that tells. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
@@ -146,6 +166,11 @@ struct Comparisons {
   bool noise = false;  ///< some difference is inside the noise: more seeds might tell
 };
 Comparisons comparisons(const GridResult& result);
+
+/// What the grid shows, a sentence each, made from its numbers: for every setting which placements train at equal weights, whether
+/// norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in placement alone, and
+/// for grids of many settings.
+std::vector<std::string> findings(const GridResult& result);
 
 /// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.
 std::string to_json(const GridResult& result);

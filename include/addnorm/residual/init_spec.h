@@ -64,8 +64,8 @@ inline constexpr const char* kInitOfArrangement = "arrangement";
 struct InitOptions {
   std::string rule = kInitOfArrangement;   ///< that, or a name of init_rules()
   std::optional<double> deviation{};       ///< in place of that of a rule with a normal base (gpt2, bert)
-  std::optional<double> embedding_std{};   ///< deviation of token vectors
-  std::optional<double> position_std{};    ///< deviation of learned positions
+  std::optional<double> embedding_std{};   ///< deviation of token vectors and learned positions
+  std::optional<double> position_std{};    ///< deviation of learned positions, where it is another
   double branch_scale = 1;                 ///< a factor on W_o and W_2, the matrices that write into the stream
 
   bool by_arrangement() const { return rule == kInitOfArrangement; }

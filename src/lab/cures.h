@@ -1,0 +1,18 @@
+// What cures a row that failed: the same configuration with one factor changed, one at a time.
+#pragma once
+
+#include <vector>
+
+#include "lab/confirm.h"
+
+namespace addnorm {
+
+/// For rows that failed and whose grid does not say what another placement, other weights or a warm-up would do: copies with that
+/// one factor changed, while `processor_seconds` last. All rows get their first copy before any gets its second.
+std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& processor_seconds);
+
+/// Fills RowResult::tried of rows that failed from those that differ from them in one factor. Of each factor the changes that
+/// cure come first, three of them at most; where none does, the first that was tried.
+void note_cures(GridResult& result);
+
+}  // namespace addnorm

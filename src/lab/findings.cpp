@@ -1,0 +1,140 @@
+// What a grid shows, in sentences that follow from its numbers: what the placement does at equal weights, what the weights do at
+// equal placement, what cures a row that failed.
+#include <algorithm>
+#include <map>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+#include "lab/confirm.h"
+#include "lab/grid_changes.h"
+
+namespace addnorm {
+namespace {
+
+using Texts = std::vector<std::string>;
+
+/// "a", "a and b", "a, b and c".
+std::string joined(const Texts& texts) {
+  std::string all;
+  for (std::size_t i = 0; i < texts.size(); ++i) all += concat(i == 0 ? "" : i + 1 < texts.size() ? ", " : " and ", texts[i]);
+  return all;
+}
+
+std::string with_verb(const Texts& names, const char* one, const char* several) {
+  return concat(joined(names), names.size() == 1 ? one : several);
+}
+
+/// Rows that differ in placement alone.
+struct Setting {
+  std::string where{};  ///< "12 layers, no warm-up, xavier weights"
+  std::vector<std::size_t> rows{};
+};
+
+/// The label without its first word, the arrangement.
+std::string where_of(const RowResult& row) {
+  const std::size_t comma = row.label.find(", ");
+  return comma == std::string::npos ? "" : row.label.substr(comma + 2);
+}
+
+std::vector<Setting> settings_of(const GridResult& result, const GridChanges& changes) {
+  std::vector<Setting> all;
+  std::map<std::string, std::size_t> known;
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
+    if (row.instead_of || result.is_repeated(i) || !(has_trained(row) || has_failed(row))) continue;
+    const auto [at, fresh] = known.emplace(changes.same_but(i, "arrangement"), all.size());
+    if (fresh) all.push_back({.where = where_of(row)});
+    all[at->second].rows.push_back(i);
+  }
+  return all;
+}
+
+std::string outcome_of(const GridResult& result, const Setting& setting) {
+  Texts good, late, bad;
+  for (const std::size_t i : setting.rows) {
+    const RowResult& row = result.rows[i];
+    (has_trained(row) ? good : row.slow() ? late : bad).push_back(row.arrangement);
+  }
+  Texts parts;
+  if (!good.empty()) parts.push_back(with_verb(good, " trains", " train"));
+  if (!bad.empty()) parts.push_back(with_verb(bad, " does not", " do not"));
+  if (!late.empty()) parts.push_back(with_verb(late, " is slow", " are slow"));
+  std::string text = setting.where;
+  for (std::size_t i = 0; i < parts.size(); ++i) text += concat(i == 0 ? ": " : "; ", parts[i]);
+  return text + ".";
+}
+
+/// "another placement (pre-ln), other weights (gpt2) or 200 warm-up steps cure it; other embeddings do not."
+std::string cures_of(const RowResult& row) {
+  Texts cures, others;
+  for (const TriedChange& tried : row.tried) {
+    std::string text = concat(tried.change, " (", tried.trained, " of ", tried.done, ")");
+    (tried.cures() ? cures : others).push_back(std::move(text));
+  }
+  std::string text;
+  if (!cures.empty()) text = with_verb(cures, " cures it", " each cure it");
+  if (!others.empty())
+    text += concat(text.empty() ? "" : "; ", with_verb(others, cures.empty() ? " does not cure it" : " does not",
+                                                       cures.empty() ? " do not cure it" : " do not"));
+  return text;
+}
+
+/// Rows that fail and are cured alike share a sentence.
+Texts cure_sentences(const GridResult& result, const std::vector<Setting>& settings) {
+  std::vector<std::pair<std::string, Texts>> groups;  // what cures, and whom
+  for (const Setting& setting : settings) {
+    for (const std::size_t i : setting.rows) {
+      const RowResult& row = result.rows[i];
+      const std::string cures = cures_of(row);
+      if (cures.empty()) continue;
+      const std::string key = concat(setting.where, ": ", cures);
+      const auto same = std::ranges::find(groups, key, [](const auto& group) { return group.first; });
+      if (same == groups.end())
+        groups.push_back({key, {row.arrangement}});
+      else
+        same->second.push_back(row.arrangement);
+    }
+  }
+  Texts all;
+  for (const auto& [key, names] : groups) all.push_back(concat(joined(names), " with ", key, "."));
+  return all;
+}
+
+/// Whether the formula that texts print as pre-LN did what post-LN did, setting by setting.
+std::string about_misprint(const GridResult& result, const std::vector<Setting>& settings) {
+  std::size_t both = 0, alike = 0, differs_from_pre = 0;
+  for (const Setting& setting : settings) {
+    const auto find = [&](const char* name) -> const RowResult* {
+      const auto named = [&](std::size_t i) { return result.rows[i].arrangement == name; };
+      const auto found = std::ranges::find_if(setting.rows, named);
+      return found == setting.rows.end() ? nullptr : &result.rows[*found];
+    };
+    const RowResult *post = find("post-ln"), *printed = find("norm-skip"), *pre = find("pre-ln");
+    if (!post || !printed) continue;
+    ++both;
+    alike += has_trained(*post) == has_trained(*printed);
+    differs_from_pre += pre && has_trained(*pre) != has_trained(*printed);
+  }
+  if (both == 0) return "";
+  std::string text = concat("norm-skip, LN(x) + F(LN(x)), which texts print as pre-LN, did as post-ln did in ", alike, " of ", both,
+                            both == 1 ? " setting" : " settings");
+  if (differs_from_pre > 0) text += concat(", and not as pre-ln did in ", differs_from_pre);
+  return text + ".";
+}
+
+}  // namespace
+
+std::vector<std::string> findings(const GridResult& result) {
+  constexpr std::size_t kMostSettings = 8;
+  const GridChanges changes(result);
+  std::vector<Setting> settings = settings_of(result, changes);
+  const bool compares = std::ranges::any_of(settings, [](const Setting& one) { return one.rows.size() > 1; });
+  if (!compares || settings.size() > kMostSettings) return {};
+  Texts all;
+  for (const Setting& setting : settings) all.push_back(outcome_of(result, setting));
+  if (std::string misprint = about_misprint(result, settings); !misprint.empty()) all.push_back(std::move(misprint));
+  for (std::string& cure : cure_sentences(result, settings)) all.push_back(std::move(cure));
+  return all;
+}
+
+}  // namespace addnorm
