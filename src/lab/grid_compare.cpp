@@ -26,15 +26,16 @@ struct Compared {
 };
 using RowsOfOneData = std::vector<Compared>;
 
-/// In what two rows differ: "placement alone", or what stands beside each other in the comparison.
+/// In what two rows differ: one factor alone, or several, of none of which the comparison speaks by itself.
 std::string factors_text(const GridChanges& changes, const Compared& a, const Compared& b) {
   Names factors = changes.between(a.index, b.index);
   for (std::string& name : factors) {
     if (name == "arrangement") name = "placement";
     std::ranges::replace(name, '_', ' ');
   }
-  if (factors.size() == 1) return concat("they differ in ", factors.front(), " alone");
-  std::string text = concat("they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
+  if (factors.empty()) return "";
+  if (factors.size() == 1) return concat("; they differ in ", factors.front(), " alone");
+  std::string text = concat("; they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
   for (std::size_t i = 0; i < factors.size(); ++i) text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
   return text + ", so this is about none of them by itself";
 }
@@ -92,10 +93,10 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
     const double p = corrected(found.p);
     const std::string by = with_digits(found.difference, 3), chance = concat("p ", short_figure(p));
     if (p < kChance) {
-      into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, "): ", factors));
+      into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")", factors));
     } else {
-      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", row->loss.count, " seeds (", by, ", ", chance,
-                                  "); ", factors));
+      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", row->loss.count, " seeds (", by, ", ", chance, ")",
+                                  factors));
       into.noise = true;
     }
   }

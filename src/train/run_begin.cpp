@@ -116,6 +116,7 @@ void Run::write_front() {
   record.data_fingerprint = state_.fingerprint;
   if (const auto& b = data_.baselines)
     record.baselines = Json{{"floor", b->floor}, {"uniform", b->uniform}, {"unigram", b->unigram}, {"bigram", b->bigram}}.dump();
+  record.initialisation = initialisation_record(options_.model);
   if (input_) {
     std::ifstream kept(input_->path, std::ios::binary);
     saved_text(kept, folder_.input());

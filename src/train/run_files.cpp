@@ -6,6 +6,8 @@
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
+#include "addnorm/model/stack.h"
+#include "addnorm/residual/explain.h"
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json_record.h"
@@ -74,6 +76,13 @@ static void fields(Io& io, RunRecord& record) {
   io("data_fingerprint", record.data_fingerprint);
 }
 
+std::string initialisation_record(const ModelConfig& model) {
+  const Arrangement row = with_options(arrangement_of(model), residual_options(model));
+  Json drawn = Json::array();
+  for (const InitLine& line : init_lines(row, first_stack_shape(model))) drawn.push_back({{"what", line.what}, {"rule", line.rule}});
+  return Json{{"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row))}}.dump();
+}
+
 RunRecord new_run_record(std::string_view options) {
   return {.options = object_of(options, "new_run_record: options").dump(),
           .version = version(),
@@ -87,6 +96,8 @@ void write_run_record(const RunFolder& run, const RunRecord& record) {
   fields(writer, own);
   writer.object["machine"] = object_of(record.machine, "write_run_record: machine");
   if (!record.baselines.empty()) writer.object["baselines"] = object_of(record.baselines, "write_run_record: baselines");
+  if (!record.initialisation.empty())
+    writer.object["initialisation"] = object_of(record.initialisation, "write_run_record: initialisation");
   writer.object["options"] = object_of(record.options, "write_run_record: options");
   make_folder(run.path);
   replace_text(run.record(), writer.object.dump(2) + "\n");
@@ -106,6 +117,7 @@ RunRecord read_run_record(const RunFolder& run) {
   take("options", record.options);
   take("machine", record.machine);
   if (json.contains("baselines")) take("baselines", record.baselines);
+  if (json.contains("initialisation")) take("initialisation", record.initialisation);
   read(json, record, JsonAt{where, ""});
   return record;
 }

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
@@ -97,17 +99,33 @@ TEST(GridSpec, MayBeOneRow) {
   EXPECT_EQ(grid_from_json(R"({"rows": [{}]})", "g").rows.size(), 1u);
 }
 
-TEST(DefaultLab, HasThreeActs) {
+TEST(DefaultLab, CrossesPlacementsWithStarts) {
   const GridSpec spec = default_lab();
-  ASSERT_EQ(spec.rows.size(), 11u);
+  ASSERT_EQ(spec.acts.size(), 4u);
   std::size_t runs = 0;
-  for (const GridRow& row : spec.rows) runs += row.seeds;
-  EXPECT_EQ(runs, 27u);
-  EXPECT_EQ(options_of(spec.rows[0])["layers"], Json(12));
-  EXPECT_EQ(options_of(spec.rows[6])["warmup_steps"], Json(200));
-  EXPECT_EQ(options_of(spec.rows[8])["layers"], Json(24));
-  EXPECT_EQ(spec.rows[8].seeds, 1u);
-  EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows[6])["warmup_steps"], Json(20));
+  std::map<std::string, std::set<std::string>> starts;  // by placement
+  for (const GridRow& row : spec.rows) {
+    const Json options = options_of(row);
+    runs += row.seeds;
+    EXPECT_EQ(options.at("layers"), Json(12));
+    const Json* embeddings = options.find("embedding_std");
+    if (options.at("warmup_steps") == Json(0))
+      starts[options.at("arrangement").text()].insert(options.at("init").text() + (embeddings ? " " + embeddings->dump() : ""));
+  }
+  EXPECT_EQ(runs, 28u);
+  const std::set<std::string> all{"xavier", "gpt2", "gpt2 0.125"};
+  for (const char* placement : {"plain", "post-ln", "norm-skip", "pre-ln"}) EXPECT_EQ(starts[placement], all) << placement;
+  EXPECT_EQ(spec.rows[0].seeds, 3u);
+  EXPECT_EQ(spec.rows.back().seeds, 1u);
+  EXPECT_EQ(options_of(spec.rows.back())["warmup_steps"], Json(200));
+  EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows.back())["warmup_steps"], Json(20));
+}
+
+TEST(GridSpec, TakesSeedsOfARow) {
+  const GridSpec spec = grid_from_json(R"({"seeds": 2, "rows": [{"layers": 2, "seeds": 5}, {"layers": 3}]})", "g");
+  EXPECT_EQ(spec.rows[0].seeds, 5u);
+  EXPECT_EQ(spec.rows[1].seeds, 2u);
+  expect_in(grid_refusal(R"({"rows": [{"seeds": 0}]})"), {"my.json", "rows[0].seeds", "1 ... 100"});
 }
 
 TEST(GridSpec, IsReadBackFromItsJson) {
@@ -203,7 +221,7 @@ GridResult made_up(const std::vector<std::vector<double>>& losses) {
 TEST(Comparisons, CallNothingBetterInsideTheNoise) {
   const Comparisons all = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025}, {2.40, 2.41, 2.42}}));
   ASSERT_EQ(all.lines.size(), 2u);
-  expect_in(all.lines[0], {"row 0 and row 1", "no difference outside the noise"});
+  expect_in(all.lines[0], {"row 0 and row 1", "not decided with 3 seeds"});
   expect_in(all.lines[1], {"row 0 is below row 2 by 0.400"});
   EXPECT_TRUE(all.noise);
   EXPECT_FALSE(comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).noise);
@@ -213,7 +231,7 @@ TEST(Comparisons, FindADifferenceThatNoNeighboursHave) {
   // By hand: deviations of 0.01, so t = 3 between neighbours (p 0.04, too much for three pairs) and 6 between the outer two.
   const auto lines = comparisons(made_up({{2.00, 2.01, 2.02}, {2.0245, 2.0345, 2.0445}, {2.049, 2.059, 2.069}})).lines;
   ASSERT_EQ(lines.size(), 2u);
-  expect_in(lines[0], {"row 0 and row 1", "no difference outside the noise", "p 0.08"});
+  expect_in(lines[0], {"row 0 and row 1", "not decided with 3 seeds", "p 0.08"});
   expect_in(lines[1], {"row 0 is below row 2 by 0.049", "p 0.012"});
 }
 

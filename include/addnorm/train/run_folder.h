@@ -12,6 +12,8 @@
 
 namespace addnorm {
 
+struct ModelConfig;
+
 struct RunFolder {
   std::filesystem::path path;
 
@@ -35,7 +37,11 @@ struct RunRecord {
   std::string begun{};                    ///< "2026-11-16T15:20:00Z"
   std::string machine = "{}";             ///< JSON object: host, system, processor, processors, threads granted, memory
   std::string baselines{};                ///< JSON object: floor, uniform, unigram, bigram of the data; "": not known
+  std::string initialisation{};           ///< JSON object of initialisation_record(); "": a run of 0.1.0
 };
+/// By which rule the weights of a model start: {"rule", "source", "drawn": [{"what", "rule"}], "contained"}, as
+/// 'addnorm arrangements' prints it.
+std::string initialisation_record(const ModelConfig& model);
 /// Of this program, this machine and the present time.
 RunRecord new_run_record(std::string_view options);
 /// DataError names file and field; a record that is not there too.

@@ -1,0 +1,133 @@
+// What a grid says of factors: which rows differ in placement alone, what cures a row that failed; of results that nobody ran.
+#include <gtest/gtest.h>
+
+#include "addnorm/lab/grid_result.h"
+#include "lab/cures.h"
+#include "lab/grid_changes.h"
+#include "lab/refusals.h"
+
+namespace addnorm {
+namespace {
+
+/// Rows of 12 layers on the built-in language, three seeds each.
+struct Crossed : testing::Test {
+  struct Start {
+    std::string init;
+    double embedding = 0;  ///< 0: of the rule
+    std::size_t warmup = 0;
+  };
+  std::size_t add(const std::string& arrangement, const Start& start, bool trains, double loss = 2.0) {
+    Json options{{"arrangement", arrangement}, {"layers", 12}, {"d_model", 64}, {"lr", 0.001}, {"steps", 300}};
+    options["warmup_steps"] = start.warmup;
+    options["init"] = start.init;
+    if (start.embedding > 0) options["embedding_std"] = start.embedding;
+    RowResult row{.row = {.options = options.dump(), .seeds = 3, .place = "g"}, .options = options.dump()};
+    row.arrangement = arrangement;
+    ModelConfig model{.d_model = 64, .arrangement = arrangement, .init = {.rule = start.init}};
+    if (start.embedding > 0) model.init.embedding_std = start.embedding;
+    row.start = start_text(model);
+    row.label = concat(arrangement, ", ", row.start.weights, " weights", start.warmup > 0 ? ", warm-up" : "");
+    for (int seed = 0; seed < 3; ++seed) {
+      row.runs.push_back(result.runs.size());
+      GridRun run{.steps = 300, .work = 300, .state = RunState::done, .losses = std::vector<double>(300, 2.0)};
+      run.key = std::to_string(result.runs.size());
+      run.judged = {.outcome = trains ? Outcome::trained : Outcome::stuck, .loss = loss + 0.01 * seed};
+      run.seconds = 10;
+      if (!trains) run.cause = Cause{.kind = CauseKind::tokens_alike, .text = "so"};
+      result.runs.push_back(run);
+    }
+    result.rows.push_back(row);
+    result.spec.rows.push_back(row.row);
+    return result.rows.size() - 1;
+  }
+  void finish() {
+    summarise(result);
+    note_cures(result);
+  }
+  std::vector<std::string> between(std::size_t a, std::size_t b) const { return GridChanges(result).between(a, b); }
+  GridResult result;
+};
+using Changed = std::vector<std::string>;
+
+TEST_F(Crossed, RowsThatStartAsTheirSourcesSayDifferInThreeThings) {
+  const std::size_t post = add("post-ln", {"arrangement"}, false), pre = add("pre-ln", {"arrangement"}, true);
+  EXPECT_EQ(between(post, pre), (Changed{"arrangement", "weights", "embeddings"}));
+  EXPECT_EQ(between(post, add("pre-ln", {"xavier"}, true)), Changed{"arrangement"});
+  EXPECT_EQ(between(pre, add("post-ln", {"gpt2"}, true)), Changed{"arrangement"}) << "pre-ln starts as GPT-2 does";
+}
+
+TEST_F(Crossed, RowsAreComparedByWhatTheirStartComesTo) {
+  const std::size_t xavier = add("post-ln", {"xavier"}, false);
+  EXPECT_EQ(between(xavier, add("post-ln", {"arrangement"}, false)), Changed{});
+  EXPECT_EQ(between(xavier, add("post-ln", {"gpt2", 0.125}, true)), Changed{"weights"}) << "1/sqrt(64) is 0.125";
+  EXPECT_EQ(between(xavier, add("post-ln", {"gpt2"}, true)), (Changed{"weights", "embeddings"}));
+  EXPECT_EQ(between(xavier, add("deepnorm", {"xavier"}, true)), Changed{"arrangement"}) << "beta belongs to the arrangement";
+}
+
+TEST_F(Crossed, CuresAreFoundOneFactorAtATime) {
+  const std::size_t failed = add("post-ln", {"xavier"}, false, 3.4);
+  add("pre-ln", {"xavier"}, true);
+  add("post-ln", {"gpt2"}, true);  // two factors: no cure of either
+  finish();
+  ASSERT_EQ(result.rows[failed].tried.size(), 1u);
+  EXPECT_EQ(result.rows[failed].tried[0].factor, "placement");
+  EXPECT_EQ(result.rows[failed].tried[0].change, "pre-ln");
+  add("post-ln", {"gpt2", 0.125}, true);
+  add("post-ln", {"xavier", 0, 200}, false, 3.4);
+  finish();
+  ASSERT_EQ(result.rows[failed].tried.size(), 3u);
+  EXPECT_EQ(result.rows[failed].tried[1].change, "gpt2 weights");
+  EXPECT_TRUE(result.rows[failed].tried[1].cures());
+  EXPECT_EQ(result.rows[failed].tried[2].change, "200 warm-up steps");
+  EXPECT_FALSE(result.rows[failed].tried[2].cures());
+}
+
+TEST_F(Crossed, WhatTheGridDoesNotTryIsRunWithEverythingElseHeld) {
+  add("post-ln", {"arrangement"}, false, 3.4);
+  summarise(result);
+  double seconds = 1000;
+  const std::vector<AddedRow> added = rows_that_try_factors(result, seconds);
+  ASSERT_EQ(added.size(), 3u);
+  expect_in(added[0].row.options, {R"("arrangement":"pre-ln")", R"("init":"xavier")"});
+  expect_in(added[1].row.options, {R"("arrangement":"post-ln")", R"("init":"gpt2")", R"("embedding_std":0.125)"});
+  expect_in(added[2].row.options, {R"("arrangement":"post-ln")", R"("warmup_steps":200)"});
+  EXPECT_LT(seconds, 1000);
+  seconds = 40;  // three runs of ten seconds
+  EXPECT_EQ(rows_that_try_factors(result, seconds).size(), 1u);
+}
+
+TEST_F(Crossed, FindingsFollowFromTheNumbers) {
+  add("post-ln", {"xavier"}, false, 3.4);
+  add("norm-skip", {"xavier"}, false, 3.4);
+  add("pre-ln", {"xavier"}, true);
+  add("post-ln", {"gpt2"}, true);
+  add("norm-skip", {"gpt2"}, true);
+  add("pre-ln", {"gpt2"}, true);
+  finish();
+  std::vector<std::string> found = findings(result);
+  ASSERT_GE(found.size(), 3u);
+  EXPECT_EQ(found[0], "xavier weights: pre-ln trains; post-ln and norm-skip do not.");
+  EXPECT_EQ(found[1], "gpt2 weights: post-ln, norm-skip and pre-ln train.");
+  expect_in(found[2], {"norm-skip", "did as post-ln did in 2 of 2 settings", "not as pre-ln did in 1"});
+  expect_in(found[3], {"post-ln and norm-skip with xavier weights: pre-ln (3 of 3)"});
+
+  for (const std::size_t run : result.rows[1].runs) result.runs[run].judged = {.outcome = Outcome::trained, .loss = 2};
+  finish();
+  found = findings(result);
+  EXPECT_EQ(found[0], "xavier weights: norm-skip and pre-ln train; post-ln does not.");
+  expect_in(found[2], {"did as post-ln did in 1 of 2 settings"});
+}
+
+TEST_F(Crossed, ComparisonsSayInWhatRowsDiffer) {
+  add("pre-ln", {"gpt2"}, true, 1.9);
+  add("post-ln", {"gpt2"}, true, 2.2);
+  add("post-ln", {"xavier"}, true, 2.4);
+  finish();
+  const std::vector<std::string> lines = comparisons(result).lines;
+  ASSERT_EQ(lines.size(), 2u);
+  expect_in(lines[0], {"is below post-ln, gpt2 weights", "they differ in placement alone"});
+  expect_in(lines[1], {"is below post-ln, xavier weights", "3 factors, placement, weights and embeddings", "none of them by itself"});
+}
+
+}  // namespace
+}  // namespace addnorm

@@ -1,0 +1,168 @@
+// How weights start: the table of rules against the programs they are named after, and what options make of an arrangement's start.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "addnorm/model/language_model.h"
+#include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/explain.h"
+#include "core/json.h"
+#include "support/folder.h"
+#include "support/near.h"
+
+namespace addnorm {
+namespace {
+
+using test::throws_saying;
+
+ModelConfig small_lm(const std::string& arrangement, InitOptions init = {}) {
+  return {.vocab = 50, .layers = 4, .d_model = 32, .heads = 2, .seq_len = 16, .arrangement = arrangement, .init = std::move(init)};
+}
+
+/// Deviations by role, and of biases by matrix; of the first layer.
+std::map<std::string, double> deviations(const ModelConfig& config) {
+  std::map<std::string, double> all;
+  LanguageModel model(config, Start::blank);
+  for_each_parameter(model, [&](Parameter& p) {
+    if (p.place.layer.value_or(0) > 0) return;
+    for (const Part& part : p.parts) {
+      std::string name = name_of(part.role);
+      if (part.role == Role::bias && p.place.sub_layer == SubLayer::ffn)
+        name = p.path.find(".in.") != std::string::npos ? "bias of W_1" : "bias of W_2";
+      else if (part.role == Role::bias)
+        name = "bias of attention";
+      const std::optional<Distribution> from = model.init(p, part);
+      all[name] = from ? from->deviation() : 0;
+    }
+  });
+  return all;
+}
+
+/// The deviation that n draws show differs from the true one by some 1/sqrt(2n) of it; six of these, and one in 1e8 tests fails.
+double six_sampling_errors(double deviation, double elements) { return 6 * deviation / std::sqrt(2 * elements); }
+
+TEST(Init, RulesDrawAsTheProgramsDoThatTheyAreNamedAfter) {
+  const Json golden = parsed(test::text_of(std::filesystem::path(ADDNORM_SOURCE_DIR) / "tests/golden/init.json"), "init.json");
+  std::size_t compared = 0;
+  for (const Json& entry : golden.at("entries").array_items()) {
+    const std::string rule = entry.at("rule").text(), role = entry.at("role").text();
+    SCOPED_TRACE(rule + " " + role);
+    const ModelConfig config{.vocab = golden.at("vocab").whole(),
+                             .layers = golden.at("layers").whole(),
+                             .d_model = golden.at("d_model").whole(),
+                             .heads = golden.at("heads").whole(),
+                             .d_ff = golden.at("d_ff").whole(),
+                             .seq_len = golden.at("seq_len").whole(),
+                             .init = {.rule = rule},
+                             .tied = false};
+    const double theirs = entry.at("std").number();
+    EXPECT_NEAR(deviations(config).at(role), theirs, six_sampling_errors(theirs, entry.at("elements").number()));
+    ++compared;
+  }
+  EXPECT_GE(compared, 30u);
+}
+
+TEST(Init, OfTheArrangementIsTheRuleItsSourcePrescribes) {
+  const std::map<std::string, std::string> prescribed{{"pre-ln", "gpt2"},   {"post-ln", "xavier"},   {"norm-skip", "xavier"},
+                                                      {"deepnorm", "deepnorm"}, {"t-fixup", "t-fixup"}, {"parallel", "gpt2"}};
+  for (const auto& [name, rule] : prescribed) {
+    EXPECT_EQ(arrangement_named(name).init.name, rule) << name;
+    EXPECT_EQ(deviations(small_lm(name)), deviations(small_lm(name, {.rule = rule}))) << name;
+  }
+  for (const Arrangement& row : arrangements()) EXPECT_FALSE(row.init.source.empty()) << row.name;
+}
+
+TEST(Init, OfTwoPlacementsIsTheSameUnderTheSameRule) {
+  for (const std::string& rule : init_rule_names()) {
+    LanguageModel pre(small_lm("pre-ln", {.rule = rule})), post(small_lm("post-ln", {.rule = rule}));
+    std::map<std::string, Tensor> values;
+    for_each_parameter(pre, [&](Parameter& p) { values[p.path] = p.value.value(); });
+    for_each_parameter(post, [&](Parameter& p) {
+      if (!is_matrix(p.role)) return;
+      const auto mine = p.value.value().values<float>(), theirs = values.at(p.path).values<float>();
+      EXPECT_TRUE(std::ranges::equal(mine, theirs)) << rule << " " << p.path;
+    });
+  }
+}
+
+TEST(Init, LeavesWhatTheFormulaContains) {
+  const double beta = std::pow(8 * 4, -0.25);
+  const auto deepnorm = deviations(small_lm("deepnorm", {.rule = "gpt2"}));
+  EXPECT_DOUBLE_EQ(deepnorm.at("q"), 0.02);
+  EXPECT_DOUBLE_EQ(deepnorm.at("v"), 0.02 * beta);
+  EXPECT_DOUBLE_EQ(deepnorm.at("attention_out"), 0.02 * beta) << "beta stands in place of 1/sqrt(2L)";
+  EXPECT_EQ(contained_init(arrangement_named("deepnorm")), std::vector<std::string>{"W_v, W_o, W_1, W_2: times (8L)^−¼"});
+  EXPECT_EQ(contained_init(arrangement_named("rezero")), std::vector<std::string>{"α starts at 0"});
+  EXPECT_EQ(contained_init(arrangement_named("admin")), std::vector<std::string>{"ω is measured on the first batch"});
+  EXPECT_TRUE(contained_init(arrangement_named("pre-ln")).empty());
+  LanguageModel rezero(small_lm("rezero", {.rule = "t5"}));
+  for_each_parameter(rezero, [](Parameter& p) {
+    if (p.role == Role::coefficient) EXPECT_EQ(p.value.value().item(), 0) << p.path;
+  });
+}
+
+TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {
+  const auto notes = [](const char* name, const char* rule) {
+    std::string all;
+    for (const std::string& note : init_notes(arrangement_named(name), {.rule = rule})) all += note;
+    return all;
+  };
+  EXPECT_NE(notes("deepnorm", "gpt2").find("those of init gpt2 on W_o, W_2 are left out"), std::string::npos);
+  EXPECT_NE(notes("lns", "gpt2").find("takes the effect away"), std::string::npos);
+  EXPECT_EQ(notes("deepnorm", "deepnorm"), "");
+  EXPECT_EQ(notes("post-ln", "gpt2"), "");
+  EXPECT_EQ(notes("lns", "xavier"), "");
+}
+
+TEST(Init, OfEmbeddingsAndBranchesCanBeSaidByItself) {
+  const auto gpt2 = deviations(small_lm("post-ln", {.rule = "gpt2"}));
+  const auto large = deviations(small_lm("post-ln", {.rule = "gpt2", .embedding_std = 0.5}));
+  EXPECT_EQ(large.at("token_embedding"), 0.5);
+  EXPECT_EQ(large.at("position_embedding"), 0.5);
+  EXPECT_EQ(large.at("q"), gpt2.at("q"));
+  const auto apart = deviations(small_lm("post-ln", {.rule = "gpt2", .embedding_std = 0.5, .position_std = 0.1}));
+  EXPECT_EQ(apart.at("token_embedding"), 0.5);
+  EXPECT_EQ(apart.at("position_embedding"), 0.1);
+  const auto weak = deviations(small_lm("post-ln", {.rule = "xavier", .branch_scale = 0.25}));
+  const auto xavier = deviations(small_lm("post-ln"));
+  EXPECT_DOUBLE_EQ(weak.at("attention_out"), 0.25 * xavier.at("attention_out"));
+  EXPECT_DOUBLE_EQ(weak.at("ffn_out"), 0.25 * xavier.at("ffn_out"));
+  EXPECT_EQ(weak.at("ffn_in"), xavier.at("ffn_in"));
+}
+
+TEST(Init, WeakerBranchesShowInThePredictedSkipGain) {
+  const StackShape shape{.width = 64, .layers = 6};
+  const Arrangement post = with_init(arrangement_named("post-ln"), {.branch_scale = 0.25});
+  EXPECT_NEAR(skip_gain(post, shape)->gain, std::pow(1 + 1.0 / 16, -6.0), 1e-12);
+  const Arrangement deepnorm = with_init(arrangement_named("deepnorm"), {.rule = "gpt2"});
+  EXPECT_NEAR(skip_gain(deepnorm, shape)->gain, skip_gain(arrangement_named("deepnorm"), shape)->gain, 1e-12)
+      << "beta counts under any rule";
+}
+
+TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
+  const auto refused = [](ModelConfig config, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { completed(config); }, parts);
+  };
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.rule = "gpt3"}), {"init", "'gpt3'", "did you mean gpt2?", "xavier"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = 0}), {"embedding_std is 0", "above 0"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = -1}), {"embedding_std is -1"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = std::nan("")}), {"position_std is nan"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = INFINITY}), {"init_std is inf"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 0}), {"branch_scale is 0"}));
+  EXPECT_TRUE(refused(small_lm("post-ln", {.deviation = 0.1}), {"init_std is 0.1", "xavier", "widths"}));
+  EXPECT_TRUE(refused(small_lm("t-fixup", {.embedding_std = 0.1}), {"embedding_std is 0.1", "formula of t-fixup", "residual"}));
+  ModelConfig rotary = small_lm("pre-ln", {.position_std = 0.1});
+  rotary.positions = PositionKind::rotary;
+  EXPECT_TRUE(refused(rotary, {"position_std is 0.1", "no learned positions"}));
+}
+
+TEST(Init, IsKeptByConfigsUnderItsCanonicalName) {
+  const ModelConfig config = small_lm("post-ln", {.rule = "nanoGPT", .embedding_std = 0.5, .branch_scale = 0.25});
+  EXPECT_EQ(completed(config).init.rule, "gpt2");
+  EXPECT_EQ(model_config_from_json(to_json(config), "test").init, config.init);
+  EXPECT_EQ(model_config_from_json(R"({"layers": 2})", "a config of 0.1.0").init, InitOptions{});
+}
+
+}  // namespace
+}  // namespace addnorm
