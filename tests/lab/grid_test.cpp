@@ -200,20 +200,26 @@ GridResult made_up(const std::vector<std::vector<double>>& losses) {
   return result;
 }
 
-TEST(Comparisons, CallNothingBetterInsideTheNoise) {
+TEST(Comparisons, SayWhatSoManySeedsDoNotDecide) {
   const Comparisons all = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025}, {2.40, 2.41, 2.42}}));
   ASSERT_EQ(all.lines.size(), 2u);
-  expect_in(all.lines[0], {"row 0 and row 1", "no difference outside the noise"});
+  expect_in(all.lines[0], {"row 0 and row 1", "not decided with 3 seeds"});
   expect_in(all.lines[1], {"row 0 is below row 2 by 0.400"});
   EXPECT_TRUE(all.noise);
   EXPECT_FALSE(comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).noise);
+}
+
+TEST(Comparisons, SayHowManySeedsEachHasWhereTheyDiffer) {
+  const auto lines = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025, 2.035, 2.045}})).lines;
+  ASSERT_EQ(lines.size(), 1u);
+  expect_in(lines[0], {"row 0 and row 1: not decided with 3 and 5 seeds (0.015, p 0."});
 }
 
 TEST(Comparisons, FindADifferenceThatNoNeighboursHave) {
   // By hand: deviations of 0.01, so t = 3 between neighbours (p 0.04, too much for three pairs) and 6 between the outer two.
   const auto lines = comparisons(made_up({{2.00, 2.01, 2.02}, {2.0245, 2.0345, 2.0445}, {2.049, 2.059, 2.069}})).lines;
   ASSERT_EQ(lines.size(), 2u);
-  expect_in(lines[0], {"row 0 and row 1", "no difference outside the noise", "p 0.08"});
+  expect_in(lines[0], {"row 0 and row 1", "not decided with 3 seeds", "p 0.08"});
   expect_in(lines[1], {"row 0 is below row 2 by 0.049", "p 0.012"});
 }
 
