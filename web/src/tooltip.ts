@@ -35,13 +35,12 @@ export function show(x: number, y: number, ...content: Child[]): void {
  * Right under a part of the text, or over it where there is no room. The pointer may go into it. It is not read aloud: what it says
  * is the description of that part already.
  */
-export function show_under(part: Element, ...content: Child[]): HTMLElement {
+export function show_under(part: Element, ...content: Child[]): void {
   const { node, width, height } = filled(content, false);
   const line = part.getClientRects()[0] ?? part.getBoundingClientRect(); // of a part that is broken into two lines, the first
   const left = Math.max(8, Math.min(line.left, innerWidth - width - 8));
   const top = line.bottom + height > innerHeight - 8 ? line.top - height : line.bottom;
   styled(node, { left: `${left}px`, top: `${Math.max(8, top)}px` });
-  return node;
 }
 
 export function hide(): void {
