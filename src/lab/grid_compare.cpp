@@ -46,6 +46,12 @@ std::string with_digits(double number, int digits) {
   return text.str();
 }
 
+/// "3 seeds", or "3 and 5 seeds" where the two have not as many losses.
+std::string seeds_of(const RowResult& one, const RowResult& other) {
+  const std::size_t a = one.loss.count, b = other.loss.count;
+  return a == b ? concat(a, " seeds") : concat(a, " and ", b, " seeds");
+}
+
 /// Losses with the same one are of the same thing.
 std::string what_is_predicted(const RowResult& row) {
   const Json options = parsed(row.options, row.row.place);
@@ -95,8 +101,8 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
     if (p < kChance) {
       into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")", factors));
     } else {
-      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", row->loss.count, " seeds (", by, ", ", chance, ")",
-                                  factors));
+      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", seeds_of(best, *row), " (", by, ", ", chance,
+                                  ")", factors));
       into.noise = true;
     }
   }

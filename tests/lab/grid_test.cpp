@@ -218,13 +218,19 @@ GridResult made_up(const std::vector<std::vector<double>>& losses) {
   return result;
 }
 
-TEST(Comparisons, CallNothingBetterInsideTheNoise) {
+TEST(Comparisons, SayWhatSoManySeedsDoNotDecide) {
   const Comparisons all = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025}, {2.40, 2.41, 2.42}}));
   ASSERT_EQ(all.lines.size(), 2u);
   expect_in(all.lines[0], {"row 0 and row 1", "not decided with 3 seeds"});
   expect_in(all.lines[1], {"row 0 is below row 2 by 0.400"});
   EXPECT_TRUE(all.noise);
   EXPECT_FALSE(comparisons(made_up({{2.00, 2.01, 2.02}, {2.40, 2.41, 2.42}})).noise);
+}
+
+TEST(Comparisons, SayHowManySeedsEachHasWhereTheyDiffer) {
+  const auto lines = comparisons(made_up({{2.00, 2.01, 2.02}, {2.005, 2.015, 2.025, 2.035, 2.045}})).lines;
+  ASSERT_EQ(lines.size(), 1u);
+  expect_in(lines[0], {"row 0 and row 1: not decided with 3 and 5 seeds (0.015, p 0."});
 }
 
 TEST(Comparisons, FindADifferenceThatNoNeighboursHave) {

@@ -8,7 +8,8 @@ export interface Metric {
   log: boolean;
   by: 'place' | 'unit';
   range?: [number, number]; // of a linear scale
-  read: string; // how to read it
+  word?: string; // of the glossary, which says what it is
+  read: string; // how to read it, with [[words]] of the glossary
   values: (p: Probes) => Float32Array;
 }
 
@@ -25,7 +26,7 @@ export const kMetrics: Metric[] = [
     log: true,
     by: 'place',
     values: (p) => unpack(p.gradient_norm),
-    read: 'How much of the loss is heard at each place of the stream. Where the lower part of a map turns dark, those layers learn nothing any more.',
+    read: 'How much of the loss is heard at each [[place]] of the stream. Where the lower part of a map turns dark, those layers learn nothing any more.',
   },
   {
     id: 'stream_rms',
@@ -33,7 +34,7 @@ export const kMetrics: Metric[] = [
     log: true,
     by: 'place',
     values: (p) => unpack(p.stream_rms),
-    read: 'The size of the residual stream. Norms behind the sum pin it to 1; without them every branch adds to it.',
+    read: 'The size of the [[residual stream]]. Norms after the sum pin it to 1; without them every [[branch]] adds to it.',
   },
   {
     id: 'spread',
@@ -41,7 +42,8 @@ export const kMetrics: Metric[] = [
     log: true,
     by: 'place',
     values: (p) => unpack(p.spread),
-    read: 'What still differs from token to token. Near 0 all tokens are the same vector, and nothing above can tell them apart.',
+    word: 'spread',
+    read: 'Near 0 nothing above can tell the tokens apart.',
   },
   {
     id: 'update_ratio',
@@ -49,7 +51,8 @@ export const kMetrics: Metric[] = [
     log: true,
     by: 'unit',
     values: (p) => unpack(p.update_ratio),
-    read: 'The size of what a unit adds over the size of the stream it adds it to.',
+    word: 'update-to-stream ratio',
+    read: 'Near 0 a [[unit]] changes hardly anything.',
   },
   {
     id: 'skip_share',
@@ -58,7 +61,7 @@ export const kMetrics: Metric[] = [
     by: 'unit',
     range: [0, 1],
     values: (p) => (p.skip_share ? unpack(p.skip_share) : ratio(p)),
-    read: 'The part of the gradient that comes down along the skip, of both parts (of the stream itself where full probes were recorded). 1: all of it passes by the branch.',
+    read: 'The part of the gradient that comes down along the [[skip]], of both parts (of the stream itself where full probes were recorded). 1: all of it passes by the branch.',
   },
   {
     id: 'attention_entropy',
@@ -67,7 +70,8 @@ export const kMetrics: Metric[] = [
     by: 'unit',
     range: [0, 1],
     values: (p) => unpack(p.attention_entropy),
-    read: '1: every visible token gets the same attention; 0: one gets all. Feed-forward units have none and are left out.',
+    word: 'attention entropy',
+    read: 'Feed-forward [[units|unit]] have none and are left out.',
   },
   {
     id: 'max_logit',
@@ -84,7 +88,7 @@ export const kMetrics: Metric[] = [
     by: 'unit',
     range: [-1, 1],
     values: (p) => unpack(p.cosine),
-    read: 'How far a unit leaves the direction of the stream as it was: 1 means it changed nothing.',
+    read: 'How far a [[unit]] leaves the direction of the stream as it was: 1 means it changed nothing.',
   },
 ];
 

@@ -1,6 +1,7 @@
 // The frame of the page: name, tabs, light or dark, and the place where a view is drawn.
 import { clear, h, styled } from './dom';
 import * as state from './state';
+import * as terms from './terms';
 import * as tooltip from './tooltip';
 
 export interface View {
@@ -128,6 +129,7 @@ export function run(root: HTMLElement, views: View[], about: string): void {
       else tab.removeAttribute('aria-current');
     }
     tooltip.hide();
+    terms.forget();
     const refocus = scroll ? () => undefined : focus_keeper(main);
     styled(main, { 'min-height': `${main.offsetHeight}px` }); // so that the window does not jump while figures are drawn
     setTimeout(() => main.style.removeProperty('min-height'), 400);

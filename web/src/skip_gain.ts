@@ -69,3 +69,27 @@ export function measured(name: string, preflights: Preflight[]): Dot[] {
       out.push({ layers: Number(p.options?.layers), gain: p.skip_gain_measured, from: `preflight ${p.name}` });
   return out.filter((d) => Number.isFinite(d.layers));
 }
+
+export interface Reach {
+  from: string; // the row that was probed
+  first: { step: number; ratio: number };
+  last: { step: number; ratio: number };
+}
+
+/** The norm of the gradient at the bottom over that at the top, at the first and the last probed step of a run of this lab. */
+export function bottom_over_top(name: string): Reach | undefined {
+  for (const row of labs.current()?.rows ?? []) {
+    const probes = row.arrangement === name ? labs.probes_of(labs.runs_of(row).find((run) => labs.probes_of(run))) : undefined;
+    if (!probes || probes.step.length < 2) continue;
+    const gradient = unpack(probes.gradient_norm),
+      places = probes.units.length + 1;
+    const at = (record: number): { step: number; ratio: number } => ({
+      step: probes.step[record],
+      ratio: gradient[record * places] / gradient[(record + 1) * places - 1],
+    });
+    const first = at(0),
+      last = at(probes.step.length - 1);
+    if (Number.isFinite(first.ratio) && Number.isFinite(last.ratio)) return { from: row.label, first, last };
+  }
+  return undefined;
+}

@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync, mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { expect, Skip } from './harness.mjs';
 
 const kFlags = [
   '--no-sandbox',
@@ -25,6 +26,7 @@ export async function open(context, fragment = '', options = {}) {
     viewport: { width: options.width ?? 1280, height: 900 },
     colorScheme: options.dark ? 'dark' : 'light',
     acceptDownloads: true,
+    hasTouch: !!options.touch,
   });
   page.setDefaultTimeout(15000);
   const problems = [];
@@ -65,6 +67,28 @@ export function with_data(file, data, name) {
   const path = join(mkdtempSync(join(tmpdir(), 'addnorm-page-')), `${name}.html`);
   writeFileSync(path, out);
   return path;
+}
+
+/** Opens the first lab of the page after `change` was done to it, and to all of the data. */
+export async function changed(context, fragment, change, options = {}) {
+  if (!context.first) throw new Skip('done on the first page');
+  const data = read_data(context.file);
+  if (!data.labs?.length) throw new Skip('this page has no lab');
+  const lab = data.labs[0];
+  const all = { ...data, labs: [lab], trains: [], preflights: [] };
+  change(lab, all);
+  const opened = await open(context, fragment, { ...options, file: with_data(context.file, all, 'case') });
+  const problem = await problem_of(opened.page);
+  expect(!problem && !opened.problems.length, problem, opened.problems.join('\n'));
+  return opened.page;
+}
+
+/** Rows of the first part alone, one of each arrangement. */
+export function first_rows(lab) {
+  const act = Math.min(...lab.rows.map((r) => r.act ?? 0));
+  lab.rows = lab.rows
+    .filter((r) => (r.act ?? 0) === act && r.instead_of === undefined)
+    .filter((r, i, all) => all.findIndex((o) => o.arrangement === r.arrangement) === i);
 }
 
 /** What a view says of itself if it could not be drawn; empty: it could. */

@@ -1,29 +1,7 @@
 // What a page says of cases that few labs have: made of the page's own records, with some fields replaced.
 import { readFileSync } from 'node:fs';
-import { drawn, open, problem_of, read_data, with_data } from './browser.mjs';
+import { changed, drawn, first_rows, open, with_data } from './browser.mjs';
 import { expect, Skip, test } from './harness.mjs';
-
-/** Opens the first lab of the page after `change` was done to it. */
-async function changed(context, fragment, change) {
-  if (!context.first) throw new Skip('done on the first page');
-  const data = read_data(context.file);
-  if (!data.labs?.length) throw new Skip('this page has no lab');
-  const lab = data.labs[0];
-  const all = { ...data, labs: [lab], trains: [], preflights: [] };
-  change(lab, all);
-  const opened = await open(context, fragment, { file: with_data(context.file, all, 'case') });
-  const problem = await problem_of(opened.page);
-  expect(!problem && !opened.problems.length, problem, opened.problems.join('\n'));
-  return opened.page;
-}
-
-/** Rows of the first part alone, one of each arrangement. */
-function first_rows(lab) {
-  const act = Math.min(...lab.rows.map((r) => r.act ?? 0));
-  lab.rows = lab.rows
-    .filter((r) => (r.act ?? 0) === act && r.instead_of === undefined)
-    .filter((r, i, all) => all.findIndex((o) => o.arrangement === r.arrangement) === i);
-}
 
 for (const [happened, says] of [
   ['too short to tell', /^\d+ configurations: too short to tell$/],

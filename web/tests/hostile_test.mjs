@@ -2,7 +2,7 @@
 import { drawn, open, problem_of, read_data, topics_of, views_of, with_data } from './browser.mjs';
 import { expect, Skip, test } from './harness.mjs';
 
-const kEvil = '<img src=x onerror=alert(1)></script><script>alert(2)</script>';
+const kEvil = '<img src=x onerror=alert(1)></script><script>alert(2)</script>[[evil]]';
 
 /** Every text of the data, but for words that the page looks at, becomes hostile. */
 function poisoned(value, key = '') {

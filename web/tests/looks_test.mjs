@@ -36,6 +36,8 @@ for (const dark of [false, true])
         await page.evaluate((t) => (location.hash = `view=learn&topic=${t}`), topic);
         await look(topic);
       }
+    await page.evaluate(() => (location.hash = 'view=learn&topic=questions&answers=0000000000000'));
+    await look('questions, answered');
     expect(!bad.length, bad.join('\n     '));
     await page.close();
   });

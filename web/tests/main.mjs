@@ -34,9 +34,10 @@ async function again() {
   this.browser = browser = await launch();
 }
 
+const kParts = 'file views overview learn questions terms interaction state keyboard looks hostile cases xray large'.split(' ');
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const add = (count) => Object.keys(sum).forEach((k) => (sum[k] += count[k]));
-for (const name of ['file', 'views', 'interaction', 'state', 'keyboard', 'looks', 'hostile', 'cases', 'xray', 'large'])
+for (const name of kParts)
   await import(`./${name}_test.mjs`);
 add(await run_all({ browser, again, file: files[0], files, first: true }, only));
 for (const file of files.slice(1)) {

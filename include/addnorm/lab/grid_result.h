@@ -155,15 +155,15 @@ void summarise(GridResult& result);
 Confusion confusion_of(const GridResult& result);
 
 /// The best row that trained against each other one of the same data, sequence length and kind of model, best first: "deepnorm is
-/// below pre-ln by 0.05 (p 0.004)", or "deepnorm and rezero: no difference outside the noise (0.01, p 0.6)". Rows with fewer than
-/// three seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
+/// below pre-ln by 0.05 (p 0.004)", or "deepnorm and rezero: not decided with 3 seeds (0.01, p 0.6)". Rows with fewer than three
+/// seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
 ///
 /// Which row is the best is seen by the same losses, so p is corrected for all pairs among them, not only for those that are
 /// told: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear one
 /// is told in 5 % of the grids at most.
 struct Comparisons {
   std::vector<std::string> lines{};
-  bool noise = false;  ///< some difference is inside the noise: more seeds might tell
+  bool noise = false;  ///< some difference is not decided: more seeds might tell
 };
 Comparisons comparisons(const GridResult& result);
 

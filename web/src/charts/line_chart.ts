@@ -1,4 +1,4 @@
-// Lines over a common x: means with the spread around them shaded, lines of reference, labels at the ends, a reading under the pointer.
+// Lines over a common x: means with their range shaded, lines of reference, labels at the ends, a reading under the pointer.
 import { area, line } from 'd3-shape';
 import { scaleLinear, scaleLog } from 'd3-scale';
 import { styled, svg } from '../dom';
@@ -7,6 +7,7 @@ import { kMarks, type Look } from '../palette';
 import { apart, sound, x_axis, y_axis, type Box, type Scale } from './axes';
 import { add_reading } from './reading';
 import { chart_root } from './root';
+import { turns } from './turns';
 
 export interface Series {
   name: string;
@@ -136,13 +137,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
     }
     if (s.points || s.y.filter(drawable).length === 1) {
       index.forEach((i) => {
-        if (drawable(s.y[i]))
-          group.appendChild(
-            styled(
-              svg('path', { class: 'dot', d: kMarks[s.look.mark], transform: `translate(${x(s.x[i])},${at(s.y[i] as number)})` }),
-              { fill: s.look.colour },
-            ),
-          );
+        if (drawable(s.y[i])) group.appendChild(mark_at(s.look, x(s.x[i]), at(s.y[i] as number)));
       });
     } else {
       const path = line<number>()
@@ -160,6 +155,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
     while (last >= 0 && !drawable(s.y[last])) --last;
     if (last >= 0 && label_ends) labels.push({ y: at(s.y[last] as number), text: s.name, look: s.look });
   }
+  root.appendChild(lines_in_turn(chart, x, y, box, clip));
   const places = apart(
     labels.map((l) => l.y),
     14,
@@ -192,6 +188,34 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   );
   add_reading(root, chart, box, x);
   return root;
+}
+
+function mark_at(look: Look, x: number, y: number): SVGPathElement {
+  const mark = svg('path', { class: 'dot', d: kMarks[look.mark], transform: `translate(${tenth(x)},${tenth(y)})` });
+  return styled(mark, { fill: look.colour });
+}
+
+/** Over lines that hide each other, stretches of each of them, some with its mark. */
+function lines_in_turn(chart: LineChart, x: Scale, y: Scale, box: Box, clip: string): SVGGElement {
+  const lines = chart.series.filter((s) => !s.points && !s.faint);
+  const height = (v: number | null): number => (known(v) && (!chart.log_y || v > 0) ? y(v) : NaN);
+  const own = turns(
+    lines.map((s) => ({ colour: s.look.colour, x: s.x.map((v) => x(v)), y: s.y.map(height) })),
+    box.left,
+    box.left + box.width,
+  );
+  return svg(
+    'g',
+    { 'clip-path': `url(#${clip})` },
+    lines.map((s, i) =>
+      own[i].path
+        ? [
+            styled(svg('path', { class: 'line', 'data-turn': s.name, d: own[i].path }), { stroke: s.look.colour }),
+            own[i].marks.map(([at_x, at_y]) => mark_at(s.look, at_x, at_y)),
+          ]
+        : null,
+    ),
+  );
 }
 
 /** Numbers below a thousandth are written with a power of ten, and need room. */

@@ -1,4 +1,4 @@
-// A few short vectors as bars on one scale, side by side: what a unit makes of the numbers that go in.
+// A few short vectors as bars, side by side: what a unit makes of the numbers that go in. On one scale, but for those with their own.
 import { scaleLinear } from 'd3-scale';
 import { styled, svg } from '../dom';
 import { known, short } from '../numbers';
@@ -9,6 +9,13 @@ export interface Vector {
   name: string;
   values: number[];
   colour: string;
+  most?: number; // from -most to most on a scale of its own
+}
+
+function scale_to(most: number, height: number): Scale {
+  return scaleLinear()
+    .domain([-most, most])
+    .range([height - 22, 30]) as unknown as Scale;
 }
 
 export function vector_bars(vectors: Vector[], width: number, describe: string): SVGSVGElement {
@@ -16,11 +23,9 @@ export function vector_bars(vectors: Vector[], width: number, describe: string):
   const rows = Math.ceil(vectors.length / columns);
   const cell = { width: width / columns, height: 150 };
   const height = rows * cell.height;
-  const all = vectors.flatMap((v) => v.values).filter(known);
-  const most = Math.max(1, ...all.map(Math.abs));
-  const y = scaleLinear()
-    .domain([-most, most])
-    .range([cell.height - 22, 30]) as unknown as Scale;
+  const shared = vectors.filter((v) => v.most === undefined).flatMap((v) => v.values);
+  const common = Math.max(1, ...shared.filter(known).map(Math.abs));
+  const several = vectors.some((v) => v.most !== undefined);
   return chart_root(
     width,
     height,
@@ -29,11 +34,16 @@ export function vector_bars(vectors: Vector[], width: number, describe: string):
     vectors.map((v, k) => {
       const left = (k % columns) * cell.width + 6,
         inner = cell.width - 22,
-        bar = inner / v.values.length;
+        bar = inner / v.values.length,
+        most = v.most ?? common,
+        y = scale_to(most, cell.height);
       return svg(
         'g',
-        { transform: `translate(${left},${Math.floor(k / columns) * cell.height})` },
+        { 'data-vector': v.name, transform: `translate(${left},${Math.floor(k / columns) * cell.height})` },
         svg('text', { class: 'bar-text', x: 0, y: 15 }, v.name),
+        several
+          ? svg('text', { class: 'tick-text', x: inner, y: 15, 'text-anchor': 'end' }, `−${short(most)} to ${short(most)}`)
+          : null,
         svg('line', { class: 'base', x1: 0, x2: inner, y1: y(0), y2: y(0) }),
         v.values.map((value, i) => {
           const there = known(value);

@@ -3,6 +3,7 @@ import { spread_bars } from '../charts/spread_bars';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { known } from '../numbers';
+import { with_terms } from '../terms';
 import { kSum } from './code_lines';
 import { predict } from './predict';
 import { claim_named, code, evidence, formulas, not_here, rows_named, say, type Topic } from './topic';
@@ -34,9 +35,11 @@ export const degradation: Topic = {
       place.append(
         figure({
           title: 'Training loss of 20 and of 56 units',
-          note: 'Feed-forward units with norms, ten classes; the whisker is the spread over seeds. More layers are worse without skips, and hardly worse with them.',
+          note: with_terms(
+            'Feed-forward [[units|unit]] with norms, ten classes; the whisker is the standard deviation over seeds, the loss is in [[nats]]. More layers are worse without skips, and hardly worse with them.',
+          ),
           draw: (width) => spread_bars(values, width),
-          table: () => ({ columns: ['network', 'training loss', 'spread'], rows: values.map((v) => [v.name, v.mean, v.spread]) }),
+          table: () => ({ columns: ['network', 'training loss', 'deviation'], rows: values.map((v) => [v.name, v.mean, v.spread]) }),
         }),
       );
     place.append(

@@ -2,6 +2,7 @@
 import { line_chart, type Series } from '../charts/line_chart';
 import { figure } from '../figure';
 import * as labs from '../labs';
+import { known } from '../numbers';
 import { unpack } from '../packed';
 import { kClose } from './code_lines';
 import { code, evidence, formulas, main_rows, not_here, say, type Topic } from './topic';
@@ -12,12 +13,12 @@ export const final_norm: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'In pre-LN nothing divides the stream: what units add piles up. At the top it is as large as all branches together, and how large that is depends on the depth and on how long it was trained. So **one more norm** stands behind the last layer, before the head reads the stream. Post-LN ends with a norm anyway.',
+        'In pre-LN nothing divides the stream: what [[units|unit]] add piles up. At the top it is as large as all branches together, and how large that is depends on the depth and on how long it was trained. So **one more norm** stands behind the last layer, before the head reads the stream. Post-LN ends with a norm anyway.',
         'It is easy to leave out of a drawing, and many leave it out. The diagrams of this page draw it, because they are made from the rows that are computed with.',
       ),
       formulas(['y = LN(x_0 + F_1 + F_2 + … + F_n)', 'pre-LN: one norm over the whole sum']),
     );
-    const rows = main_rows();
+    const rows = main_rows().filter((row) => row.arrangement !== 'plain'); // without skips nothing piles up
     const series = rows.flatMap((row): Series[] => {
       const probes = labs.probes_of(labs.runs_of(row).find((run) => labs.probes_of(run)));
       if (!probes) return [];
@@ -38,16 +39,16 @@ export const final_norm: Topic = {
       series.length
         ? figure({
             title: 'Size of the stream at the top, before the exit',
-            note: 'From the runs of this page. Where the line moves, the head would read vectors of ever other size; the final norm takes that away.',
+            note: 'From the runs of this page that have skips. Where the line moves, the head would read vectors of ever other size; the final norm takes that away.',
             draw: (width) =>
               line_chart(
                 {
                   series,
                   x_label: 'step',
-                  y_label: 'stream RMS behind the last unit',
-                  log_y: true,
+                  y_label: 'stream RMS after the last unit',
+                  y_domain: [0, 1.05 * Math.max(1, ...series.flatMap((s) => s.y).filter(known))],
                   height: 320,
-                  describe: 'RMS of the stream behind the last unit against step',
+                  describe: 'RMS of the stream after the last unit against step',
                 },
                 width,
               ),

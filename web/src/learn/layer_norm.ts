@@ -10,6 +10,10 @@ import { code, evidence, say, type Topic } from './topic';
 
 const kStart = '2, -1, 0.5, 3, -0.5, 1';
 
+// LN(x) is drawn from -3 to 3, or as far as it can get with so many features, this gain and this bias: √(d - 1)·γ + β. The scale
+// knows nothing of x, so that bars move only if the result does.
+const kUsual = 3;
+
 function read(text: string): number[] {
   return text
     .split(/[\s,;]+/)
@@ -45,7 +49,8 @@ export const layer_norm_topic: Topic = {
       input.value.trim() !== '' && Number.isFinite(Number(input.value)) ? Number(input.value) : otherwise;
     let x: number[] = [],
       centred: number[] = [],
-      y: number[] = [];
+      y: number[] = [],
+      most = kUsual;
     const steps = h('ol', { class: 'steps', 'aria-live': 'polite' });
     const drawn = make_figure({
       title: 'Your vector on its way through layer norm',
@@ -54,13 +59,13 @@ export const layer_norm_topic: Topic = {
           [
             { name: 'x', values: x, colour: 'var(--c5)' },
             { name: 'x − μ', values: centred, colour: 'var(--c4)' },
-            { name: 'LN(x)', values: y, colour: 'var(--c0)' },
+            { name: 'LN(x)', values: y, colour: 'var(--c0)', most },
           ],
           width,
           'Layer norm',
         ),
       table: () => ({ columns: ['x', 'x - mean', 'LN(x)'], rows: x.map((v, i) => [v, centred[i], y[i]]) }),
-      note: 'Watch what the buttons do: shift all numbers, or multiply them all, and the result stays as it was. That knowledge is gone for good; no gain and no bias brings it back.',
+      note: 'Watch what the buttons do: shift all numbers, or multiply them all, and the result stays as it was. That knowledge is gone for good; no gain and no bias brings it back. x and x − μ share a scale that grows with them; that of LN(x) stays.',
     });
     const compute = (): void => {
       x = read(vector.input.value);
@@ -72,6 +77,7 @@ export const layer_norm_topic: Topic = {
       centred = x.map((v) => v - mean);
       const variance = centred.reduce((p, q) => p + q * q, 0) / x.length;
       y = centred.map((c) => (c / Math.sqrt(variance + e)) * g + b);
+      most = Math.max(kUsual, Math.sqrt(x.length - 1) * Math.abs(g) + Math.abs(b));
       const out = y.map((v) => (v - b) / (g || 1)),
         kept = out.reduce((p, q) => p + q * q, 0) / out.length;
       clear(steps);

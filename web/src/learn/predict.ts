@@ -5,6 +5,7 @@ import { figure } from '../figure';
 import * as labs from '../labs';
 import { fixed, listed } from '../numbers';
 import { badge, key_of, nothing } from '../parts';
+import { term } from '../terms';
 import { loss_chart, loss_table } from '../views/loss_figure';
 
 function answer(rows: labs.Row[], names: string[], guesses: Set<number>): HTMLElement {
@@ -35,7 +36,8 @@ function answer(rows: labs.Row[], names: string[], guesses: Set<number>): HTMLEl
           ' ',
           badge(labs.outcome_of(r)),
           ' ',
-          `ends at ${fixed(r.loss?.mean)}`,
+          `ends at ${fixed(r.loss?.mean)} `,
+          term('nats'),
           h(
             'span',
             { class: 'quiet' },

@@ -5,6 +5,7 @@ import { formula } from '../formula';
 import * as labs from '../labs';
 import { badge } from '../parts';
 import * as state from '../state';
+import { with_terms } from '../terms';
 
 export interface Topic {
   id: string;
@@ -12,13 +13,13 @@ export interface Topic {
   draw: (place: HTMLElement, data: ReportData) => void;
 }
 
-/** Typed by us, not data: paragraphs with **strong** words. */
+/** Typed by us, not data: paragraphs with **strong** words, and [[words]] of the glossary. */
 export function say(...paragraphs: string[]): HTMLElement[] {
   return paragraphs.map((text) =>
     h(
       'p',
       null,
-      text.split('**').map((part, i) => (i % 2 ? h('b', null, part) : part)),
+      text.split('**').map((part, i) => (i % 2 ? h('b', null, part) : with_terms(part))),
     ),
   );
 }

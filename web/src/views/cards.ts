@@ -6,19 +6,20 @@ import { fixed, known } from '../numbers';
 import { tone_of } from '../palette';
 import { badge, key_of, sentence } from '../parts';
 import * as state from '../state';
+import { term, terms_in } from '../terms';
 
 function cause_line(row: labs.Row): Child {
   const cause = row.cause;
   if (!cause)
     return row.happened === 'trains' && row.prediction?.reason
-      ? h('p', { class: 'why' }, `Preflight: ${row.prediction.reason}.`)
+      ? h('p', { class: 'why' }, terms_in(`Preflight: ${row.prediction.reason}.`))
       : null;
   const label = cause.confirmed ? 'Cause, confirmed: ' : cause.kind === 'unknown' || cause.kind === 'slow' ? '' : 'Suspected: ';
   return h(
     'p',
     { class: 'why' },
     h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, label),
-    label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text),
+    terms_in(label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text)),
     cause.by ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
   );
 }
@@ -65,7 +66,7 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
           'dd',
           null,
           fixed(row.loss?.mean),
-          known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above floor`) : null,
+          known(row.distance) ? h('small', null, ` ${fixed(row.distance)} above `, term('floor')) : null,
         ),
       ),
     ),

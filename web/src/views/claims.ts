@@ -27,7 +27,7 @@ function details(claim: Claim): HTMLElement {
           level: 4,
           draw: (width) => spread_bars(values, width),
           table: () => ({
-            columns: ['what', 'mean', 'spread', 'seeds'],
+            columns: ['what', 'mean', 'deviation', 'seeds'],
             rows: values.map((v) => [v.name, v.mean, v.spread, v.seeds]),
           }),
         })

@@ -4,11 +4,12 @@ import { scatter } from '../charts/scatter';
 import { choose, h, type Child } from '../dom';
 import { figure } from '../figure';
 import * as labs from '../labs';
-import { fixed, known, short } from '../numbers';
+import { fixed, known, listed, short } from '../numbers';
 import { look_of } from '../palette';
 import { badge, data_table, lab_choice, legend } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
+import { with_terms } from '../terms';
 
 type Axis = 'layers' | 'rate' | 'warmup';
 const kAxes: { id: Axis; text: string; log: boolean }[] = [
@@ -118,7 +119,9 @@ export function grid_view(): View {
         h(
           'p',
           { class: 'lead' },
-          'The loss that each configuration ended with. Every dot is one seed; dots far apart at the same place are a setting on the edge.',
+          with_terms(
+            'The loss, in [[nats]] per token, that each configuration ended with. Every dot is one seed; dots far apart at the same place are a setting on the edge.',
+          ),
         ),
         h(
           'div',
@@ -183,7 +186,12 @@ export function grid_view(): View {
         figure({
           title: `Final loss against ${axis.text}`,
           level: 2,
-          note: legend(lines.slice(0, 24)),
+          note: [
+            legend(lines.slice(0, 24)),
+            references.length
+              ? with_terms(`Dotted, to compare with: ${listed(references.map((r) => `[[${r.text}]]`))}.`)
+              : null,
+          ],
           draw: (width) =>
             scatter(
               {

@@ -18,6 +18,11 @@ function references(rows: labs.Row[]): { value: number; text: string }[] {
   ].filter((r): r is { value: number; text: string } => known(r.value));
 }
 
+/** What the lines of reference are called, each a word of the glossary. */
+export function reference_words(rows: labs.Row[]): string[] {
+  return references(rows).map((r) => r.text.split(':')[0]);
+}
+
 const kMostLines = 14;
 
 /** Of a great many rows those that tell most: the best and the worst of each arrangement. */

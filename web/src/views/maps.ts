@@ -11,6 +11,7 @@ import { known } from '../numbers';
 import { badge, key_of, lab_choice, nothing } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
+import { meaning_of, with_terms } from '../terms';
 
 const kMostMaps = 12;
 
@@ -120,7 +121,9 @@ export function maps_view(): View {
         h(
           'p',
           { class: 'lead' },
-          'Each map is one training run: left to right the steps, each column as wide as those it stands for; bottom to top the stack, from its input to its last unit. All maps share one colour scale.',
+          with_terms(
+            'Each map is one training run: left to right the steps, each column as wide as those it stands for; bottom to top the stack, from its input to its last [[unit]]. All maps share one colour scale.',
+          ),
         ),
       );
       const metrics = kMetrics.filter((m) =>
@@ -198,7 +201,7 @@ export function maps_view(): View {
           (value) => state.set({ metric: value, cell: '' }),
         ),
         h('div', { class: 'controls' }, controls),
-        h('p', { class: 'read' }, metric.read),
+        h('p', { class: 'read' }, metric.word ? `${meaning_of(metric.word)} ` : null, with_terms(metric.read)),
       );
 
       const shown_rows = state.get('maps') === 'all' ? of_act : of_act.slice(0, kMostMaps);

@@ -1,12 +1,15 @@
 // The first screen: which arrangements train here, and why the others do not.
 import { h, toggles, type Child } from '../dom';
 import * as labs from '../labs';
-import { count_of, fixed, known, listed, percent } from '../numbers';
-import { data_table, lab_choice, nothing } from '../parts';
+import { count_of, fixed, known, listed } from '../numbers';
+import { lab_choice, nothing } from '../parts';
+import { setting_of } from '../setting';
 import type { View } from '../shell';
 import * as state from '../state';
+import { term, with_terms } from '../terms';
 import { verdict_card } from './cards';
-import { gradient_figure, loss_figure, spiky, telling } from './loss_figure';
+import { gradient_figure, loss_figure, reference_words, spiky, telling } from './loss_figure';
+import { confusion, summary } from './verdict_tables';
 
 const kMostCards = 24;
 
@@ -97,9 +100,22 @@ function disguise(rows: labs.Row[]): Child {
     'p',
     { class: 'finding' },
     h('b', null, 'A formula that teaching texts print as pre-LN is post-LN in disguise. '),
-    `LN(x) + F(LN(x)) ends at ${fixed(printed?.loss?.mean)} nats, as post-LN does (${fixed(post?.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
+    `LN(x) + F(LN(x)) ends at ${fixed(printed?.loss?.mean)} `,
+    term('nats'),
+    `, as post-LN does (${fixed(post?.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
     h('a', { href: state.link({ view: 'layers', a: 'norm-skip', b: 'post-ln' }) }, 'See the two side by side'),
     '.',
+  );
+}
+
+/** What is trained here, and where to begin for those who have never seen any of it. */
+function setting(rows: labs.Row[]): Child {
+  const text = setting_of(rows.filter((r) => r.instead_of === undefined));
+  return h(
+    'p',
+    { class: 'setting' },
+    text ? h('span', { class: 'trained' }, h('b', null, 'What is trained: '), text, '. ') : null,
+    h('a', { class: 'start-here', href: state.link({ view: 'learn', topic: '' }) }, 'New here? Start with Learn'),
   );
 }
 
@@ -136,46 +152,10 @@ function find_rows(): HTMLElement {
   return find;
 }
 
-/** Counts of predicted against happened, where there are enough rows for them to mean something. */
-function confusion(table: labs.Table): Child {
-  const c = table.lab.confusion;
-  if (!c?.counts?.length || (c.rows ?? 0) < 10) return null;
-  const left_out = (c.rows ?? 0) - c.counts.flat().reduce((sum, n) => sum + n, 0);
-  return h(
-    'section',
-    null,
-    h('h2', null, 'How good were the predictions?'),
-    data_table(
-      'Rows: predicted. Columns: happened',
-      ['', ...c.classes],
-      c.counts.map((row, i) => [c.classes[i] ?? '', ...row]),
-    ),
-    known(c.trains_or_not_balanced_accuracy)
-      ? h('p', null, `Trains or not: balanced accuracy ${percent(c.trains_or_not_balanced_accuracy)} over the ${c.rows} rows of all parts.`)
-      : null,
-    left_out > 0
-      ? h('p', null, `Rows that did not train, with no more warm-up tried, are not in the table: ${left_out}.`)
-      : null,
-  );
-}
-
-function summary(rows: labs.Row[]): HTMLElement {
-  return data_table(
-    'Predicted against happened',
-    ['configuration', 'predicted', 'happened', 'seeds trained', 'loss', 'above floor'],
-    rows
-      .slice(0, 400)
-      .map((r) => [
-        r.label,
-        r.prediction?.forecast ?? r.no_prediction ?? '–',
-        labs.outcome_of(r) ?? '–',
-        known(r.trained) ? `${r.trained} of ${r.done ?? r.runs.length}` : '–',
-        known(r.loss?.mean)
-          ? `${fixed(r.loss?.mean, 3)}${known(r.loss?.deviation) && (r.loss?.count ?? 0) > 1 ? ` ± ${fixed(r.loss?.deviation, 3)}` : ''}`
-          : '–',
-        fixed(r.distance, 3),
-      ]),
-  );
+/** "; dotted, to compare with: unigram, bigram and floor", as far as they are known of the data. */
+function dotted(rows: labs.Row[]): string {
+  const words = reference_words(rows).map((word) => `[[${word}]]`);
+  return words.length ? `; dotted, to compare with: ${listed(words)}` : '';
 }
 
 export function overview(): View {
@@ -210,6 +190,7 @@ export function overview(): View {
               ? h('span', { class: 'quiet' }, note.charAt(0).toUpperCase(), note.slice(1), /[.!?]$/.test(note) ? '' : '.')
               : null,
           ),
+          setting(rows),
           unfinished(table),
           h(
             'div',
@@ -241,13 +222,9 @@ export function overview(): View {
                 drawn.length < rows.length
                   ? `Of ${rows.length} configurations ${drawn.length} are drawn: the best and the worst of each arrangement first. `
                   : '',
-                'Lines are means over seeds, the shade is their spread. A model that has learned only which tokens are frequent stays at ',
-                h('i', null, 'unigram'),
-                '; below ',
-                h('i', null, 'bigram'),
-                ' it has begun to use the context; no model can get below the ',
-                h('i', null, 'floor'),
-                '.',
+                with_terms(
+                  `Lines are means over seeds; the shade goes from the least to the greatest of them. Lines that lie on each other take turns. The loss is in [[nats]] per token${dotted(drawn)}.`,
+                ),
                 drawn.some(spiky)
                   ? ' Of a single run the line is a mean over some steps each, and the shade goes from the least to the greatest loss of one step.'
                   : '',

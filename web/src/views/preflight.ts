@@ -10,10 +10,11 @@ import { look_of } from '../palette';
 import { badge, sentence } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
+import { term, terms_in, with_terms } from '../terms';
 
 type Profile = (number | null)[] | undefined;
 
-function profile(title: string, note: string, before: Profile, after: Profile, log: boolean): HTMLElement | null {
+function profile(title: string, note: Child, before: Profile, after: Profile, log: boolean): HTMLElement | null {
   if (!before?.length && !after?.length) return null;
   const series: Series[] = [];
   const x = (list: (number | null)[]): number[] => list.map((_, i) => i);
@@ -100,7 +101,7 @@ export function preflight_view(data: ReportData): View {
         h(
           'p',
           { class: 'lead' },
-          sentence(p.reason),
+          terms_in(sentence(p.reason)),
           trust(p),
           p.twin ? h('span', { class: 'quiet' }, ` Tried as a narrower twin: ${p.twin}.`) : null,
         ),
@@ -152,9 +153,9 @@ export function preflight_view(data: ReportData): View {
               ),
         ),
       );
-      const facts: [string, string][] = [
-        ['skip gain, closed form', short(p.skip_gain_predicted)],
-        ['skip gain, measured', short(p.skip_gain_measured)],
+      const facts: [Child, string][] = [
+        [[term('skip gain'), ', closed form'], short(p.skip_gain_predicted)],
+        [[term('skip gain'), ', measured'], short(p.skip_gain_measured)],
         ['change of the output under a small change of all weights', short(p.output_sensitivity)],
         ['change of the output by the first update', short(p.one_step_change)],
       ];
@@ -182,7 +183,7 @@ export function preflight_view(data: ReportData): View {
             ),
             profile(
               'Spread between tokens',
-              'What still differs from token to token; near 0 they have all become one vector.',
+              with_terms('The [[spread]] at every [[place]]: what fell to 0 in the trial, nothing above can tell apart.'),
               p.spread_at_start,
               p.spread,
               true,

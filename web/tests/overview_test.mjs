@@ -1,0 +1,123 @@
+// The first screen: what is trained, where to begin, which losses are not decided, and lines that lie on each other.
+import { changed, drawn, first_rows, open, read_data, views_of } from './browser.mjs';
+import { expect, Skip, test } from './harness.mjs';
+
+const trained = (page) => page.textContent('.setting .trained');
+
+test('the first screen says what is trained, by the options of its rows', async (context) => {
+  const { page } = await open(context, 'view=overview&act=-1');
+  if (!(await views_of(page)).includes('overview')) throw new Skip('this page has no lab');
+  const { options } = read_data(context.file).labs[0].rows[0];
+  const said = await trained(page);
+  for (const words of [`a made-up language of ${options.vocab} words`, `width ${options.d_model},`, `${options.steps} steps of Adam`])
+    expect(said.includes(words), `"${words}" is not in "${said}"`);
+  await page.close();
+});
+
+/** Rows with these options in place of their own; of several options, one row each. */
+function set_options(lab, ...all) {
+  const [row] = lab.rows;
+  lab.rows = all.map((options) => ({ ...row, options: { ...row.options, ...options }, asked: {} }));
+}
+
+for (const [what, options, says] of [
+  [
+    'a file',
+    [{ data: ['book.txt'], vocab: 96, d_model: 48, layers: 7, steps: 500, optimizer: 'sgd', lr: 0.03, warmup_steps: 20 }],
+    /^What is trained: book\.txt \(96 different tokens\), width 48, 7 layers, 500 steps of SGD at 0\.03, 20 steps of warm-up, \d seeds?\. $/,
+  ],
+  [
+    'pairs, at several depths and rates',
+    [
+      { task: 'reverse', model: 'seq2seq', layers: 2, lr: 0.001, warmup_steps: 0 },
+      { task: 'reverse', model: 'seq2seq', layers: 4, lr: 0.002, warmup_steps: 9 },
+    ],
+    /a made-up task, reverse, encoder-decoder, .* 2 and 4 layers, .* at 0\.001 and 0\.002, with and without warm-up/,
+  ],
+  ['many depths', [1, 2, 3, 4, 5, 6].map((layers) => ({ layers })), /, 1 to 6 layers, /],
+  ['a name that looks like HTML', [{ data: ['<b>x</b>'], vocab: 5 }], /<b>x<\/b> \(5 different tokens\)/],
+])
+  test(`what is trained is said of any data: ${what}`, async (context) => {
+    const page = await changed(context, 'view=overview', (lab) => set_options(lab, ...options));
+    const said = await trained(page);
+    expect(says.test(said), said);
+    await page.close();
+  });
+
+test('a lab without options does not say what it trained', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    for (const row of lab.rows) delete row.options, delete row.asked;
+  });
+  expect(!(await page.$('.setting .trained')) && (await page.isVisible('.start-here')), 'something is said');
+  await page.close();
+});
+
+for (const width of [1280, 400])
+  test(`"New here?" is in sight and leads to Learn, ${width} pixels wide`, async (context) => {
+    const { page } = await open(context, 'view=overview', { width });
+    if (!(await views_of(page)).includes('overview')) throw new Skip('this page has no lab');
+    const box = await page.locator('.start-here').boundingBox();
+    expect(box && box.y + box.height < 900, 'one has to scroll for it');
+    await page.click('.start-here');
+    await drawn(page);
+    expect((await page.getAttribute('.tabs a[aria-current]', 'data-view')) === 'learn', page.url());
+    expect((await page.textContent('main h1')) === 'Skip connections', await page.textContent('main h1'));
+    await page.close();
+  });
+
+test('losses that so many seeds do not decide are shown in the words of the program', async (context) => {
+  const line = 'deepnorm and rezero: not decided with 3 seeds (0.012, p 0.065)';
+  const page = await changed(context, 'view=overview', (lab) => (lab.comparisons = [line]));
+  expect((await page.textContent('main')).includes(line), 'the line is missing');
+  await page.close();
+});
+
+/** The colours that are on top along a line, from a third of its way on. */
+async function colours_along(page, name) {
+  return page.$eval(`.loss [data-series="${name}"] .line`, (line) => {
+    const to_screen = line.getScreenCTM(),
+      length = line.getTotalLength(),
+      found = {};
+    for (let k = 0; k < 300; ++k) {
+      const point = line.getPointAtLength(length * (0.33 + (0.66 * k) / 300)).matrixTransform(to_screen);
+      const on_top = document.elementFromPoint(point.x, point.y);
+      if (on_top?.classList.contains('line')) found[on_top.style.stroke] = (found[on_top.style.stroke] ?? 0) + 1;
+    }
+    return { own: line.style.stroke, found };
+  });
+}
+
+for (const dark of [false, true])
+  test(`two lines that coincide are both seen, ${dark ? 'dark' : 'light'}`, async (context) => {
+    const page = await changed(
+      context,
+      'view=overview',
+      (lab) => {
+        first_rows(lab);
+        const one = lab.rows.find((r) => r.arrangement === 'post-ln');
+        lab.rows = [one, { ...one, arrangement: 'norm-skip', label: 'norm-skip' }];
+      },
+      { dark },
+    );
+    await page.locator('.loss svg.chart').scrollIntoViewIfNeeded();
+    const { own, found } = await colours_along(page, 'post-ln');
+    const [other] = Object.keys(found).filter((colour) => colour !== own);
+    expect(found[own] > 60 && found[other] > 60, JSON.stringify({ own, found }));
+    const marks = await page.$$eval('.loss [data-turn]', (all) => all.map((p) => p.dataset.turn).sort().join());
+    expect(marks === 'norm-skip,post-ln', marks);
+    await page.close();
+  });
+
+test('a line that lies by itself takes no turns', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    lab.rows = lab.rows.slice(0, 2);
+    lab.rows.forEach((row, i) => {
+      const curve = { step: [1, 2, 3, 4], loss: [3, 2.8, 2.6, 2.4].map((v) => v + 0.3 * i) };
+      lab.runs.push({ seed: 1, curve });
+      row.runs = [lab.runs.length - 1];
+    });
+  });
+  expect((await page.$$('.loss .line')).length === 2 && !(await page.$('.loss [data-turn]')), 'a line is drawn twice');
+  await page.close();
+});
