@@ -16,6 +16,7 @@ bool has_trained(const RowResult& row);  ///< more than half of them did
 struct AddedRow {
   GridRow row;
   std::size_t instead_of;
+  std::string factor{};  ///< that it tries (cures.h)
 };
 
 /// The row with these options in place of its own.

@@ -85,6 +85,15 @@ Json change_of(const GridResult& result, const GridChanges& changes, const CureF
   return more;
 }
 
+/// Whether some row of this arrangement that failed has been tried so: one of them speaks for the others.
+bool is_tried(const GridResult& result, const GridChanges& changes, const CureFactor& factor, const RowResult& row) {
+  for (std::size_t i = 0; i < result.rows.size(); ++i)
+    if (result.rows[i].arrangement == row.arrangement && has_failed(result.rows[i]) &&
+        !tried_by(result, changes, factor, i).empty())
+      return true;
+  return false;
+}
+
 bool is_worth_trying(const RowResult& row) {
   return has_failed(row) && row.cause && row.cause->kind != CauseKind::slow && !row.instead_of;
 }
@@ -97,14 +106,14 @@ std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& pr
   for (const CureFactor& factor : kFactors)
     for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
       const RowResult& row = result.rows[i];
-      if (!is_worth_trying(row) || result.is_repeated(i) || !tried_by(result, changes, factor, i).empty()) continue;
+      if (!is_worth_trying(row) || result.is_repeated(i) || is_tried(result, changes, factor, row)) continue;
       const Json more = change_of(result, changes, factor, i);
       if (more.size() == 0) continue;
       GridRow copy = changed(row, more);
-      const auto same = [&](const AddedRow& one) { return one.row.options == copy.options; };
+      const auto same = [&](const AddedRow& one) { return one.factor == factor.name && result.rows[one.instead_of].arrangement == row.arrangement; };
       if (is_there(result, copy) || std::ranges::any_of(added, same)) continue;
       if (!afford(result, row, processor_seconds)) return added;
-      added.push_back({std::move(copy), i});
+      added.push_back({std::move(copy), i, factor.name});
     }
   return added;
 }

@@ -36,6 +36,29 @@ std::string where_of(const RowResult& row) {
   return comma == std::string::npos ? "" : row.label.substr(comma + 2);
 }
 
+/// Words of a label that all settings share say nothing here: "12 layers".
+void leave_out_shared_words(std::vector<Setting>& settings) {
+  const auto words_of = [](const std::string& text) {
+    Texts words;
+    for (std::size_t begin = 0; begin < text.size();) {
+      const std::size_t end = std::min(text.find(", ", begin), text.size());
+      words.push_back(text.substr(begin, end - begin));
+      begin = end + 2;
+    }
+    return words;
+  };
+  if (settings.size() < 2) return;
+  std::vector<Texts> all;
+  for (const Setting& setting : settings) all.push_back(words_of(setting.where));
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    settings[i].where.clear();
+    for (const std::string& word : all[i]) {
+      const auto has = [&](const Texts& words) { return std::ranges::find(words, word) != words.end(); };
+      if (!std::ranges::all_of(all, has)) settings[i].where += (settings[i].where.empty() ? "" : ", ") + word;
+    }
+  }
+}
+
 std::vector<Setting> settings_of(const GridResult& result, const GridChanges& changes) {
   std::vector<Setting> all;
   std::map<std::string, std::size_t> known;
@@ -64,39 +87,55 @@ std::string outcome_of(const GridResult& result, const Setting& setting) {
   return text + ".";
 }
 
-/// "another placement (pre-ln), other weights (gpt2) or 200 warm-up steps cure it; other embeddings do not."
+/// "another placement (pre-ln, rezero)", "gpt2 weights".
+std::string change_words(const std::string& factor, const Texts& changes) {
+  if (factor != "placement") return joined(changes);
+  std::string all;
+  for (const std::string& change : changes) all += (all.empty() ? "" : ", ") + change;
+  return concat("another placement (", all, ")");
+}
+
+/// "another placement (pre-ln), gpt2 weights and 200 warm-up steps each cure it; embeddings of 0.02 do not".
 std::string cures_of(const RowResult& row) {
   Texts cures, others;
-  for (const TriedChange& tried : row.tried) {
-    std::string text = concat(tried.change, " (", tried.trained, " of ", tried.done, ")");
-    (tried.cures() ? cures : others).push_back(std::move(text));
+  for (std::size_t i = 0; i < row.tried.size();) {
+    const TriedChange& first = row.tried[i];
+    Texts changes;
+    for (; i < row.tried.size() && row.tried[i].factor == first.factor && row.tried[i].cures() == first.cures(); ++i)
+      changes.push_back(row.tried[i].change);
+    (first.cures() ? cures : others).push_back(change_words(first.factor, changes));
   }
   std::string text;
   if (!cures.empty()) text = with_verb(cures, " cures it", " each cure it");
-  if (!others.empty())
-    text += concat(text.empty() ? "" : "; ", with_verb(others, cures.empty() ? " does not cure it" : " does not",
-                                                       cures.empty() ? " do not cure it" : " do not"));
+  if (!others.empty()) text += concat(text.empty() ? "" : "; ", joined(others), cures.empty() ? " did not cure it" : " did not");
   return text;
 }
 
 /// Rows that fail and are cured alike share a sentence.
 Texts cure_sentences(const GridResult& result, const std::vector<Setting>& settings) {
-  std::vector<std::pair<std::string, Texts>> groups;  // what cures, and whom
-  for (const Setting& setting : settings) {
+  struct Group {
+    std::string cures;
+    Texts names, where;
+  };
+  const auto add_once = [](Texts& texts, const std::string& text) {
+    if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
+  };
+  std::vector<Group> groups;
+  for (const Setting& setting : settings)
     for (const std::size_t i : setting.rows) {
-      const RowResult& row = result.rows[i];
-      const std::string cures = cures_of(row);
+      const std::string cures = cures_of(result.rows[i]);
       if (cures.empty()) continue;
-      const std::string key = concat(setting.where, ": ", cures);
-      const auto same = std::ranges::find(groups, key, [](const auto& group) { return group.first; });
-      if (same == groups.end())
-        groups.push_back({key, {row.arrangement}});
-      else
-        same->second.push_back(row.arrangement);
+      auto same = std::ranges::find(groups, cures, &Group::cures);
+      if (same == groups.end()) same = groups.insert(groups.end(), {cures, {}, {}});
+      add_once(same->names, result.rows[i].arrangement);
+      add_once(same->where, setting.where);
     }
-  }
   Texts all;
-  for (const auto& [key, names] : groups) all.push_back(concat(joined(names), " with ", key, "."));
+  for (const Group& group : groups) {
+    std::string where;
+    for (const std::string& one : group.where) where += (where.empty() ? "" : "; ") + one;
+    all.push_back(concat(joined(group.names), where.empty() ? "" : concat(" (", where, ")"), ": ", group.cures, "."));
+  }
   return all;
 }
 
@@ -130,6 +169,7 @@ std::vector<std::string> findings(const GridResult& result) {
   std::vector<Setting> settings = settings_of(result, changes);
   const bool compares = std::ranges::any_of(settings, [](const Setting& one) { return one.rows.size() > 1; });
   if (!compares || settings.size() > kMostSettings) return {};
+  leave_out_shared_words(settings);
   Texts all;
   for (const Setting& setting : settings) all.push_back(outcome_of(result, setting));
   if (std::string misprint = about_misprint(result, settings); !misprint.empty()) all.push_back(std::move(misprint));

@@ -21,6 +21,10 @@ inline constexpr ExpectedField kLoss[] = {{"mean", Holds::number, true},
                                           {"most", Holds::number, true},
                                           {"count", Holds::whole, true}};
 
+inline constexpr ExpectedField kTried[] = {{"factor", Holds::text, true},   {"change", Holds::text, true},
+                                           {"cures", Holds::flag, true},    {"trained", Holds::whole, true},
+                                           {"done", Holds::whole, true},    {"row", Holds::whole}};
+
 // Without "options" and "asked", whose names are those of all options.
 inline constexpr ExpectedField kLabRow[] = {{"label", Holds::text, true},
                                             {"label_in_act", Holds::text},
@@ -43,6 +47,9 @@ inline constexpr ExpectedField kLabRow[] = {{"label", Holds::text, true},
                                             {"slow", Holds::flag},
                                             {"agreed", Holds::flag},
                                             {"cause", Holds::object, false, kCause},
+                                            {"weights", Holds::text},
+                                            {"embeddings", Holds::text},
+                                            {"tried", Holds::objects, false, kTried},
                                             {"instead_of", Holds::whole}};
 
 // Without "curve".
@@ -66,7 +73,7 @@ inline constexpr ExpectedField kConfusion[] = {{"classes", Holds::texts, true},
 inline constexpr ExpectedField kLab[] = {{"version", Holds::text},      {"finished", Holds::flag},
                                          {"failed", Holds::whole},      {"seconds", Holds::number},
                                          {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
-                                         {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
+                                         {"findings", Holds::texts},    {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
 
 inline constexpr ExpectedField kTrain[] = {
     {"baselines", Holds::object, false, kBaselines}, {"begun", Holds::text}, {"version", Holds::text}};

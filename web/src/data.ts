@@ -45,6 +45,7 @@ export interface Lab {
   acts?: { name: string; note?: string }[];
   rows: LabRow[];
   runs: LabRun[];
+  findings?: string[]; // what the lab shows, a sentence each, made from its numbers
   comparisons?: string[];
   confusion?: Confusion;
 }
@@ -72,7 +73,19 @@ export interface LabRow {
   slow?: boolean;
   agreed?: boolean | null;
   cause?: Cause | null;
+  weights?: string; // the rule by which they start: "xavier", "gpt2"
+  embeddings?: string; // their deviation at the start: "0.02"
+  tried?: Tried[]; // of a row that failed: one factor changed by itself
   instead_of?: number; // a copy of that row, run to confirm its cause
+}
+
+export interface Tried {
+  factor: string; // placement, weights, embeddings, warm-up, rate
+  change: string; // "pre-ln", "gpt2 weights", "200 warm-up steps"
+  cures: boolean;
+  trained: number;
+  done: number;
+  row?: number;
 }
 
 export interface LabRun {

@@ -20,8 +20,34 @@ function cause_line(row: labs.Row): Child {
     { class: 'why' },
     h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, label),
     terms_in(label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text)),
-    cause.by ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
+    cause.by && !row.tried?.length ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
   );
+}
+
+/** "Cured by pre-ln (3 of 3); not by 200 warm-up steps (0 of 1)." */
+function tried_line(row: labs.Row): Child {
+  const said = (cures: boolean): string =>
+    (row.tried ?? [])
+      .filter((t) => t.cures === cures)
+      .map((t) => `${t.change} (${t.trained} of ${t.done})`)
+      .join(', ');
+  const good = said(true),
+    bad = said(false);
+  if (!good && !bad) return null;
+  return h(
+    'p',
+    { class: 'why tried' },
+    good ? [h('b', null, 'Cured by '), good] : null,
+    good && bad ? '; ' : null,
+    bad ? [h('b', null, good ? 'not by ' : 'Not cured by '), bad] : null,
+    '.',
+  );
+}
+
+function start_line(row: labs.Row): Child {
+  if (!row.weights) return null;
+  const embeddings = row.embeddings ? `, embeddings of ${row.embeddings}` : '';
+  return h('p', { class: 'start quiet' }, `starts from ${row.weights} weights${embeddings}`);
 }
 
 export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
@@ -44,6 +70,7 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
           formula_lines(text).map((f) => h('div', null, f)),
         )
       : null,
+    start_line(row),
     h(
       'dl',
       { class: 'facts' },
@@ -78,6 +105,7 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
         )
       : null,
     cause_line(row),
+    tried_line(row),
     broken(row),
   );
 }

@@ -1,12 +1,12 @@
 // The first screen: which arrangements train here, and why the others do not.
 import { h, toggles, type Child } from '../dom';
 import * as labs from '../labs';
-import { count_of, fixed, known, listed } from '../numbers';
+import { count_of, known, listed } from '../numbers';
 import { lab_choice, nothing } from '../parts';
 import { setting_of } from '../setting';
 import type { View } from '../shell';
 import * as state from '../state';
-import { term, with_terms } from '../terms';
+import { terms_in, with_terms } from '../terms';
 import { verdict_card } from './cards';
 import { gradient_figure, loss_figure, reference_words, spiky, telling } from './loss_figure';
 import { confusion, summary } from './verdict_tables';
@@ -35,7 +35,14 @@ function names(rows: labs.Row[], among: labs.Row[]): string {
   return listed([...new Set(rows.map((r) => labs.name_among(r, among)))]);
 }
 
-/** "Of 6 arrangements, 3 train here." */
+/** "from xavier weights" where all of them start so; else "here". */
+function place_of(rows: labs.Row[]): string {
+  const starts = new Set(rows.map((r) => r.weights ?? ''));
+  const [only] = starts;
+  return starts.size === 1 && only ? `from ${only} weights` : 'here';
+}
+
+/** "3 of 6 arrangements train from xavier weights." */
 function headline(rows: labs.Row[]): string {
   const judged = asked_for(rows);
   const left = open_ones(rows);
@@ -44,13 +51,14 @@ function headline(rows: labs.Row[]): string {
   if (!judged.length) return rows.length === 1 ? `Training: ${rows[0].label}` : `${count_of(rows.length, 'training run')}`;
   const good = judged.filter(trained);
   const what = new Set(judged.map((r) => r.arrangement)).size === judged.length ? 'arrangement' : 'configuration';
+  const here = place_of(judged);
   if (good.length === judged.length)
-    return judged.length === 1 ? `${judged[0].arrangement} trains here.` : `All ${judged.length} ${what}s train here.`;
+    return judged.length === 1 ? `${judged[0].arrangement} trains ${here}.` : `All ${judged.length} ${what}s train ${here}.`;
   if (!good.length)
     return judged.length === 1
-      ? `${judged[0].arrangement} ${slow(judged[0]) ? 'is slow' : 'does not train'} here.`
-      : `None of ${judged.length} ${what}s trains here.`;
-  return `${good.length} of ${judged.length} ${what}s train${good.length === 1 ? 's' : ''} here.`;
+      ? `${judged[0].arrangement} ${slow(judged[0]) ? 'is slow' : 'does not train'} ${here}.`
+      : `None of ${judged.length} ${what}s trains ${here}.`;
+  return `${good.length} of ${judged.length} ${what}s train${good.length === 1 ? 's' : ''} ${here}.`;
 }
 
 function lead(rows: labs.Row[]): Child[] {
@@ -72,39 +80,23 @@ function lead(rows: labs.Row[]): Child[] {
   return out;
 }
 
-/**
- * The formula that texts print for pre-LN, beside the two that it is taken for and is: where all three were run at the same depth, rate
- * and warm-up, and it fails as post-LN does.
- */
-function disguise(rows: labs.Row[]): Child {
-  const found = rows
-    .filter((r) => r.arrangement === 'pre-ln' && trained(r))
-    .map((pre) => {
-      const failed = (name: string): labs.Row | undefined =>
-        rows.find(
-          (r) =>
-            r.arrangement === name &&
-            labs.judged(r) &&
-            !trained(r) &&
-            !slow(r) &&
-            Object.is(r.layers, pre.layers) &&
-            Object.is(r.rate, pre.rate) &&
-            Object.is(r.warmup, pre.warmup),
-        );
-      return { pre, post: failed('post-ln'), printed: failed('norm-skip') };
-    })
-    .find(({ post, printed }) => post && printed);
-  if (!found) return null;
-  const { pre, post, printed } = found;
+/** What the lab shows, in the sentences that the tool made from its numbers. */
+function findings(table: labs.Table): Child {
+  const lines = table.lab.findings ?? [];
+  if (!lines.length) return null;
+  const both = ['post-ln', 'norm-skip'].every((name) => table.rows.some((r) => r.arrangement === name));
   return h(
-    'p',
+    'section',
     { class: 'finding' },
-    h('b', null, 'A formula that teaching texts print as pre-LN is post-LN in disguise. '),
-    `LN(x) + F(LN(x)) ends at ${fixed(printed?.loss?.mean)} `,
-    term('nats'),
-    `, as post-LN does (${fixed(post?.loss?.mean)}); pre-LN, x + F(LN(x)), reaches ${fixed(pre.loss?.mean)}. `,
-    h('a', { href: state.link({ view: 'layers', a: 'norm-skip', b: 'post-ln' }) }, 'See the two side by side'),
-    '.',
+    h('h2', null, 'What this shows'),
+    h(
+      'ul',
+      null,
+      lines.map((line) => h('li', null, terms_in(line))),
+    ),
+    both
+      ? h('a', { href: state.link({ view: 'layers', a: 'norm-skip', b: 'post-ln' }) }, 'See norm-skip and post-ln side by side')
+      : null,
   );
 }
 
@@ -248,7 +240,7 @@ export function overview(): View {
             h('button', { type: 'button', onclick: () => state.set({ cards: 'all' }) }, `Show all ${rows.length} cards`),
           ),
         );
-      const finding = disguise(rows);
+      const finding = findings(table);
       if (finding) place.insertBefore(finding as HTMLElement, place.children[1] ?? null);
       const lines = table.lab.comparisons ?? [];
       if (lines.length)
