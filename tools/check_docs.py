@@ -22,7 +22,7 @@ COMMAND_LINE = re.compile(r"^\s*(\$ )?addnorm\b|(^|\s)\./addnorm\b")
 SPAN = re.compile(r"`((?:\./)?addnorm [^`]+)`")
 PROGRAM = re.compile(r"^(?:\./)?((?:scripts|tools|tests|examples)/[\w./-]+)$")
 # What an option is called besides: understood, and not in --help.
-ALIASES = {"--arrangements": "--arrangement", "--data": "--data"}
+ALIASES = {"--arrangements": "--arrangement", "--inits": "--init", "--data": "--data"}
 
 
 def markdown_files(root):

@@ -56,7 +56,8 @@ const std::vector<Arrangement>& catalogue_rows() {
        .source = "Vaswani et al., arXiv 1706.03762",
        .year = 2017,
        .used_by = "the original Transformer, BERT, RoBERTa, BART, OPT-350m",
-       .failure = "the gradient shrinks from unit to unit on its way down: needs warm-up, stalls beyond some 12 layers",
+       .failure = "the first full-size updates make tokens alike at the top, and then no gradient passes its norms: needs warm-up, or "
+                  "branches that start weak",
        .aliases = {"post-norm", "norm_first=false", "post layer normalization", "post layer norm", "normalize_before=false",
                    "normalize_first=false", "encoder_normalize_before=false", "decoder_normalize_before=false",
                    "do_layer_norm_before=false", "is_post_ln", "add-norm"}},
@@ -85,7 +86,7 @@ const std::vector<Arrangement>& catalogue_rows() {
        .source = "BLOOM's apply_residual_connection_post_layernorm",
        .year = 2022,
        .used_by = "the FFN half of HybridNorm; texts print it under the name pre-LN",
-       .failure = "it is post-ln shifted by one norm, and needs its warm-up",
+       .failure = "it is post-ln shifted by one norm, and fails where post-ln does",
        .aliases = {"apply_residual_connection_post_layernorm", "post-norm-residual"}},
       {.name = "sandwich",
        .unit = {.in = true, .out = true},

@@ -26,8 +26,26 @@ test('rows that are not decided are counted apart', async (context) => {
     first_rows(lab);
     lab.rows.forEach((row, i) => Object.assign(row, { happened: i ? 'unknown' : 'trains', trained: i ? 0 : 1, slow: false }));
   });
-  expect(/ trains here\.$/.test(await page.textContent('main h1')), await page.textContent('main h1'));
+  expect(/ trains (here|from \S+ weights)\.$/.test(await page.textContent('main h1')), await page.textContent('main h1'));
   expect(/ not decided yet/.test(await page.textContent('.lead')), await page.textContent('.lead'));
+  await page.close();
+});
+
+test('what the lab shows, what cures a row and how it starts are said', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    lab.findings = ['xavier weights: pre-ln trains; post-ln does not.'];
+    lab.rows.forEach((row) => Object.assign(row, { weights: 'xavier', embeddings: '0.125', tried: [] }));
+    lab.rows[0].tried = [
+      { factor: 'weights', change: 'gpt2 weights', cures: true, trained: 3, done: 3 },
+      { factor: 'warm-up', change: '200 warm-up steps', cures: false, trained: 0, done: 1 },
+    ];
+  });
+  expect((await page.textContent('.finding li')) === 'xavier weights: pre-ln trains; post-ln does not.', 'no finding');
+  const tried = await page.textContent('.card .tried');
+  expect(tried === 'Cured by gpt2 weights (3 of 3); not by 200 warm-up steps (0 of 1).', tried);
+  expect(/starts from xavier weights, embeddings of 0.125/.test(await page.textContent('.card .start')), 'no start');
+  expect(/ from xavier weights\.$/.test(await page.textContent('main h1')), await page.textContent('main h1'));
   await page.close();
 });
 
