@@ -256,7 +256,8 @@ std::string arrangements_table(const Rows& rows, const ArrangementView& view, co
 
 std::string inits_table(const ArrangementView& view, const Terminal& terminal) {
   const std::size_t columns = terminal.columns == 0 ? 0 : std::min(terminal.columns, kMostColumns);
-  std::string text = entry(kInitOfArrangement, "what the source of the arrangement prescribes; gains in its formula always stay", columns);
+  std::string text =
+      entry(kInitOfArrangement, "what the source of the arrangement prescribes; gains in its formula always stay", columns);
   for (const InitSpec& rule : init_rules()) {
     text += entry(rule.name, rule.source, columns);
     for (const InitLine& line : init_lines(Arrangement{.name = "any", .init = rule}, view.stacks.back()))

@@ -136,8 +136,8 @@ void add_arrangements(Program& program) {
                    {"with its init", "the same with the gains of an initialisation by N(0, 0.02²)"},
                    {"output std", "of the stack's output, where no norm keeps it at 1"}});
   command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
-                    "addnorm arrangements deepnorm --model seq2seq --layers 18",
-                    "addnorm arrangements --inits", "addnorm arrangements post-ln --init gpt2 --layers 24",
+                    "addnorm arrangements deepnorm --model seq2seq --layers 18", "addnorm arrangements --inits",
+                    "addnorm arrangements post-ln --init gpt2 --layers 24",
                     "addnorm arrangements --preprocess n --postprocess da --postprocess-top n",
                     "addnorm arrangements resi-dual --format svg > resi-dual.svg"});
   command.run([o] { return run(*o); });

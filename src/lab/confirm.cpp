@@ -50,7 +50,8 @@ std::string words_for(const GridChanges& changes, const std::string& field, std:
 
 /// Where it is one thing; or another arrangement that does with fewer warm-up steps, which is two.
 std::optional<Change> change_between(const GridResult& result, const GridChanges& changes, std::size_t row, std::size_t other) {
-  static constexpr std::array kOrder{"warmup_steps", "arrangement", kWeights, kEmbeddings, "lr", "qk_norm", "clip_grad_norm", "layers"};
+  static constexpr std::array kOrder{"warmup_steps", "arrangement", kWeights,         kEmbeddings,
+                                     "lr",           "qk_norm",     "clip_grad_norm", "layers"};
   // What changes least: one part more where there is no skip at all, else a weight of the skip.
   static constexpr std::array kSkips{"residual", "pre-ln", "rezero"}, kScaled{"deepnorm", "admin", "pre-ln"};
   constexpr std::size_t kStep = 100;

@@ -19,11 +19,10 @@ struct CureFactor {
   const char* name;
   enum class Helps { any, more, less } helps;
 };
-constexpr std::array kFactors{CureFactor{"arrangement", "placement", CureFactor::Helps::any},
-                              CureFactor{kWeights, "weights", CureFactor::Helps::any},
-                              CureFactor{kEmbeddings, "embeddings", CureFactor::Helps::any},
-                              CureFactor{"warmup_steps", "warm-up", CureFactor::Helps::more},
-                              CureFactor{"lr", "rate", CureFactor::Helps::less}};
+constexpr std::array kFactors{
+    CureFactor{"arrangement", "placement", CureFactor::Helps::any}, CureFactor{kWeights, "weights", CureFactor::Helps::any},
+    CureFactor{kEmbeddings, "embeddings", CureFactor::Helps::any}, CureFactor{"warmup_steps", "warm-up", CureFactor::Helps::more},
+    CureFactor{"lr", "rate", CureFactor::Helps::less}};
 
 std::string change_text(const GridChanges& changes, const CureFactor& factor, std::size_t row) {
   const std::string value = changes.value(row, factor.option), name = factor.name;
@@ -40,13 +39,15 @@ bool may_help(const GridChanges& changes, const CureFactor& factor, std::size_t 
 }
 
 /// Of one factor, the best first.
-std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t row) {
+std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& changes, const CureFactor& factor,
+                                  std::size_t row) {
   std::vector<TriedChange> all;
   for (std::size_t other = 0; other < result.rows.size(); ++other) {
     const RowResult& one = result.rows[other];
     if (other == row || one.done == 0 || one.too_short > 0) continue;
     if (changes.between(row, other) != Names{factor.option} || !may_help(changes, factor, row, other)) continue;
-    TriedChange tried{.factor = factor.name, .change = change_text(changes, factor, other), .trained = one.trained, .done = one.done};
+    TriedChange tried{
+        .factor = factor.name, .change = change_text(changes, factor, other), .trained = one.trained, .done = one.done};
     tried.row = other;
     if (std::ranges::find(all, tried.change, &TriedChange::change) == all.end()) all.push_back(std::move(tried));
   }
@@ -110,7 +111,9 @@ std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& pr
       const Json more = change_of(result, changes, factor, i);
       if (more.size() == 0) continue;
       GridRow copy = changed(row, more);
-      const auto same = [&](const AddedRow& one) { return one.factor == factor.name && result.rows[one.instead_of].arrangement == row.arrangement; };
+      const auto same = [&](const AddedRow& one) {
+        return one.factor == factor.name && result.rows[one.instead_of].arrangement == row.arrangement;
+      };
       if (is_there(result, copy) || std::ranges::any_of(added, same)) continue;
       if (!afford(result, row, processor_seconds)) return added;
       added.push_back({std::move(copy), i, factor.name});

@@ -7,8 +7,8 @@
 
 namespace addnorm {
 
-/// For arrangements that failed and whose grid does not say what another placement, other weights or a warm-up would do: copies of
-/// their first such row with that one factor changed, while `processor_seconds` last. All get their first copy before any gets
+/// For arrangements that failed and whose grid does not say what another placement, other weights or a warm-up would do: copies
+/// of their first such row with that one factor changed, while `processor_seconds` last. All get their first copy before any gets
 /// its second.
 std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& processor_seconds);
 

@@ -15,7 +15,8 @@ namespace addnorm {
 
 /// Two factors in place of the options that say how weights start (StartText).
 inline constexpr const char *kWeights = "weights", *kEmbeddings = "embeddings";
-inline constexpr std::array<std::string_view, 5> kStartOptions{"init", "init_std", "embedding_std", "position_std", "branch_scale"};
+inline constexpr std::array<std::string_view, 5> kStartOptions{"init", "init_std", "embedding_std", "position_std",
+                                                               "branch_scale"};
 
 /// Rows are numbers in GridResult::rows, as they were when this was made. An option counts where it changes what is learned: not
 /// the seed, nor what may_change() but the steps. It differs where planned values do and one of the rows says it; what merely

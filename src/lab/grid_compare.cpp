@@ -35,8 +35,10 @@ std::string factors_text(const GridChanges& changes, const Compared& a, const Co
   }
   if (factors.empty()) return "";
   if (factors.size() == 1) return concat("; they differ in ", factors.front(), " alone");
-  std::string text = concat("; they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
-  for (std::size_t i = 0; i < factors.size(); ++i) text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
+  std::string text =
+      concat("; they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
+  for (std::size_t i = 0; i < factors.size(); ++i)
+    text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
   return text + ", so this is about none of them by itself";
 }
 
@@ -101,8 +103,8 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
     if (p < kChance) {
       into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")", factors));
     } else {
-      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", seeds_of(best, *row), " (", by, ", ", chance,
-                                  ")", factors));
+      into.lines.push_back(concat(best.label, " and ", row->label, ": not decided with ", seeds_of(best, *row), " (", by, ", ",
+                                  chance, ")", factors));
       into.noise = true;
     }
   }

@@ -21,9 +21,9 @@ inline constexpr ExpectedField kLoss[] = {{"mean", Holds::number, true},
                                           {"most", Holds::number, true},
                                           {"count", Holds::whole, true}};
 
-inline constexpr ExpectedField kTried[] = {{"factor", Holds::text, true},   {"change", Holds::text, true},
-                                           {"cures", Holds::flag, true},    {"trained", Holds::whole, true},
-                                           {"done", Holds::whole, true},    {"row", Holds::whole}};
+inline constexpr ExpectedField kTried[] = {{"factor", Holds::text, true}, {"change", Holds::text, true},
+                                           {"cures", Holds::flag, true},  {"trained", Holds::whole, true},
+                                           {"done", Holds::whole, true},  {"row", Holds::whole}};
 
 // Without "options" and "asked", whose names are those of all options.
 inline constexpr ExpectedField kLabRow[] = {{"label", Holds::text, true},
@@ -70,10 +70,10 @@ inline constexpr ExpectedField kConfusion[] = {{"classes", Holds::texts, true},
                                                {"rows", Holds::whole}};
 
 // Without "rows" and "runs".
-inline constexpr ExpectedField kLab[] = {{"version", Holds::text},      {"finished", Holds::flag},
-                                         {"failed", Holds::whole},      {"seconds", Holds::number},
-                                         {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
-                                         {"findings", Holds::texts},    {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
+inline constexpr ExpectedField kLab[] = {
+    {"version", Holds::text},   {"finished", Holds::flag},     {"failed", Holds::whole},
+    {"seconds", Holds::number}, {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
+    {"findings", Holds::texts}, {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
 
 inline constexpr ExpectedField kTrain[] = {
     {"baselines", Holds::object, false, kBaselines}, {"begun", Holds::text}, {"version", Holds::text}};

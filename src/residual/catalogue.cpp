@@ -56,8 +56,9 @@ const std::vector<Arrangement>& catalogue_rows() {
        .source = "Vaswani et al., arXiv 1706.03762",
        .year = 2017,
        .used_by = "the original Transformer, BERT, RoBERTa, BART, OPT-350m",
-       .failure = "the first full-size updates make tokens alike at the top, and then no gradient passes its norms: needs warm-up, or "
-                  "branches that start weak",
+       .failure =
+           "the first full-size updates make tokens alike at the top, and then no gradient passes its norms: needs warm-up, or "
+           "branches that start weak",
        .aliases = {"post-norm", "norm_first=false", "post layer normalization", "post layer norm", "normalize_before=false",
                    "normalize_first=false", "encoder_normalize_before=false", "decoder_normalize_before=false",
                    "do_layer_norm_before=false", "is_post_ln", "add-norm"}},

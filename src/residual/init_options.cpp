@@ -12,9 +12,12 @@ namespace addnorm {
 namespace {
 
 /// Matrices as people write them, in the order of a layer.
-constexpr std::array kSymbols{std::pair{Role::q, "W_q"},       std::pair{Role::k, "W_k"},
-                              std::pair{Role::v, "W_v"},       std::pair{Role::attention_out, "W_o"},
-                              std::pair{Role::ffn_in, "W_1"},  std::pair{Role::ffn_out, "W_2"},
+constexpr std::array kSymbols{std::pair{Role::q, "W_q"},
+                              std::pair{Role::k, "W_k"},
+                              std::pair{Role::v, "W_v"},
+                              std::pair{Role::attention_out, "W_o"},
+                              std::pair{Role::ffn_in, "W_1"},
+                              std::pair{Role::ffn_out, "W_2"},
                               std::pair{Role::token_embedding, "embeddings"}};
 
 std::string matrices_text(const std::vector<Role>& roles) {
@@ -34,8 +37,7 @@ std::vector<Role> roles_in_formula(const Arrangement& row) {
 /// The rule with the row's own gains in place of its own, on the matrices that these name.
 InitSpec with_formula(InitSpec rule, const Arrangement& row) {
   const std::vector<Role> kept = roles_in_formula(row);
-  for (InitGain& gain : rule.gains)
-    std::erase_if(gain.roles, [&](Role role) { return names_role(kept, role); });
+  for (InitGain& gain : rule.gains) std::erase_if(gain.roles, [&](Role role) { return names_role(kept, role); });
   std::erase_if(rule.gains, [](const InitGain& gain) { return gain.roles.empty(); });
   if (!row.gains_in_formula) return rule;
   for (InitGain gain : row.init.gains) {
@@ -63,8 +65,8 @@ class Started {
   void tables(std::vector<Role> roles, const char* name, const std::optional<double>& value) {
     if (!positive(name, value)) return;
     require(!names_role(roles_in_formula(row_), roles.back()), called(name), " is ", *value, ", but the formula of ", row_.name,
-            " contains how embeddings start. Leave it out, or take ", called("arrangement"), " residual with ", called("init"), " ",
-            row_.init.name);
+            " contains how embeddings start. Leave it out, or take ", called("arrangement"), " residual with ", called("init"),
+            " ", row_.init.name);
     spec().draws.push_back({.roles = std::move(roles), .base = InitSpec::Base::normal, .deviation = *value});
   }
 
@@ -96,8 +98,8 @@ std::string depth_in_formula(const Arrangement& row) {
 }
 
 bool scales_outputs_by_depth(const InitSpec& rule) {
-  return std::ranges::any_of(
-      rule.gains, [](const InitGain& gain) { return gain.gain.name && names_role(gain.roles, Role::attention_out); });
+  return std::ranges::any_of(rule.gains,
+                             [](const InitGain& gain) { return gain.gain.name && names_role(gain.roles, Role::attention_out); });
 }
 
 }  // namespace

@@ -57,18 +57,31 @@ std::vector<InitSpec> table() {
       {.base = Base::small_normal,
        .gains = {{writing_matrices(), {.name = "sqrt-10-per-layers"}}},
        .name = "neox",
-       .source = "GPT-NeoX: SmallInit of Nguyen and Salazar, arXiv 1910.05895; output matrices N(0, 4/(L² d)) of Wang and Komatsuzaki"},
+       .source =
+           "GPT-NeoX: SmallInit of Nguyen and Salazar, arXiv 1910.05895; output matrices N(0, 4/(L² d)) of Wang and Komatsuzaki"},
   };
 }
 
 /// What others call them.
 const std::map<std::string, std::string>& other_names() {
-  static const std::map<std::string, std::string> all{
-      {"glorot", "xavier"},       {"xavieruniform", "xavier"}, {"fairseq", "xavier"},      {"nanogpt", "gpt2"},
-      {"megatron", "gpt2"},       {"fullmegatron", "gpt2"},    {"llama", "bert"},          {"normal", "bert"},
-      {"nn.transformer", "pytorch"}, {"torch", "pytorch"},     {"mesh", "t5"},             {"deepnet", "deepnorm"},
-      {"tfixup", "t-fixup"},      {"depthscaledinit", "ds-init"}, {"subln", "magneto"},    {"olmo", "mitchell"},
-      {"smallinit", "neox"},      {"gptneox", "neox"}};
+  static const std::map<std::string, std::string> all{{"glorot", "xavier"},
+                                                      {"xavieruniform", "xavier"},
+                                                      {"fairseq", "xavier"},
+                                                      {"nanogpt", "gpt2"},
+                                                      {"megatron", "gpt2"},
+                                                      {"fullmegatron", "gpt2"},
+                                                      {"llama", "bert"},
+                                                      {"normal", "bert"},
+                                                      {"nn.transformer", "pytorch"},
+                                                      {"torch", "pytorch"},
+                                                      {"mesh", "t5"},
+                                                      {"deepnet", "deepnorm"},
+                                                      {"tfixup", "t-fixup"},
+                                                      {"depthscaledinit", "ds-init"},
+                                                      {"subln", "magneto"},
+                                                      {"olmo", "mitchell"},
+                                                      {"smallinit", "neox"},
+                                                      {"gptneox", "neox"}};
   return all;
 }
 

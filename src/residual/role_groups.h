@@ -15,9 +15,7 @@ inline bool is_embedding(Role role) { return role == Role::token_embedding || ro
 inline std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
 /// Those that write into the stream.
 inline std::vector<Role> writing_matrices() { return {Role::attention_out, Role::ffn_out}; }
-inline std::vector<Role> value_and_ffn() {
-  return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
-}
+inline std::vector<Role> value_and_ffn() { return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out}; }
 inline std::vector<Role> branch_matrices() {
   return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
 }

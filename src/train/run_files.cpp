@@ -79,8 +79,10 @@ static void fields(Io& io, RunRecord& record) {
 std::string initialisation_record(const ModelConfig& model) {
   const Arrangement row = with_options(arrangement_of(model), residual_options(model));
   Json drawn = Json::array();
-  for (const InitLine& line : init_lines(row, first_stack_shape(model))) drawn.push_back({{"what", line.what}, {"rule", line.rule}});
-  return Json{{"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row))}}.dump();
+  for (const InitLine& line : init_lines(row, first_stack_shape(model)))
+    drawn.push_back({{"what", line.what}, {"rule", line.rule}});
+  return Json{{"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row))}}
+      .dump();
 }
 
 RunRecord new_run_record(std::string_view options) {

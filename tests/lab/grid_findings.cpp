@@ -126,7 +126,8 @@ TEST_F(Crossed, ComparisonsSayInWhatRowsDiffer) {
   const std::vector<std::string> lines = comparisons(result).lines;
   ASSERT_EQ(lines.size(), 2u);
   expect_in(lines[0], {"is below post-ln, gpt2 weights", "they differ in placement alone"});
-  expect_in(lines[1], {"is below post-ln, xavier weights", "3 factors, placement, weights and embeddings", "none of them by itself"});
+  expect_in(lines[1],
+            {"is below post-ln, xavier weights", "3 factors, placement, weights and embeddings", "none of them by itself"});
 }
 
 }  // namespace

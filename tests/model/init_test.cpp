@@ -1,4 +1,5 @@
-// How weights start: the table of rules against the programs they are named after, and what options make of an arrangement's start.
+// How weights start: the table of rules against the programs they are named after, and what options make of an arrangement's
+// start.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -17,7 +18,8 @@ namespace {
 using test::throws_saying;
 
 ModelConfig small_lm(const std::string& arrangement, InitOptions init = {}) {
-  return {.vocab = 50, .layers = 4, .d_model = 32, .heads = 2, .seq_len = 16, .arrangement = arrangement, .init = std::move(init)};
+  return {
+      .vocab = 50, .layers = 4, .d_model = 32, .heads = 2, .seq_len = 16, .arrangement = arrangement, .init = std::move(init)};
 }
 
 /// Deviations by role, and of biases by matrix; of the first layer.
@@ -64,7 +66,7 @@ TEST(Init, RulesDrawAsTheProgramsDoThatTheyAreNamedAfter) {
 }
 
 TEST(Init, OfTheArrangementIsTheRuleItsSourcePrescribes) {
-  const std::map<std::string, std::string> prescribed{{"pre-ln", "gpt2"},   {"post-ln", "xavier"},   {"norm-skip", "xavier"},
+  const std::map<std::string, std::string> prescribed{{"pre-ln", "gpt2"},       {"post-ln", "xavier"},  {"norm-skip", "xavier"},
                                                       {"deepnorm", "deepnorm"}, {"t-fixup", "t-fixup"}, {"parallel", "gpt2"}};
   for (const auto& [name, rule] : prescribed) {
     EXPECT_EQ(arrangement_named(name).init.name, rule) << name;

@@ -83,7 +83,7 @@ const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will n
 
 /// How the weights of a row start, as a person reads it. Rows with the same texts start alike.
 struct StartText {
-  std::string weights{};     ///< "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; gains of the arrangement's formula are not in it
+  std::string weights{};  ///< "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; gains of the arrangement's formula are not in it
   std::string embeddings{};  ///< deviation: "0.02"; "": there are none
 };
 StartText start_text(const ModelConfig& model);
@@ -116,8 +116,8 @@ struct RowResult {
   Spread loss{};        ///< of the means of their last losses; runs that broke off are left out
   double distance = 0;  ///< loss.mean - floor; NaN: no floor
   Happened happened = Happened::unknown;
-  std::optional<Cause> cause{};  ///< of most that did not train
-  std::vector<TriedChange> tried{};    ///< of a row that did not: what was changed by itself, by factor
+  std::optional<Cause> cause{};      ///< of most that did not train
+  std::vector<TriedChange> tried{};  ///< of a row that did not: what was changed by itself, by factor
 
   StartText start{};
 
@@ -167,9 +167,9 @@ struct Comparisons {
 };
 Comparisons comparisons(const GridResult& result);
 
-/// What the grid shows, a sentence each, made from its numbers: for every setting which placements train at equal weights, whether
-/// norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in placement alone, and
-/// for grids of many settings.
+/// What the grid shows, a sentence each, made from its numbers: for every setting which placements train at equal weights,
+/// whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in placement
+/// alone, and for grids of many settings.
 std::vector<std::string> findings(const GridResult& result);
 
 /// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.

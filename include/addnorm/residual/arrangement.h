@@ -76,9 +76,9 @@ struct Arrangement {
   std::string name;
   UnitSlots unit{};
   std::vector<Override> overrides{};
-  bool entry = false;  ///< a norm of the stack's input
-  bool exit = false;   ///< the final norm
-  InitSpec init{};  ///< what its source prescribes
+  bool entry = false;             ///< a norm of the stack's input
+  bool exit = false;              ///< the final norm
+  InitSpec init{};                ///< what its source prescribes
   bool gains_in_formula = false;  ///< the gains of `init` are part of the arrangement: another rule changes only the rest
   // What the catalogue says of it.
   std::string source{};

@@ -22,8 +22,8 @@ struct Arrangement;
 struct InitGain {
   std::vector<Role> roles;
   DepthRule gain;
-  bool cross = true;      ///< cross-attention too
-  bool added = false;     ///< not the rule's own: of the arrangement's formula, or asked for
+  bool cross = true;   ///< cross-attention too
+  bool added = false;  ///< not the rule's own: of the arrangement's formula, or asked for
 };
 
 struct InitSpec {
@@ -62,11 +62,11 @@ inline constexpr const char* kInitOfArrangement = "arrangement";
 
 /// How the weights of a model start; nothing said: as the source of its arrangement prescribes.
 struct InitOptions {
-  std::string rule = kInitOfArrangement;   ///< that, or a name of init_rules()
-  std::optional<double> deviation{};       ///< in place of that of a rule with a normal base (gpt2, bert)
-  std::optional<double> embedding_std{};   ///< deviation of token vectors and learned positions
-  std::optional<double> position_std{};    ///< deviation of learned positions, where it is another
-  double branch_scale = 1;                 ///< a factor on W_o and W_2, the matrices that write into the stream
+  std::string rule = kInitOfArrangement;  ///< that, or a name of init_rules()
+  std::optional<double> deviation{};      ///< in place of that of a rule with a normal base (gpt2, bert)
+  std::optional<double> embedding_std{};  ///< deviation of token vectors and learned positions
+  std::optional<double> position_std{};   ///< deviation of learned positions, where it is another
+  double branch_scale = 1;                ///< a factor on W_o and W_2, the matrices that write into the stream
 
   bool by_arrangement() const { return rule == kInitOfArrangement; }
   friend bool operator==(const InitOptions&, const InitOptions&) = default;
