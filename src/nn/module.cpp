@@ -71,7 +71,6 @@ void Visitor::parameter(std::string_view name, Var& value, Role role, std::size_
 
 void Visitor::parameter(std::string_view name, Var& value, std::vector<Part> parts, std::size_t fan_in) {
   if (!value.defined()) return;
-  if (fan_in == 0) fan_in = value.shape().rank() == 0 ? 1 : value.shape().back();
   Parameter seen{path_of(name), value, parts.front().role, std::move(parts), place_, fan_in};
   see(seen);
 }

@@ -54,8 +54,9 @@ std::optional<Distribution> Residual::init(const Parameter& parameter, const Par
   const InitSpec& spec = arrangement_.init;
   const InitSpec::Draw* draw = spec.draw_of(part.role, parameter.place.sub_layer);
   if (!is_matrix(part.role) && !draw) return std::nullopt;
+  const std::size_t fan_in = parameter.fan_in > 0 ? parameter.fan_in : parameter.value.shape().back();
   const auto drawn = [&](InitSpec::Base base, double deviation) {
-    return distribution(base, deviation, parameter.fan_in, part.rows, shape_.width);
+    return distribution(base, deviation, fan_in, part.rows, shape_.width);
   };
   const bool by_width = is_embedding(part.role) && spec.base != InitSpec::Base::normal;
   Distribution from = draw       ? drawn(draw->base, draw->deviation)

@@ -109,7 +109,7 @@ TEST(ArrangementsCommand, TellsAllAboutOne) {
   const Outcome o = run({"deepnorm", "--layers", "100"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  EXPECT_TRUE(says(o.out, {"x' = LN(α·x + F(x))", "x₀ = e", "y = x", "α = (2L)^¼ = 3.761", "init, L = 100", "= 0.188",
+  EXPECT_TRUE(says(o.out, {"x' = LN(α·x + F(x))", "x₀ = e", "y = x", "α = (2L)^¼ = 3.761", "init", "DeepNet", "L = 100", "= 0.188", "contained",
                            "skip gain", "6 layers", "100 layers", "0.965", "known failure", "GLM-130B", "deepnet", "⊕"}));
 }
 

@@ -91,7 +91,7 @@ TEST_F(GridRuns, EndWithTheResultOfEveryRowAndAreNotRunTwice) {
   EXPECT_EQ(watching.started, 4u);
   EXPECT_EQ(first.rows.at(0).happened, Happened::does_not_train);
   EXPECT_EQ(first.rows.at(1).happened, Happened::trains);
-  EXPECT_EQ(first.rows[1].label, "pre-ln, 2 layers");
+  EXPECT_EQ(first.rows[1].label, "pre-ln, 2 layers, gpt2 weights, embeddings 0.02") << "post-ln starts otherwise";
   EXPECT_EQ(first.failed(), 0u);
   EXPECT_NE(first.runs[0].folder.filename().string().find("post-ln-2L-lr0.001-wu0-s1-"), std::string::npos);
   const Json json = parsed(test::text_of(folder.path / "lab" / "lab.json"), "lab.json");
@@ -233,7 +233,15 @@ TEST_F(GridRuns, TellNeedsWarmupFromWillNotTrainByASecondRun) {
 }
 
 TEST_F(GridRuns, ConfirmACauseByAnotherRowOfTheGrid) {
-  const GridResult result = run_grid(request(rows(R"("post-ln", "pre-ln")")), watching);
+  const GridResult apart = run_grid(request(rows(R"("post-ln", "pre-ln")")), watching);
+  EXPECT_FALSE(apart.rows[0].cause->confirmed) << "they differ in their weights too";
+  GridRequest asked = request(rows(R"("post-ln", "pre-ln")"));
+  for (GridRow& row : asked.spec.rows) {
+    Json options = parsed(row.options, "row");
+    options["init"] = "xavier";
+    row.options = options.dump();
+  }
+  const GridResult result = run_grid(asked, watching);
   EXPECT_EQ(result.rows[0].cause->kind, CauseKind::tokens_alike);
   EXPECT_TRUE(result.rows[0].cause->confirmed);
   EXPECT_EQ(result.rows[0].cause->by, "as pre-ln: trains, 2 of 2");

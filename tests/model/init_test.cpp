@@ -100,7 +100,8 @@ TEST(Init, LeavesWhatTheFormulaContains) {
   EXPECT_TRUE(contained_init(arrangement_named("pre-ln")).empty());
   LanguageModel rezero(small_lm("rezero", {.rule = "t5"}));
   for_each_parameter(rezero, [](Parameter& p) {
-    if (p.role == Role::coefficient) EXPECT_EQ(p.value.value().item(), 0) << p.path;
+    if (p.role != Role::coefficient) return;
+    EXPECT_EQ(p.value.value().item(), 0) << p.path;
   });
 }
 

@@ -36,7 +36,7 @@ struct Parameter {
   Role role;                ///< of its first part
   std::vector<Part> parts;  ///< together all rows, in order
   Place place;
-  std::size_t fan_in = 0;  ///< columns of the matrix; of a bias, of the matrix that it belongs to
+  std::size_t fan_in = 0;  ///< of a bias: columns of its matrix; 0: the last axis of the parameter itself
 };
 
 /// Goes through modules. Modules call it from `visit`; everyone else uses for_each_parameter and its like.
