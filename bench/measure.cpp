@@ -76,11 +76,10 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
     ReadLimit& loop = reads_.try_emplace(w.working_set, w.working_set).first->second;
     return w.work * median(time_calls(slice_seconds, 1, [&] { loop.run(); })) / loop.bytes();
   }
-  const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
   const std::size_t bytes = cold ? working_set(Level::dram, threads) : w.working_set;
-  const std::pair key(traffic, bytes);
+  const std::pair key(w.traffic, bytes);
   auto found = entries_.find(key);
-  if (found == entries_.end()) found = entries_.emplace(key, Entry{MemoryLimit(traffic, bytes), {}}).first;
+  if (found == entries_.end()) found = entries_.emplace(key, Entry{MemoryLimit(w.traffic, bytes), {}}).first;
   Entry& entry = found->second;
   const StoreKind stores = faster_stores(entry, threads);
   return w.work * median(time_calls(slice_seconds, 1, [&] { entry.loop.run(stores); })) / entry.loop.bytes();
@@ -119,6 +118,7 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   r.cold = cold;
   r.threads = threads;
   r.limit = w.limit;
+  r.traffic = w.traffic;
   r.work = w.work;
   r.others = others.cores();
   r.seconds = median(ours.seconds);

@@ -21,6 +21,7 @@ struct Result {
   bool cold = false;
   int threads = 1;
   Limit limit = Limit::fma;
+  Traffic traffic = Traffic::copy;  ///< as in Workload
   double work = 0;
   double seconds = 0;
   double share_of_limit = 0;

@@ -34,18 +34,8 @@ std::string simd_name() {
 
 const char* cache_name(const Result& r) { return r.cold ? "cold" : "hot"; }
 
-const char* name_of(Limit limit) {
-  switch (limit) {
-    case Limit::copy:
-      return "copy";
-    case Limit::two_read_two_write:
-      return "2r2w";
-    case Limit::read:
-      return "read";
-    case Limit::fma:
-      break;
-  }
-  return "fma";
+const char* limit_name(const Result& r) {
+  return r.limit == Limit::fma ? "fma" : r.limit == Limit::read ? "read" : code_of(r.traffic);
 }
 
 std::string rival(const std::optional<Result::Rival>& r) { return r ? fixed(r->ratio, 2) : "-"; }
@@ -134,7 +124,7 @@ Json machine_json(const Report& report) {
   if (!report.ctranslate2.empty()) j["ctranslate2"] = report.ctranslate2;
   for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});
   for (const BandwidthLimit& b : m.bandwidth)
-    j["bandwidth"].push_back({{"traffic", b.traffic == Traffic::copy ? "copy" : "2r2w"},
+    j["bandwidth"].push_back({{"traffic", code_of(b.traffic)},
                               {"level", name_of(b.level)},
                               {"stores", name_of(b.stores)},
                               {"threads", b.threads},
@@ -152,7 +142,7 @@ Json result_json(const Result& r) {
   Json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
   j["seconds"] = r.seconds;
   j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
-  j["limit"] = name_of(r.limit);
+  j["limit"] = limit_name(r);
   j["share_of_limit"] = r.share_of_limit;
   add_rival(j, "torch", r.torch);
   add_rival(j, "eager", r.eager);

@@ -30,7 +30,8 @@ Result a_result(const std::string& name, std::vector<std::size_t> shape) {
   r.shape = std::move(shape);
   r.cold = true;
   r.threads = 2;
-  r.limit = Limit::two_read_two_write;
+  r.limit = Limit::traffic;
+  r.traffic = Traffic::two_read_two_write;
   r.work = 12e6;
   r.seconds = 3e-4;
   r.share_of_limit = 0.9;
