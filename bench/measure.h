@@ -33,12 +33,16 @@ struct Result {
   std::optional<Rival> torch, by_hand, compile, onednn;
   // Whole steps alone; `torch` is then the faster of eager and compile.
   std::optional<Rival> eager;
+  std::optional<Rival> bf16, bf16_eager,
+      bf16_compile;        ///< PyTorch's autocast against us in f32; the first is the faster of the two
   std::size_t tokens = 0;  ///< of one call
   double peak_mib = 0;     ///< of a process that does nothing else; 0: not measured
   double peak_mib_torch = 0;
   // Sentence vectors alone.
-  std::optional<Rival> onnxruntime, ctranslate2;
+  std::optional<Rival> onnxruntime, ctranslate2, openvino;
+  std::optional<Rival> torch_bf16, openvino_bf16;  ///< against us in f32
   double cosine = 0;       ///< the least of any text, between our vector and any peer's; 0: nothing to compare with
+  double cosine_bf16 = 0;  ///< the same of peers in bf16
   double weights_mib = 0;  ///< of the model, for the row that tells its peak of memory
 };
 

@@ -34,6 +34,7 @@ struct Workload {
   std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
   PeerWork peer;
   bool compiled = false;  ///< the peer also has a torch.compile form of it
+  bool bf16 = false;      ///< the peer also has bf16 forms of it, eager and compiled
   bool by_hand = false;   ///< the peer also has a form that calls the operators of the eager one by hand
 };
 
