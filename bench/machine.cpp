@@ -1,6 +1,7 @@
 #include "bench/machine.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -65,6 +66,16 @@ MemoryLimit::MemoryLimit(Traffic traffic, std::size_t bytes)
       floats_(bytes / sizeof(float) / arrays_of(traffic) / 1024 * 1024),
       memory_(std::make_unique<Buffers>(floats_ * sizeof(float) * arrays_of(traffic), arrays_of(traffic))),
       arrays_(take_arrays(*memory_, arrays_of(traffic), floats_)) {}
+
+double MemoryLimit::run_piece(StoreKind stores, std::size_t floats) {
+  floats = std::min(floats, floats_);
+  if (next_ + floats > floats_) next_ = 0;
+  std::array<float*, 4> piece{};
+  for (std::size_t i = 0; i < arrays_.size(); ++i) piece[i] = arrays_[i] + next_;
+  move_memory(traffic_, stores, piece.data(), floats);
+  next_ += floats;
+  return static_cast<double>(arrays_.size() * floats * sizeof(float));
+}
 
 std::vector<std::span<const float>> MemoryLimit::written() const {
   std::vector<std::span<const float>> result;

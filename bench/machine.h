@@ -55,12 +55,16 @@ class MemoryLimit {
   MemoryLimit(Traffic traffic, std::size_t bytes);
   void run(StoreKind stores) const { move_memory(traffic_, stores, arrays_.data(), floats_); }
   double bytes() const { return static_cast<double>(arrays_.size() * floats_ * sizeof(float)); }
+  /// Moves that many floats of each array, at every call those that follow: a loop as long as one call of a kernel, so that both
+  /// suffer alike from whatever interrupts them. Returns the bytes moved.
+  double run_piece(StoreKind stores, std::size_t floats);
   /// What it has written, array by array.
   std::vector<std::span<const float>> written() const;
 
  private:
   Traffic traffic_;
   std::size_t floats_;
+  std::size_t next_ = 0;  // float, of the next piece
   std::unique_ptr<Buffers> memory_;
   std::vector<float*> arrays_;
 };

@@ -77,9 +77,9 @@ class Limits {
  private:
   struct Entry {
     MemoryLimit loop;
-    std::map<int, StoreKind> faster;  ///< by thread count
+    std::map<std::pair<int, std::size_t>, StoreKind> faster;  ///< by thread count and floats moved at a time
   };
-  static StoreKind faster_stores(Entry& entry, int threads);
+  static StoreKind faster_stores(Entry& entry, std::size_t floats, int threads);
   std::map<std::pair<Traffic, std::size_t>, Entry> entries_;
   std::map<std::size_t, ReadLimit> reads_;
 };

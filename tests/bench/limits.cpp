@@ -84,6 +84,25 @@ TEST(BenchLimit, LoopsComputeWhatTheirTrafficSays) {
     }
 }
 
+TEST(BenchLimit, PiecesFollowOneAnotherAndBeginAgainAtTheEnd) {
+  MemoryLimit loop(Traffic::two_read_one_write, 3 * 4 * 4096 * sizeof(float));  // arrays of 4 x 4096 floats
+  const std::span<const float> written = loop.written()[0];
+  std::vector<float> before(written.begin(), written.end());
+  const auto changed = [&] {
+    std::vector<bool> result;
+    for (std::size_t i = 0; i < written.size(); i += 4096)
+      result.push_back(in_common(written.subspan(i, 4096), std::span<const float>(before).subspan(i, 4096)) < 0.5);
+    return result;
+  };
+  EXPECT_EQ(loop.run_piece(StoreKind::regular, 4096), 3 * 4096 * sizeof(float));
+  EXPECT_EQ(changed(), (std::vector<bool>{true, false, false, false}));
+  for (int i = 0; i < 3; ++i) loop.run_piece(StoreKind::regular, 4096);
+  EXPECT_EQ(changed(), (std::vector<bool>{true, true, true, true}));
+  MemoryLimit uneven(Traffic::copy, 2 * 4 * 4096 * sizeof(float));
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(uneven.run_piece(StoreKind::regular, 3 * 4096), 2 * 3 * 4096 * sizeof(float));
+  EXPECT_EQ(uneven.run_piece(StoreKind::regular, 5 * 4096), 2 * 4 * 4096 * sizeof(float));
+}
+
 TEST(BenchLimit, ANormIsHeldAgainstTheStreamsThatItReadsAndWrites) {
   const std::map<std::string, std::pair<Traffic, std::size_t>> streams = {
       {"add_layer_norm forward", {Traffic::two_read_two_write, 4}},
