@@ -107,7 +107,8 @@ void run_step(const Job& job, const std::vector<int>& thread_counts, const Optio
   const Workload w = job.make();
   const int most = *std::max_element(thread_counts.begin(), thread_counts.end());
   StepPeers peers;
-  if (compared) peers = start_step_peers(w, options.python, most, !options.quick, notes);
+  const bool bf16 = bf16_peers(this_cpu(), options.bf16_anyway) != Bf16::none;
+  if (compared) peers = start_step_peers(w, options.python, most, {.compile = !options.quick, .bf16 = bf16}, notes);
   const Effort effort{.budget_seconds = options.quick ? 0.0 : 8.0, .slice_seconds = 0.25, .rounds = options.quick ? 3 : 5};
   for (const int count : thread_counts) {
     const Result row = measure_step(w, count, effort, count == most, limits, worker, peers);
@@ -118,6 +119,13 @@ void run_step(const Job& job, const std::vector<int>& thread_counts, const Optio
     results.push_back(row);
     results.back().group = job.group;
   }
+}
+
+/// What ratios to PyTorch are worth on this CPU: MKL, which multiplies for it, is Intel's.
+std::optional<ProductShares> shares_on_amd(const Options& options, int threads, Peer* peer, Limits& limits, std::ostream& notes) {
+  if (peer == nullptr || !peer->has_mkl() || !this_cpu().amd()) return std::nullopt;
+  notes << "measuring PyTorch's products\n";
+  return product_shares(*peer, threads, {.budget_seconds = options.quick ? 0.0 : 0.8}, limits);
 }
 
 /// One process for each whole step. They fork before anything is measured: what this process maps is not theirs.
@@ -157,16 +165,21 @@ Report run(const Options& options, std::ostream& notes) {
   const int before = threads();
   const auto workers = start_workers(jobs);
   const auto is_embed = [](const Job& job) { return job.embed.has_value(); };
-  EmbedBench embed(options.python, std::ranges::any_of(jobs, is_embed), options.quick, notes);
+  EmbedBench embed(options, std::ranges::any_of(jobs, is_embed), notes);
   notes << "measuring this machine\n";
   const OthersWatch others({});
   Report report;
   report.machine = measure_machine(thread_counts, options.quick ? 0.03 : 0.1);
+  report.bf16 = bf16_peers(this_cpu(), options.bf16_anyway);
+  if (report.bf16 == Bf16::emulated) notes << kEmulated << '\n';
   const double during_machine = others.cores();
   if (!jobs.empty()) {
-    const auto peer = std::ranges::all_of(jobs, is_embed) ? nullptr : start_peer(options.python, notes);
+    const bool only_embed = std::ranges::all_of(jobs, is_embed);  // has peers of its own
+    auto peer = only_embed && (options.python.empty() || !this_cpu().amd()) ? nullptr : start_peer(options.python, notes);
     if (peer) report.torch = peer->version();
     Limits limits;
+    report.products = shares_on_amd(options, *std::ranges::max_element(thread_counts), peer.get(), limits, notes);
+    if (only_embed) peer = nullptr;
     for (std::size_t i = 0; i < jobs.size(); ++i) {
       notes << '[' << i + 1 << '/' << jobs.size() << "] " << jobs[i].name << ' ' << shape_text(jobs[i].shape, "x") << std::endl;
       if (jobs[i].embed)

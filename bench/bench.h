@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/cpu.h"
 #include "bench/measure.h"
+#include "bench/torch_products.h"
 
 namespace addnorm::bench {
 
@@ -15,7 +17,8 @@ struct Options {
   std::vector<std::string> shapes;  ///< "2048x384"; empty: all
   std::string python;               ///< interpreter with PyTorch; empty: none known
   bool json = false;
-  bool quick = false;  ///< fewer rounds, no torch.compile: for a first look
+  bool quick = false;        ///< fewer rounds, no torch.compile: for a first look
+  bool bf16_anyway = false;  ///< measure peers in bf16 also where the processor has none, to try the code
 };
 
 /// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode", "embed"
@@ -27,7 +30,9 @@ std::vector<std::string> shape_names(const std::string& group);
 struct Report {
   Machine machine;
   std::string torch;  ///< its version; empty: not there
-  std::string onnxruntime, ctranslate2;
+  std::string onnxruntime, ctranslate2, openvino;
+  Bf16 bf16 = Bf16::none;
+  std::optional<ProductShares> products;  ///< measured where PyTorch has Intel's MKL and the processor is AMD's
   std::vector<Result> results;
 };
 

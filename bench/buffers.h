@@ -17,7 +17,7 @@ class Buffers {
   Buffers(const Buffers&) = delete;
   Buffers& operator=(const Buffers&) = delete;
 
-  float* take(std::size_t floats);  ///< holds random numbers in [-1, 1)
+  float* take(std::size_t floats);  ///< holds random numbers in [-1, 1), of its own
   double* take_doubles(std::size_t count);
 
  private:

@@ -17,10 +17,17 @@ struct Library {
   const char *library, *name;
   std::optional<Result::Rival> Result::*rival;
   std::string Report::*version;
+  bool bf16 = false;
+
+  const char* precision() const { return bf16 ? "bf16" : "f32"; }
+  std::string key() const { return concat(library, "-", precision()); }
 };
 constexpr Library kLibraries[] = {{"torch", "PyTorch with transformers", &Result::torch, &Report::torch},
                                   {"onnxruntime", "ONNX Runtime", &Result::onnxruntime, &Report::onnxruntime},
-                                  {"ctranslate2", "CTranslate2", &Result::ctranslate2, &Report::ctranslate2}};
+                                  {"ctranslate2", "CTranslate2", &Result::ctranslate2, &Report::ctranslate2},
+                                  {"openvino", "OpenVINO", &Result::openvino, &Report::openvino},
+                                  {"torch", "PyTorch with bf16 autocast", &Result::torch_bf16, &Report::torch, true},
+                                  {"openvino", "OpenVINO in bf16", &Result::openvino_bf16, &Report::openvino, true}};
 
 /// Short calls get many of them in a slice; of long ones a slice has one.
 Effort effort_of(const Workload& w, bool quick) {
@@ -43,11 +50,15 @@ Result row_of(const Workload& w, int threads) {
 
 }  // namespace
 
-EmbedBench::EmbedBench(std::string python, bool wanted, bool quick, std::ostream& notes)
-    : python_(std::move(python)), quick_(quick), notes_(notes) {
+EmbedBench::EmbedBench(const Options& options, bool wanted, std::ostream& notes)
+    : python_(options.python),
+      quick_(options.quick),
+      bf16_(bf16_peers(this_cpu(), options.bf16_anyway) != Bf16::none),
+      notes_(notes) {
   const std::filesystem::path folder = wanted ? minilm_folder(python_) : std::filesystem::path();
   if (folder.empty()) return;
-  for (int i = 0; i < (quick ? 3 : 7); ++i) loaders_.push_back(std::make_unique<Worker>([folder] { return embed_load(folder); }));
+  for (int i = 0; i < (quick_ ? 3 : 7); ++i)
+    loaders_.push_back(std::make_unique<Worker>([folder] { return embed_load(folder); }));
 }
 
 void EmbedBench::start_peers(Report& report) {
@@ -61,7 +72,8 @@ void EmbedBench::start_peers(Report& report) {
     return;
   }
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    const auto& [library, name, rival, version] = kLibraries[i];
+    const auto& [library, name, rival, version, bf16] = kLibraries[i];
+    if (bf16 && !bf16_) continue;
     auto peer = std::make_unique<Peer>(python_, Peer::Malloc::plain, PeerScript{embed_peer_source(), library, name});
     if (!peer->alive()) {
       notes_ << "no comparison with " << name << ": " << peer->problem() << '\n';
@@ -76,27 +88,44 @@ void EmbedBench::prepare(const EmbedCase& c) {
   for (std::size_t i = 0; i < peers_.size(); ++i) {
     Json texts = Json::array();
     for (const auto& text : embed_texts(c)) texts.push_back(text);
-    const Json request = {{"do", "prepare"},    {"folder", minilm_folder(python_).string()},
-                          {"texts", texts},     {"batch", c.batch},
-                          {"sorted", c.sorted}, {"out", vectors_file(c, kLibraries[i].library).string()}};
+    const Json request = {{"do", "prepare"},
+                          {"folder", minilm_folder(python_).string()},
+                          {"texts", texts},
+                          {"batch", c.batch},
+                          {"sorted", c.sorted},
+                          {"out", vectors_file(c, kLibraries[i].key()).string()},
+                          {"precision", kLibraries[i].precision()}};
     if (!peers_[i] || peers_[i]->prepare(request.dump())) continue;
     notes_ << "  " << kLibraries[i].name << ": " << peers_[i]->problem() << '\n';
     peers_[i] = nullptr;
   }
 }
 
-/// The least cosine between our vectors and those of any peer.
-double EmbedBench::compare(const EmbedCase& c) const {
+/// The least cosine between our vectors and those of any peer of that precision.
+double EmbedBench::compare(const EmbedCase& c, bool bf16) const {
+  const double needed = bf16 ? kLeastCosineBf16 : kLeastCosine;
   double least = 0;
   for (std::size_t i = 0; i < peers_.size(); ++i) {
-    if (!peers_[i]) continue;
-    const double cosine = least_cosine(vectors_file(c, "addnorm"), vectors_file(c, kLibraries[i].library), c.shape[0]);
-    if (!(cosine > kLeastCosine))
+    if (!peers_[i] || kLibraries[i].bf16 != bf16) continue;
+    const double cosine = least_cosine(vectors_file(c, "addnorm"), vectors_file(c, kLibraries[i].key()), c.shape[0]);
+    if (!(cosine > needed))
       throw NumericsError(concat("bench embed ", c.label, ": the vectors of addnorm and ", kLibraries[i].name,
-                                 " disagree: the least cosine is ", cosine, ", more than ", kLeastCosine, " is needed"));
+                                 " disagree: the least cosine is ", cosine, ", more than ", needed, " is needed"));
     least = least == 0 ? cosine : std::min(least, cosine);
   }
   return least;
+}
+
+/// Whether that peer can be asked for slices. One that computes in another precision than its name says is dropped.
+bool EmbedBench::ready(std::size_t i, int threads) {
+  if (!peers_[i]) return false;
+  const bool warm = peers_[i]->warm("eager", threads);
+  const std::string computed = peers_[i]->precision();
+  if (warm && computed == kLibraries[i].precision()) return true;
+  notes_ << "  " << kLibraries[i].name
+         << " is left out: " << (warm ? concat("it computes in ", computed, " on this CPU") : peers_[i]->problem()) << '\n';
+  peers_[i] = nullptr;
+  return false;
 }
 
 Result EmbedBench::row(const Workload& w, const EmbedCase& c, int threads, Limits& limits, Worker& worker) {
@@ -109,8 +138,8 @@ Result EmbedBench::row(const Workload& w, const EmbedCase& c, int threads, Limit
   std::vector<Contender*> turns = {&limit, &ours};
   std::vector<pid_t> taking_part = {worker.pid()};
   for (std::size_t i = 0; i < peers_.size(); ++i) {
+    if (!ready(i, threads)) continue;
     Peer* peer = peers_[i].get();
-    if (peer == nullptr || !peer->warm("eager", threads)) continue;
     theirs[i] = alone(peer->pid(), [=] { return peer->slice("eager", false, threads, effort.slice_seconds); });
     turns.push_back(&theirs[i]);
     taking_part.push_back(peer->pid());
@@ -123,7 +152,8 @@ Result EmbedBench::row(const Workload& w, const EmbedCase& c, int threads, Limit
   r.seconds = median(ours.seconds);
   if (const auto share = limit.compared_with(ours)) r.share_of_limit = share->ratio;
   for (std::size_t i = 0; i < theirs.size(); ++i) r.*(kLibraries[i].rival) = theirs[i].compared_with(ours);
-  r.cosine = compare(c);
+  r.cosine = compare(c, false);
+  r.cosine_bf16 = compare(c, true);
   return r;
 }
 
@@ -143,8 +173,8 @@ void EmbedBench::measure(const Job& job, const std::vector<int>& thread_counts, 
   }
   peak_mib_ = std::max(peak_mib_, peak_mib(worker.pid()));
   std::error_code gone;
-  for (const char* whose : {"addnorm", kLibraries[0].library, kLibraries[1].library, kLibraries[2].library})
-    std::filesystem::remove(vectors_file(*job.embed, whose), gone);
+  std::filesystem::remove(vectors_file(*job.embed, "addnorm"), gone);
+  for (const Library& library : kLibraries) std::filesystem::remove(vectors_file(*job.embed, library.key()), gone);
 }
 
 void EmbedBench::add_totals(Report& report) {

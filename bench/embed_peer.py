@@ -1,11 +1,13 @@
 """The peers' side of `addnorm bench embed`: one library in a child process, measured one slice at a time when asked.
 
-Its argument names the library: torch (with transformers), onnxruntime or ctranslate2. One JSON object per line on stdin, one
-answer per line on stdout:
-  {"do": "prepare", "folder": ".../model", "texts": [[101, ...], ...], "batch": 32, "sorted": false, "out": "..."} -> {"ok": true}
-  {"do": "warm", "variant": "eager", "threads": 2}                    -> {"ok": true}, and vectors of all texts in the file `out`
+Its argument names the library: torch (with transformers), onnxruntime, ctranslate2 or openvino. One JSON object per line on stdin,
+one answer per line on stdout:
+  {"do": "prepare", "folder": ".../model", "texts": [[101, ...], ...], "batch": 32, "sorted": false, "out": "...",
+   "precision": "f32"}                                    -> {"ok": true}
+  {"do": "warm", "variant": "eager", "threads": 2}        -> {"ok": true, "precision": "f32"}, and vectors of all texts in `out`
   {"do": "slice", "variant": "eager", "threads": 2, "seconds": 0.2}   -> {"seconds": 3.1e-3}
-Anything that fails answers {"error": "..."} and leaves the process alive.
+Anything that fails answers {"error": "..."} and leaves the process alive. The precision is what the first prepare asked for, f32 or
+bf16 (torch and openvino alone); warm says in which one the products were computed.
 
 Texts are called in batches, in their order or sorted by length, padded to the longest of each batch as a program would. What is
 measured is the model alone: inputs are made before, and the mean over the tokens behind it is not counted.
@@ -35,6 +37,9 @@ try:
     elif LIBRARY == "onnxruntime":
         import onnxruntime
         version = onnxruntime.__version__
+    elif LIBRARY == "openvino":
+        import openvino
+        version = openvino.__version__.split("-")[0]
     else:
         import ctranslate2
         version = ctranslate2.__version__
@@ -63,11 +68,38 @@ def converted(folder, name, make):
     return path
 
 
-class Torch:
-    """BertModel with scaled_dot_product_attention, in inference mode; no mask where nothing is padded."""
+def traceable(folder, attention):
+    """A module with two arguments and one result, and arguments to trace it with."""
+    import torch
+    import transformers
 
-    def __init__(self, folder):
+    class Vectors(torch.nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.model = transformers.AutoModel.from_pretrained(folder, attn_implementation=attention).eval()
+
+        def forward(self, input_ids, attention_mask):
+            return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
+
+    ids = torch.randint(1000, 20000, (2, 16))
+    return Vectors().eval(), (ids, torch.ones_like(ids))
+
+
+class Torch:
+    """BertModel with scaled_dot_product_attention, in inference mode; no mask where nothing is padded. bf16 is autocast."""
+
+    def __init__(self, folder, precision):
         self.model = transformers.AutoModel.from_pretrained(folder, attn_implementation="sdpa").eval()
+        self.autocast = precision == "bf16"
+        linear = [each for each in self.model.encoder.modules() if isinstance(each, torch.nn.Linear)][-1]
+        self.linear, self.precision = linear, None
+
+    def note_precision(self, batch):
+        """Of a product in the midst of the model: sums and norms stay in f32 in either case."""
+        names = {torch.float32: "f32", torch.bfloat16: "bf16"}
+        hook = self.linear.register_forward_hook(lambda module, inputs, y: setattr(self, "precision", names[y.dtype]))
+        self.run(*batch)
+        hook.remove()
 
     def set_threads(self, threads):
         torch.set_num_threads(threads)
@@ -77,17 +109,19 @@ class Torch:
         return torch.from_numpy(ids), None if mask.all() else torch.from_numpy(mask)
 
     def run(self, ids, mask):
-        with torch.inference_mode():
+        with torch.inference_mode(), torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.autocast):
             return self.model(input_ids=ids, attention_mask=mask).last_hidden_state
 
     def values(self, y):
-        return y.numpy()
+        return y.float().numpy()
 
 
 class OnnxRuntime:
     """The exported model as it is, and rewritten by onnxruntime.transformers; each optimised by the session, the faster one is used."""
 
-    def __init__(self, folder):
+    precision = "f32"
+
+    def __init__(self, folder, _):
         self.plain = converted(folder, "model.onnx", lambda path: self.export(folder, path))
         self.fused = converted(folder, "fused.onnx", lambda path: self.fuse(path))
         self.sessions = {}
@@ -95,19 +129,9 @@ class OnnxRuntime:
     @staticmethod
     def export(folder, path):
         import torch
-        import transformers
-
-        class Vectors(torch.nn.Module):
-            def __init__(self):
-                super().__init__()
-                self.model = transformers.AutoModel.from_pretrained(folder, attn_implementation="eager").eval()
-
-            def forward(self, input_ids, attention_mask):
-                return self.model(input_ids=input_ids, attention_mask=attention_mask).last_hidden_state
-
-        ids = torch.randint(1000, 20000, (2, 16))
+        module, arguments = traceable(folder, "eager")
         axes = {0: "batch", 1: "tokens"}
-        torch.onnx.export(Vectors().eval(), (ids, torch.ones_like(ids)), path, dynamo=False, opset_version=17,
+        torch.onnx.export(module, arguments, path, dynamo=False, opset_version=17,
                           input_names=["input_ids", "attention_mask"], output_names=["vectors"],
                           dynamic_axes={"input_ids": axes, "attention_mask": axes})
 
@@ -157,8 +181,9 @@ class OnnxRuntime:
 
 class CTranslate2:
     """Its converter's encoder in float32; it pads by itself."""
+    precision = "f32"
 
-    def __init__(self, folder):
+    def __init__(self, folder, _):
         make = lambda path: ctranslate2.converters.TransformersConverter(folder).convert(path)
         self.path, self.threads = converted(folder, "ctranslate2", make), 0
 
@@ -175,6 +200,43 @@ class CTranslate2:
 
     def values(self, y):
         return numpy.array(y)
+
+
+class OpenVino:
+    """Converted from PyTorch with scaled_dot_product_attention, weights in float32, tuned for latency. bf16 is its default where the
+    processor has it; where it has not, OpenVINO computes in f32 whatever it is asked for, and says so."""
+
+    def __init__(self, folder, precision):
+        kept = converted(folder, "openvino", lambda path: self.convert(folder, path))
+        self.path, self.asked, self.threads = os.path.join(kept, "model.xml"), precision, 0
+
+    @staticmethod
+    def convert(folder, path):
+        module, arguments = traceable(folder, "sdpa")
+        model = openvino.convert_model(module, example_input=dict(zip(("input_ids", "attention_mask"), arguments)))
+        os.makedirs(path)
+        openvino.save_model(model, os.path.join(path, "model.xml"), compress_to_fp16=False)
+
+    def set_threads(self, threads):
+        if self.threads == threads:
+            return
+        settings = {"INFERENCE_NUM_THREADS": threads, "NUM_STREAMS": 1, "PERFORMANCE_HINT": "LATENCY",
+                    "INFERENCE_PRECISION_HINT": self.asked}
+        compiled = openvino.Core().compile_model(self.path, "CPU", settings)
+        self.precision = compiled.get_property("INFERENCE_PRECISION_HINT").to_string()
+        self.request, self.threads = compiled.create_infer_request(), threads
+
+    def inputs(self, texts):
+        return padded(texts)
+
+    def run(self, ids, mask):
+        return self.request.infer({"input_ids": ids, "attention_mask": mask}, share_inputs=True, share_outputs=True)[0]
+
+    def values(self, y):
+        return y
+
+
+ENGINES = {"torch": Torch, "onnxruntime": OnnxRuntime, "ctranslate2": CTranslate2, "openvino": OpenVino}
 
 
 class Runner:
@@ -201,6 +263,8 @@ class Runner:
     def warm(self):
         if hasattr(self.engine, "choose"):
             self.engine.choose(self.batches)
+        if hasattr(self.engine, "note_precision"):
+            self.engine.note_precision(self.batches[0])
         self.save_vectors()
         self.call()
 
@@ -221,7 +285,7 @@ def main():
         try:
             ask = json.loads(line)
             if ask["do"] == "prepare":
-                engine = engine or {"torch": Torch, "onnxruntime": OnnxRuntime, "ctranslate2": CTranslate2}[LIBRARY](ask["folder"])
+                engine = engine or ENGINES[LIBRARY](ask["folder"], ask["precision"])
                 runner = Runner(engine, ask["texts"], ask["batch"], ask["sorted"], ask["out"])
                 if hasattr(engine, "sessions"):
                     engine.sessions = {}  # another shape: choose again
@@ -229,7 +293,7 @@ def main():
             elif ask["do"] == "warm":
                 engine.set_threads(ask["threads"])
                 runner.warm()
-                answer(ok=True)
+                answer(ok=True, precision=engine.precision)
             elif ask["do"] == "slice":
                 engine.set_threads(ask["threads"])
                 answer(seconds=runner.slice(ask["seconds"]))

@@ -1,6 +1,7 @@
 #include "bench/machine.h"
 
 #include <algorithm>
+#include <array>
 #include <fstream>
 #include <string>
 
@@ -66,6 +67,22 @@ MemoryLimit::MemoryLimit(Traffic traffic, std::size_t bytes)
       memory_(std::make_unique<Buffers>(floats_ * sizeof(float) * arrays_of(traffic), arrays_of(traffic))),
       arrays_(take_arrays(*memory_, arrays_of(traffic), floats_)) {}
 
+double MemoryLimit::run_piece(StoreKind stores, std::size_t floats) {
+  floats = std::min(floats, floats_);
+  if (next_ + floats > floats_) next_ = 0;
+  std::array<float*, 4> piece{};
+  for (std::size_t i = 0; i < arrays_.size(); ++i) piece[i] = arrays_[i] + next_;
+  move_memory(traffic_, stores, piece.data(), floats);
+  next_ += floats;
+  return static_cast<double>(arrays_.size() * floats * sizeof(float));
+}
+
+std::vector<std::span<const float>> MemoryLimit::written() const {
+  std::vector<std::span<const float>> result;
+  for (std::size_t i = arrays_.size() - writes_of(traffic_); i < arrays_.size(); ++i) result.emplace_back(arrays_[i], floats_);
+  return result;
+}
+
 ReadLimit::ReadLimit(std::size_t bytes)
     : floats_(bytes / sizeof(float) / 1024 * 1024),
       memory_(std::make_unique<Buffers>(floats_ * sizeof(float), 1)),
@@ -79,7 +96,7 @@ Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
     const auto flops = multiply_add(1000);
     const auto times = time_calls(seconds, 3, [] { multiply_add(100'000); });
     machine.fma.push_back({count, 100 * flops / *std::min_element(times.begin(), times.end())});
-    for (const Traffic traffic : {Traffic::copy, Traffic::two_read_two_write})
+    for (const Traffic traffic : kTraffics)
       for (const Level level : {Level::l2, Level::l3, Level::dram}) {
         const MemoryLimit limit(traffic, working_set(level, count));
         for (const StoreKind stores : {StoreKind::regular, StoreKind::streaming})
@@ -91,7 +108,16 @@ Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
 }
 
 const char* name_of(Level level) { return level == Level::l2 ? "L2" : level == Level::l3 ? "L3" : "DRAM"; }
-const char* name_of(Traffic traffic) { return traffic == Traffic::copy ? "copy" : "2 reads + 2 writes"; }
 const char* name_of(StoreKind stores) { return stores == StoreKind::regular ? "regular" : "streaming"; }
+
+const char* name_of(Traffic traffic) {
+  constexpr const char* kNames[] = {"copy", "2 reads + 1 write", "3 reads + 1 write", "2 reads + 2 writes"};
+  return kNames[static_cast<std::size_t>(traffic)];
+}
+
+const char* code_of(Traffic traffic) {
+  constexpr const char* kCodes[] = {"copy", "2r1w", "3r1w", "2r2w"};
+  return kCodes[static_cast<std::size_t>(traffic)];
+}
 
 }  // namespace addnorm::bench

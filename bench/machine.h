@@ -3,19 +3,31 @@
 
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "bench/buffers.h"
 
 namespace addnorm::bench {
 
-enum class Traffic { copy, two_read_two_write };  ///< y = x; or s = x + f and y = x - f, the traffic of Add & Norm
+/// Which streams a loop reads and writes at once: processors and DRAM are not as fast with all mixtures.
+enum class Traffic {
+  copy,                  ///< y = x: layer norm forward
+  two_read_one_write,    ///< y = x + f: layer norm backward
+  three_read_one_write,  ///< y = x + f + g: Add & Norm backward
+  two_read_two_write,    ///< s = x + f, y = x - f: Add & Norm forward
+};
+inline constexpr Traffic kTraffics[] = {Traffic::copy, Traffic::two_read_one_write, Traffic::three_read_one_write,
+                                        Traffic::two_read_two_write};
 enum class StoreKind { regular, streaming };
 
-constexpr std::size_t arrays_of(Traffic traffic) { return traffic == Traffic::copy ? 2 : 4; }
+constexpr std::size_t writes_of(Traffic traffic) { return traffic == Traffic::two_read_two_write ? 2 : 1; }
+constexpr std::size_t arrays_of(Traffic traffic) {
+  return traffic == Traffic::copy ? 2 : traffic == Traffic::two_read_one_write ? 3 : 4;
+}
 
 /// A loop that moves arrays of `floats` each and computes next to nothing, on threads() threads.
-/// arrays: x, y for a copy; x, f, s, y otherwise; 64-byte aligned.
+/// arrays: those that are read, then those that are written; 64-byte aligned.
 void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::size_t floats);
 
 /// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
@@ -43,10 +55,16 @@ class MemoryLimit {
   MemoryLimit(Traffic traffic, std::size_t bytes);
   void run(StoreKind stores) const { move_memory(traffic_, stores, arrays_.data(), floats_); }
   double bytes() const { return static_cast<double>(arrays_.size() * floats_ * sizeof(float)); }
+  /// Moves that many floats of each array, at every call those that follow: a loop as long as one call of a kernel, so that both
+  /// suffer alike from whatever interrupts them. Returns the bytes moved.
+  double run_piece(StoreKind stores, std::size_t floats);
+  /// What it has written, array by array.
+  std::vector<std::span<const float>> written() const;
 
  private:
   Traffic traffic_;
   std::size_t floats_;
+  std::size_t next_ = 0;  // float, of the next piece
   std::unique_ptr<Buffers> memory_;
   std::vector<float*> arrays_;
 };
@@ -85,7 +103,8 @@ struct Machine {
 Machine measure_machine(const std::vector<int>& thread_counts, double seconds);
 
 const char* name_of(Level level);
-const char* name_of(Traffic traffic);
+const char* name_of(Traffic traffic);  ///< "2 reads + 2 writes"
+const char* code_of(Traffic traffic);  ///< "2r2w"
 const char* name_of(StoreKind stores);
 
 }  // namespace addnorm::bench

@@ -36,6 +36,33 @@ void copy_part(const float* HWY_RESTRICT x, size_t n, float* HWY_RESTRICT y) {
 }
 
 template <bool kStreaming>
+void two_read_one_write_part(const float* HWY_RESTRICT x, const float* HWY_RESTRICT f, size_t n, float* HWY_RESTRICT y) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < n; i += 2 * lanes) {
+    const auto y0 = hn::Add(hn::Load(d, x + i), hn::Load(d, f + i));
+    const auto y1 = hn::Add(hn::Load(d, x + i + lanes), hn::Load(d, f + i + lanes));
+    put<kStreaming>(y0, d, y + i);
+    put<kStreaming>(y1, d, y + i + lanes);
+  }
+  if constexpr (kStreaming) hwy::FlushStream();
+}
+
+template <bool kStreaming>
+void three_read_one_write_part(const float* HWY_RESTRICT x, const float* HWY_RESTRICT f, const float* HWY_RESTRICT g, size_t n,
+                               float* HWY_RESTRICT y) {
+  const hn::ScalableTag<float> d;
+  const size_t lanes = hn::Lanes(d);
+  for (size_t i = 0; i < n; i += 2 * lanes) {
+    const auto y0 = hn::Add(hn::Add(hn::Load(d, x + i), hn::Load(d, f + i)), hn::Load(d, g + i));
+    const auto y1 = hn::Add(hn::Add(hn::Load(d, x + i + lanes), hn::Load(d, f + i + lanes)), hn::Load(d, g + i + lanes));
+    put<kStreaming>(y0, d, y + i);
+    put<kStreaming>(y1, d, y + i + lanes);
+  }
+  if constexpr (kStreaming) hwy::FlushStream();
+}
+
+template <bool kStreaming>
 void two_read_two_write_part(const float* HWY_RESTRICT x, const float* HWY_RESTRICT f, size_t n, float* HWY_RESTRICT s,
                              float* HWY_RESTRICT y) {
   const hn::ScalableTag<float> d;
@@ -53,15 +80,24 @@ void two_read_two_write_part(const float* HWY_RESTRICT x, const float* HWY_RESTR
   if constexpr (kStreaming) hwy::FlushStream();
 }
 
+template <bool kStreaming>
+void move_part_with(Traffic traffic, float* const* arrays, size_t begin, size_t n) {
+  const auto array = [=](size_t i) HWY_ATTR { return arrays[i] + begin; };
+  switch (traffic) {
+    case Traffic::copy:
+      return copy_part<kStreaming>(array(0), n, array(1));
+    case Traffic::two_read_one_write:
+      return two_read_one_write_part<kStreaming>(array(0), array(1), n, array(2));
+    case Traffic::three_read_one_write:
+      return three_read_one_write_part<kStreaming>(array(0), array(1), array(2), n, array(3));
+    case Traffic::two_read_two_write:
+      return two_read_two_write_part<kStreaming>(array(0), array(1), n, array(2), array(3));
+  }
+}
+
 /// n: a multiple of kPartStep floats.
 void move_part(Traffic traffic, StoreKind stores, float* const* arrays, size_t begin, size_t n) {
-  const bool streaming = stores == StoreKind::streaming;
-  if (traffic == Traffic::copy) {
-    (streaming ? copy_part<true> : copy_part<false>)(arrays[0] + begin, n, arrays[1] + begin);
-  } else {
-    (streaming ? two_read_two_write_part<true> : two_read_two_write_part<false>)(arrays[0] + begin, arrays[1] + begin, n,
-                                                                                 arrays[2] + begin, arrays[3] + begin);
-  }
+  (stores == StoreKind::streaming ? move_part_with<true> : move_part_with<false>)(traffic, arrays, begin, n);
 }
 
 /// n: a multiple of kPartStep floats.

@@ -58,11 +58,14 @@ void take_turns(const std::vector<Contender*>& turns, const Effort& effort) {
     }
 }
 
-StoreKind Limits::faster_stores(Entry& entry, int threads) {
-  if (const auto known = entry.faster.find(threads); known != entry.faster.end()) return known->second;
-  const auto seconds = [&](StoreKind stores) { return median(time_calls(0.03, 2, [&] { entry.loop.run(stores); })); };
+StoreKind Limits::faster_stores(Entry& entry, std::size_t floats, int threads) {
+  const std::pair key(threads, floats);
+  if (const auto known = entry.faster.find(key); known != entry.faster.end()) return known->second;
+  const auto seconds = [&](StoreKind stores) {
+    return median(time_calls(0.03, 2, [&] { entry.loop.run_piece(stores, floats); }));
+  };
   const bool streaming = seconds(StoreKind::streaming) < seconds(StoreKind::regular);
-  return entry.faster[threads] = streaming ? StoreKind::streaming : StoreKind::regular;
+  return entry.faster[key] = streaming ? StoreKind::streaming : StoreKind::regular;
 }
 
 double Limits::seconds(const Workload& w, bool cold, int threads, double slice_seconds) {
@@ -76,14 +79,16 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
     ReadLimit& loop = reads_.try_emplace(w.working_set, w.working_set).first->second;
     return w.work * median(time_calls(slice_seconds, 1, [&] { loop.run(); })) / loop.bytes();
   }
-  const Traffic traffic = w.limit == Limit::copy ? Traffic::copy : Traffic::two_read_two_write;
   const std::size_t bytes = cold ? working_set(Level::dram, threads) : w.working_set;
-  const std::pair key(traffic, bytes);
+  const std::pair key(w.traffic, bytes);
   auto found = entries_.find(key);
-  if (found == entries_.end()) found = entries_.emplace(key, Entry{MemoryLimit(traffic, bytes), {}}).first;
+  if (found == entries_.end()) found = entries_.emplace(key, Entry{MemoryLimit(w.traffic, bytes), {}}).first;
   Entry& entry = found->second;
-  const StoreKind stores = faster_stores(entry, threads);
-  return w.work * median(time_calls(slice_seconds, 1, [&] { entry.loop.run(stores); })) / entry.loop.bytes();
+  const std::size_t floats = w.working_set / sizeof(float) / arrays_of(w.traffic) / 1024 * 1024;
+  const StoreKind stores = faster_stores(entry, floats, threads);
+  double moved = 0;
+  const double each = median(time_calls(slice_seconds, cold ? 2 : 3, [&] { moved = entry.loop.run_piece(stores, floats); }));
+  return w.work * each / moved;
 }
 
 Result measure(const Workload& w, bool cold, int threads, const Effort& effort, bool compile, Limits& limits, Peer* peer) {
@@ -119,6 +124,7 @@ Result measure(const Workload& w, bool cold, int threads, const Effort& effort, 
   r.cold = cold;
   r.threads = threads;
   r.limit = w.limit;
+  r.traffic = w.traffic;
   r.work = w.work;
   r.others = others.cores();
   r.seconds = median(ours.seconds);

@@ -21,6 +21,7 @@ struct Result {
   bool cold = false;
   int threads = 1;
   Limit limit = Limit::fma;
+  Traffic traffic = Traffic::copy;  ///< as in Workload
   double work = 0;
   double seconds = 0;
   double share_of_limit = 0;
@@ -32,12 +33,16 @@ struct Result {
   std::optional<Rival> torch, by_hand, compile, onednn;
   // Whole steps alone; `torch` is then the faster of eager and compile.
   std::optional<Rival> eager;
+  std::optional<Rival> bf16, bf16_eager,
+      bf16_compile;        ///< PyTorch's autocast against us in f32; the first is the faster of the two
   std::size_t tokens = 0;  ///< of one call
   double peak_mib = 0;     ///< of a process that does nothing else; 0: not measured
   double peak_mib_torch = 0;
   // Sentence vectors alone.
-  std::optional<Rival> onnxruntime, ctranslate2;
+  std::optional<Rival> onnxruntime, ctranslate2, openvino;
+  std::optional<Rival> torch_bf16, openvino_bf16;  ///< against us in f32
   double cosine = 0;       ///< the least of any text, between our vector and any peer's; 0: nothing to compare with
+  double cosine_bf16 = 0;  ///< the same of peers in bf16
   double weights_mib = 0;  ///< of the model, for the row that tells its peak of memory
 };
 
@@ -72,9 +77,9 @@ class Limits {
  private:
   struct Entry {
     MemoryLimit loop;
-    std::map<int, StoreKind> faster;  ///< by thread count
+    std::map<std::pair<int, std::size_t>, StoreKind> faster;  ///< by thread count and floats moved at a time
   };
-  static StoreKind faster_stores(Entry& entry, int threads);
+  static StoreKind faster_stores(Entry& entry, std::size_t floats, int threads);
   std::map<std::pair<Traffic, std::size_t>, Entry> entries_;
   std::map<std::size_t, ReadLimit> reads_;
 };

@@ -36,11 +36,15 @@ struct NormArrays {
   float *gamma, *beta, *dgamma, *dbeta;
 };
 
-std::size_t arrays_moved(const Kind& kind, bool backward) { return kind.add ? 4 : backward ? 3 : 2; }
+/// Backward, x and f share one gradient.
+Traffic traffic_of(const Kind& kind, bool backward) {
+  if (backward) return kind.add ? Traffic::three_read_one_write : Traffic::two_read_one_write;
+  return kind.add ? Traffic::two_read_two_write : Traffic::copy;
+}
 
 std::shared_ptr<NormArrays> make_arrays(const Kind& kind, bool backward, Size size, std::size_t slots) {
   const auto [rows, width] = size;
-  const std::size_t per_slot = arrays_moved(kind, backward) * rows * width * sizeof(float) + rows * 12;
+  const std::size_t per_slot = arrays_of(traffic_of(kind, backward)) * rows * width * sizeof(float) + rows * 12;
   auto arrays = std::make_shared<NormArrays>();
   arrays->memory = std::make_unique<Buffers>(slots * per_slot + 4 * width * sizeof(float), slots * 6 + 4);
   Buffers& memory = *arrays->memory;
@@ -108,9 +112,9 @@ Workload make_norm(const Kind& kind, bool backward, Size size) {
   Workload w;
   w.name = std::string(kind.name) + (backward ? " backward" : " forward");
   w.shape = {size[0], size[1]};
-  const std::size_t moved = arrays_moved(kind, backward);
-  w.limit = moved == 2 ? Limit::copy : Limit::two_read_two_write;
-  w.working_set = moved * size[0] * size[1] * sizeof(float);
+  w.limit = Limit::traffic;
+  w.traffic = traffic_of(kind, backward);
+  w.working_set = arrays_of(w.traffic) * size[0] * size[1] * sizeof(float);
   w.work = static_cast<double>(w.working_set);
   w.slots = cold_slots(w.working_set);
   const auto arrays = make_arrays(kind, backward, size, w.slots);

@@ -101,6 +101,8 @@ Peer::Peer(const std::string& python, Malloc malloc, PeerScript script) : script
   const Json fields = hello ? parsed_or_null(*hello) : Json();
   if (fields.is_object() && fields.contains(script_.library)) {
     version_ = text_in(fields, script_.library, "unknown");
+    const Json* mkl = fields.find("mkl");
+    mkl_ = mkl != nullptr && mkl->is_boolean() && mkl->boolean();
     return;
   }
   problem_ = why_not_there(script_, python, hello, fields);
@@ -208,7 +210,9 @@ bool Peer::prepare(const std::string& request) { return ask(request, 900).has_va
 
 bool Peer::warm(const std::string& variant, int threads) {
   const Json request = {{"do", "warm"}, {"variant", variant}, {"threads", threads}};
-  return ask(request.dump(), 600).has_value();
+  const auto answer = ask(request.dump(), 600);
+  precision_ = answer ? text_in(answer->fields, "precision", "") : "";
+  return answer.has_value();
 }
 
 std::optional<double> Peer::slice(const std::string& variant, bool cold, int threads, double seconds) {

@@ -45,6 +45,10 @@ class Peer {
   const std::string& name() const { return script_.name; }
   const std::string& version() const { return version_; }  ///< of the library
   const std::string& problem() const { return problem_; }
+  bool has_mkl() const { return mkl_; }  ///< its products in f32 come from Intel's MKL, as it says
+  const std::string& precision() const {
+    return precision_;
+  }  ///< in which the last warm() computed, "f32", "bf16"; empty: not said
   pid_t pid() const { return pid_; }
 
   bool prepare(const PeerWork& work, std::size_t slots);
@@ -64,7 +68,8 @@ class Peer {
   PeerScript script_;
   pid_t pid_ = -1;
   int socket_ = -1;  ///< the process's stdin and stdout
-  std::string unread_, version_, problem_;
+  std::string unread_, version_, problem_, precision_;
+  bool mkl_ = false;
 };
 
 }  // namespace addnorm::bench

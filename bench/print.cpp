@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <fstream>
 #include <iomanip>
 #include <map>
 #include <ostream>
@@ -20,13 +19,6 @@
 namespace addnorm::bench {
 namespace {
 
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
-  return "unknown";
-}
-
 std::string simd_name() {
   const auto targets = hwy::SupportedTargets();
   return hwy::TargetName(targets & -targets);  // the best one is the lowest bit
@@ -34,18 +26,8 @@ std::string simd_name() {
 
 const char* cache_name(const Result& r) { return r.cold ? "cold" : "hot"; }
 
-const char* name_of(Limit limit) {
-  switch (limit) {
-    case Limit::copy:
-      return "copy";
-    case Limit::two_read_two_write:
-      return "2r2w";
-    case Limit::read:
-      return "read";
-    case Limit::fma:
-      break;
-  }
-  return "fma";
+const char* limit_name(const Result& r) {
+  return r.limit == Limit::fma ? "fma" : r.limit == Limit::read ? "read" : code_of(r.traffic);
 }
 
 std::string rival(const std::optional<Result::Rival>& r) { return r ? fixed(r->ratio, 2) : "-"; }
@@ -57,7 +39,7 @@ std::string memory(const Result& r) {
 
 void print_machine(const Report& report, std::ostream& out) {
   const Machine& m = report.machine;
-  out << processor() << ", " << sysconf(_SC_NPROCESSORS_ONLN) << " cores, " << simd_name() << "; L2 "
+  out << this_cpu().name << ", " << sysconf(_SC_NPROCESSORS_ONLN) << " cores, " << simd_name() << "; L2 "
       << (m.caches.l2_per_core >> 10) << " KiB per core, L3 " << (m.caches.l3 >> 20) << " MiB\n";
   for (const FmaLimit& f : m.fma)
     out << "  FMA peak, " << f.threads << (f.threads == 1 ? " thread:  " : " threads: ") << fixed(f.flops_per_second / 1e9, 0)
@@ -72,8 +54,24 @@ void print_machine(const Report& report, std::ostream& out) {
   }
 }
 
+/// What the figures below must be read with.
+void print_peers(const Report& report, std::ostream& out) {
+  if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
+  if (const auto& p = report.products)
+    out << "An AMD CPU: PyTorch's f32 products are Intel MKL's, which does badly on AMD, most of all with AVX-512. Read ratios "
+           "to\n"
+           "  PyTorch beside its share of the FMA peak here: "
+        << fixed(100 * p->torch, 0) << " %, ours " << fixed(100 * p->ours, 0) << " % (" << shape_text(p->shape, " x ") << ", "
+        << p->threads << (p->threads == 1 ? " thread)\n" : " threads)\n");
+  const auto has_bf16_peers = [](const Result& r) { return r.group == "train-step" || r.group == "embed"; };
+  if (report.bf16 == Bf16::native || std::ranges::none_of(report.results, has_bf16_peers)) return;
+  out << (report.bf16 == Bf16::emulated ? kEmulated
+                                        : "bf16: this CPU has none (neither avx512_bf16 nor amx_bf16), peers run in f32")
+      << '\n';
+}
+
 /// The columns that rows and their means share.
-void print_ratios(double share, const std::array<std::string, 4>& rivals, std::ostream& out) {
+void print_ratios(double share, const std::vector<std::string>& rivals, std::ostream& out) {
   out << std::setw(9) << fixed(100 * share, 0) + " %";
   for (const std::string& r : rivals) out << std::setw(10) << r;
   out << '\n';
@@ -83,7 +81,7 @@ void print_result(const Result& r, std::ostream& out) {
   out << "  " << std::left << std::setw(22) << shape_text(r.shape, " x ") << std::setw(6) << cache_name(r) << std::right
       << std::setw(7) << r.threads << std::setw(12) << duration(r.seconds) << std::setw(9) << fixed(r.work / r.seconds / 1e9, 1);
   if (r.tokens > 0)
-    print_ratios(r.share_of_limit, {rival(r.torch), rival(r.eager), rival(r.compile), memory(r)}, out);
+    print_ratios(r.share_of_limit, {rival(r.torch), rival(r.eager), rival(r.compile), memory(r), rival(r.bf16)}, out);
   else
     print_ratios(r.share_of_limit, {rival(r.torch), rival(r.by_hand), rival(r.compile), rival(r.onednn)}, out);
 }
@@ -120,21 +118,26 @@ void print_heading(const Result& r, std::ostream& out) {
       << std::left << std::setw(30) << r.name << std::right << std::setw(7) << "threads" << std::setw(12) << "time"
       << std::setw(9) << (r.limit == Limit::fma ? "GFLOP/s" : "GB/s") << std::setw(9) << "of limit" << std::setw(10) << "x torch"
       << std::setw(10) << (r.tokens > 0 ? "x eager" : "x by hand") << std::setw(10) << "x compile" << std::setw(10)
-      << (r.tokens > 0 ? "MiB" : "x oneDNN") << '\n';
+      << (r.tokens > 0 ? "MiB" : "x oneDNN") << (r.tokens > 0 ? "    x bf16\n" : "\n");
 }
 
 Json machine_json(const Report& report) {
   const Machine& m = report.machine;
-  Json j = {{"processor", processor()},  {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
-            {"simd", simd_name()},       {"l2_bytes_per_core", m.caches.l2_per_core},
-            {"l3_bytes", m.caches.l3},   {"addnorm", version()},
+  Json j = {{"processor", this_cpu().name}, {"vendor", this_cpu().vendor},
+            {"bf16", name_of(report.bf16)}, {"cores", sysconf(_SC_NPROCESSORS_ONLN)},
+            {"simd", simd_name()},          {"l2_bytes_per_core", m.caches.l2_per_core},
+            {"l3_bytes", m.caches.l3},      {"addnorm", version()},
             {"onednn", onednn_version()}};
   if (!report.torch.empty()) j["torch"] = report.torch;
   if (!report.onnxruntime.empty()) j["onnxruntime"] = report.onnxruntime;
   if (!report.ctranslate2.empty()) j["ctranslate2"] = report.ctranslate2;
+  if (!report.openvino.empty()) j["openvino"] = report.openvino;
+  if (const auto& p = report.products)
+    j["mkl_on_amd"] = {
+        {"shape", p->shape}, {"threads", p->threads}, {"share_of_limit", p->torch}, {"our_share_of_limit", p->ours}};
   for (const FmaLimit& f : m.fma) j["fma_peak"].push_back({{"threads", f.threads}, {"flops_per_second", f.flops_per_second}});
   for (const BandwidthLimit& b : m.bandwidth)
-    j["bandwidth"].push_back({{"traffic", b.traffic == Traffic::copy ? "copy" : "2r2w"},
+    j["bandwidth"].push_back({{"traffic", code_of(b.traffic)},
                               {"level", name_of(b.level)},
                               {"stores", name_of(b.stores)},
                               {"threads", b.threads},
@@ -152,10 +155,13 @@ Json result_json(const Result& r) {
   Json j = {{"name", r.name}, {"shape", r.shape}, {"cache", cache_name(r)}, {"threads", r.threads}};
   j["seconds"] = r.seconds;
   j[r.limit == Limit::fma ? "flops_per_second" : "bytes_per_second"] = r.work / r.seconds;
-  j["limit"] = name_of(r.limit);
+  j["limit"] = limit_name(r);
   j["share_of_limit"] = r.share_of_limit;
   add_rival(j, "torch", r.torch);
   add_rival(j, "eager", r.eager);
+  add_rival(j, "bf16", r.bf16);
+  add_rival(j, "bf16_eager", r.bf16_eager);
+  add_rival(j, "bf16_compile", r.bf16_compile);
   add_rival(j, "torch_by_hand", r.by_hand);
   add_rival(j, "compile", r.compile);
   add_rival(j, "onednn", r.onednn);
@@ -176,7 +182,7 @@ std::string shape_text(const std::vector<std::size_t>& shape, const char* betwee
 
 void print_table(const Report& report, std::ostream& out) {
   print_machine(report, out);
-  if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
+  print_peers(report, out);
   for (auto begin = report.results.begin(); begin != report.results.end();) {
     if (begin->group == "embed") {
       begin = print_embed(begin, report.results.end(), out);

@@ -9,13 +9,6 @@
 
 namespace addnorm::bench {
 
-/// The fastest of those it was compared with, and what it is called in JSON; null: none.
-struct BestRival {
-  const char* name = nullptr;
-  Result::Rival rival{};
-};
-BestRival best_rival(const Result& r);
-
 Json embed_json(const Result& r);  ///< documented in bench/README.md
 /// Prints the rows of the group that begins there; the end of it.
 std::vector<Result>::const_iterator print_embed(std::vector<Result>::const_iterator begin,

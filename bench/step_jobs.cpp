@@ -20,7 +20,7 @@ Job train_job(const StepModel& m) {
             w.work = step_operations(m);
             w.tokens = m.tokens();
             w.peer = peer_work(name, m);
-            w.compiled = true;
+            w.compiled = w.bf16 = true;
             return w;
           }};
   job.label = m.name;

@@ -15,12 +15,17 @@ namespace addnorm::bench {
 /// be had is null.
 struct StepPeers {
   std::unique_ptr<Peer> eager, compiled;
-  double peak_mib = 0;  ///< the least of the processes here and of one with plain malloc, which is slower and smaller
+  std::unique_ptr<Peer> bf16, bf16_compiled;  ///< autocast
+  double peak_mib = 0;  ///< in f32: the least of the processes here and of one with plain malloc, which is slower and smaller
 
   std::vector<pid_t> pids() const;
 };
+/// Which forms are wanted, where the workload has them.
+struct StepForms {
+  bool compile, bf16;
+};
 /// threads: as many as the peak and torch.compile are wanted for. Problems go to `notes`.
-StepPeers start_step_peers(const Workload& w, const std::string& python, int threads, bool compile, std::ostream& notes);
+StepPeers start_step_peers(const Workload& w, const std::string& python, int threads, StepForms wanted, std::ostream& notes);
 
 /// One row. torch.compile takes part where `compile` says that it was compiled for this number of threads.
 Result measure_step(const Workload& w, int threads, const Effort& effort, bool compile, Limits& limits, Worker& ours,

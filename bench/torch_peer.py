@@ -2,7 +2,7 @@
 
 One JSON object per line on stdin, one answer per line on stdout:
   {"do": "prepare", "kind": "add_layer_norm forward", "sizes": [2048, 384], "slots": 22}  -> {"ok": true}
-  {"do": "warm", "variant": "compile", "threads": 2}                                      -> {"ok": true}
+  {"do": "warm", "variant": "compile", "threads": 2}                                      -> {"ok": true, "precision": "f32"}
   {"do": "slice", "variant": "eager", "cold": true, "threads": 2, "seconds": 0.02}        -> {"seconds": 3.1e-4}
 Anything that fails answers {"error": "..."} and leaves the process alive.
 
@@ -10,6 +10,7 @@ A workload has `slots` copies of its inputs. Cold runs walk through them, hot ru
 last pass over a slot are kept until that slot comes again and are freed just before, so malloc hands the same memory back:
 outputs are as cold (or as hot) as inputs, and no page is mapped while the clock runs.
 """
+import functools
 import json
 import os
 import statistics
@@ -184,18 +185,27 @@ class TrainStep:
         with torch.enable_grad():
             self.model = Model(layers, d, heads, length, vocab, post_norm)
         self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, weight_decay=0.01, fused=True)
-        self.compiled = torch.compile(self.loss, dynamic=False)
         self.slots = [(torch.randint(vocab, (batch, length)), torch.randint(vocab, (batch * length,)))]
-        self.variants = {"eager": lambda *data: self.step(self.loss, *data), "compile": lambda *data: self.step(self.compiled, *data)}
+        losses = {"eager": self.loss, "compile": torch.compile(self.loss, dynamic=False),
+                  "bf16": self.autocast_loss, "compile bf16": torch.compile(self.autocast_loss, dynamic=False)}
+        self.variants = {name: functools.partial(self.step, loss) for name, loss in losses.items()}
 
     def loss(self, ids, targets):
-        return F.cross_entropy(self.model(ids).flatten(0, 1), targets)
+        """And one of the logits, for its type."""
+        logits = self.model(ids).flatten(0, 1)
+        return F.cross_entropy(logits, targets), logits.detach()[0, 0]
+
+    def autocast_loss(self, ids, targets):
+        with torch.autocast("cpu", dtype=torch.bfloat16):
+            return self.loss(ids, targets)
 
     def step(self, loss, ids, targets):
         with torch.enable_grad():
             self.optimizer.zero_grad(set_to_none=True)
-            loss(ids, targets).backward()
+            value, logit = loss(ids, targets)
+            value.backward()
             self.optimizer.step()
+        self.precision = {torch.float32: "f32", torch.bfloat16: "bf16"}[logit.dtype]
 
 
 class Decode:
@@ -275,7 +285,7 @@ class Runner:
 
 def main():
     runner = None
-    answer(ok=True, torch=torch.__version__, python=sys.version.split()[0])
+    answer(ok=True, torch=torch.__version__, python=sys.version.split()[0], mkl=torch.backends.mkl.is_available())
     for line in sys.stdin:
         try:
             ask = json.loads(line)
@@ -287,7 +297,7 @@ def main():
                 answer(ok=True)
             elif ask["do"] == "warm":
                 runner.warm(ask["variant"])
-                answer(ok=True)
+                answer(ok=True, precision=getattr(runner.workload, "precision", "f32"))
             elif ask["do"] == "slice":
                 answer(seconds=runner.slice(ask["variant"], ask["cold"], ask["seconds"]))
             else:

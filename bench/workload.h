@@ -13,8 +13,8 @@
 
 namespace addnorm::bench {
 
-/// What bounds a kernel: memory traffic of one of three kinds, or multiply-adds.
-enum class Limit { copy, two_read_two_write, read, fma };
+/// What bounds a kernel: its memory traffic (Workload::traffic), reading alone, or multiply-adds.
+enum class Limit { traffic, read, fma };
 
 using Call = std::function<void(std::size_t slot)>;
 using OurCall = std::function<void(std::size_t slot, bool cold)>;
@@ -25,14 +25,16 @@ struct Workload {
   std::string name;  ///< "add_layer_norm forward"
   std::vector<std::size_t> shape;
   Limit limit = Limit::fma;
-  double work = 0;              ///< bytes that must move, or floating-point operations
-  std::size_t working_set = 0;  ///< bytes of one slot
+  Traffic traffic = Traffic::copy;  ///< the streams of the kernel itself, where they are its limit
+  double work = 0;                  ///< bytes that must move, or floating-point operations
+  std::size_t working_set = 0;      ///< bytes of one slot
   std::size_t slots = 1;
   std::size_t tokens = 0;        ///< whole steps: how many one call trains or writes
   OurCall ours;                  ///< may know whether it runs cold, as a caller knows how much memory his program touches
   std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
   PeerWork peer;
   bool compiled = false;  ///< the peer also has a torch.compile form of it
+  bool bf16 = false;      ///< the peer also has bf16 forms of it, eager and compiled
   bool by_hand = false;   ///< the peer also has a form that calls the operators of the eager one by hand
 };
 

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <iostream>
+#include <string_view>
 
 #include "commands.h"
 
@@ -16,6 +17,12 @@ std::string peer_python(const std::string& given) {
   if (const char* said = std::getenv("ADDNORM_PEERS_PYTHON"); said != nullptr && *said != '\0') return said;
   std::error_code gone;
   return bench::installed_python(std::filesystem::current_path(gone)).string();
+}
+
+/// For those who change the bench on a machine without bf16; bench/README.md.
+bool bf16_anyway() {
+  const char* said = std::getenv("ADDNORM_BENCH_BF16");
+  return said != nullptr && std::string_view(said) == "emulate";
 }
 
 std::vector<std::pair<std::string, std::string>> groups_and_shapes() {
@@ -47,6 +54,7 @@ void add_bench(Program& program) {
                     "addnorm bench gemm attention --json > bench.json", "addnorm bench train-step --shape A"});
   command.run([o] {
     o->python = peer_python(o->python);
+    o->bf16_anyway = bf16_anyway();
     const bench::Report report = bench::run(*o, std::cerr);
     (o->json ? bench::print_json : bench::print_table)(report, std::cout);
     return 0;

@@ -30,7 +30,8 @@ Result a_result(const std::string& name, std::vector<std::size_t> shape) {
   r.shape = std::move(shape);
   r.cold = true;
   r.threads = 2;
-  r.limit = Limit::two_read_two_write;
+  r.limit = Limit::traffic;
+  r.traffic = Traffic::two_read_two_write;
   r.work = 12e6;
   r.seconds = 3e-4;
   r.share_of_limit = 0.9;
@@ -150,6 +151,73 @@ TEST(Bench, EveryGroupButTheMachineHasShapesEachNamedOnce) {
   }
 }
 
+TEST(Bench, KnowsVendorAndBf16OfAProcessor) {
+  const auto cpu = [](const std::string& vendor, const std::string& flags) {
+    std::istringstream text("processor\t: 0\nvendor_id\t: " + vendor + "\nmodel name\t: Some CPU\nflags\t\t: " + flags +
+                            "\n\nprocessor\t: 1\nvendor_id\t: Other\nflags\t\t: amx_bf16\n");
+    return cpu_of(text);
+  };
+  const Cpu zen3 = cpu("AuthenticAMD", "fpu avx2 fma");
+  EXPECT_EQ(zen3.name, "Some CPU");
+  EXPECT_TRUE(zen3.amd());
+  EXPECT_FALSE(zen3.bf16);
+  EXPECT_TRUE(cpu("AuthenticAMD", "fpu avx2 avx512_bf16 fma").bf16);
+  const Cpu xeon = cpu("GenuineIntel", "avx2 amx_bf16");
+  EXPECT_TRUE(xeon.bf16);
+  EXPECT_FALSE(xeon.amd());
+  EXPECT_FALSE(cpu("GenuineIntel", "avx512_bf16x").bf16);
+  EXPECT_EQ(bf16_peers(xeon, false), Bf16::native);
+  EXPECT_EQ(bf16_peers(xeon, true), Bf16::native);
+  EXPECT_EQ(bf16_peers(zen3, false), Bf16::none);
+  EXPECT_EQ(bf16_peers(zen3, true), Bf16::emulated);
+}
+
+std::string table_of(const Report& report) {
+  std::ostringstream out;
+  print_table(report, out);
+  return out.str();
+}
+
+TEST(Bench, SaysWhatMklReachesOnAmdWhereThatWasMeasured) {
+  Report report;
+  report.torch = "2.13.0";
+  EXPECT_EQ(table_of(report).find("MKL"), std::string::npos);
+  report.products = ProductShares{{2048, 384, 1536}, 2, 0.41, 0.86};
+  const std::string table = table_of(report);
+  EXPECT_NE(table.find("MKL"), std::string::npos) << table;
+  EXPECT_NE(table.find("41 %, ours 86 % (2048 x 384 x 1536, 2 threads)"), std::string::npos) << table;
+  std::ostringstream json;
+  print_json(report, json);
+  const auto mkl = nlohmann::json::parse(json.str())["machine"]["mkl_on_amd"];
+  EXPECT_EQ(mkl["share_of_limit"], 0.41);
+  EXPECT_EQ(mkl["our_share_of_limit"], 0.86);
+}
+
+TEST(Bench, AStepIsComparedWithBf16OrSaysThatThisCpuHasNone) {
+  Report report;
+  report.results = {a_result("train-step A", {6, 384, 256, 8})};
+  Result& r = report.results[0];
+  r.group = "train-step";
+  r.tokens = 2048;
+  EXPECT_NE(table_of(report).find("bf16: this CPU has none"), std::string::npos);
+  r.bf16 = r.bf16_compile = Result::Rival{0.5, 0.625};
+  r.bf16_eager = Result::Rival{0.75, 0.875};
+  report.bf16 = Bf16::native;
+  EXPECT_EQ(table_of(report).find("has none"), std::string::npos);
+  EXPECT_NE(table_of(report).find("0.62\n"), std::string::npos) << table_of(report);
+  report.bf16 = Bf16::emulated;
+  EXPECT_NE(table_of(report).find("figures in bf16 mean nothing"), std::string::npos);
+  std::ostringstream json;
+  print_json(report, json);
+  const auto all = nlohmann::json::parse(json.str());
+  EXPECT_EQ(all["machine"]["bf16"], "emulated");
+  EXPECT_EQ(all["results"][0]["ratio_to_bf16"], 0.625);
+  EXPECT_EQ(all["results"][0]["ratio_to_bf16_eager"], 0.875);
+  report.results[0].group = "attention";
+  report.bf16 = Bf16::none;
+  EXPECT_EQ(table_of(report).find("bf16: "), std::string::npos);
+}
+
 /// A file that is run as the interpreter; gone with its owner.
 struct Script {
   explicit Script(const std::string& text, const std::string& first_line = "#!/bin/sh\n") {
@@ -199,6 +267,18 @@ TEST(BenchPeer, ThatAnswersIsHeard) {
   ASSERT_TRUE(peer.alive()) << peer.problem();
   EXPECT_EQ(peer.version(), "1.2");
   EXPECT_EQ(peer.slice("eager", true, 1, 0.01), 0.5);
+}
+
+TEST(BenchPeer, SaysWhetherItHasMklAndInWhichPrecisionItComputed) {
+  const Script with(
+      R"(echo '{"torch": "1.2", "mkl": true}'; while read -r line; do echo '{"ok": true, "precision": "bf16"}'; done)");
+  Peer peer(with.path.string());
+  EXPECT_TRUE(peer.has_mkl());
+  EXPECT_EQ(peer.precision(), "");
+  EXPECT_TRUE(peer.warm("eager", 1));
+  EXPECT_EQ(peer.precision(), "bf16");
+  const Script without(R"(echo '{"torch": "1.2"}')");
+  EXPECT_FALSE(Peer(without.path.string()).has_mkl());
 }
 
 TEST(BenchPeer, IsWaitedForThroughASignalOfThisProgram) {

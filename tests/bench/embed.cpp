@@ -81,6 +81,7 @@ Result a_row() {
   r.torch = Result::Rival{0.9, 1.8, 1.7, 1.9};
   r.onnxruntime = Result::Rival{0.6, 1.2, 1.1, 1.3};
   r.ctranslate2 = Result::Rival{0.7, 1.4, 1.3, 1.5};
+  r.openvino = Result::Rival{0.8, 1.6, 1.5, 1.7};
   return r;
 }
 
@@ -105,6 +106,30 @@ TEST(BenchEmbed, RowsSayTheRatioToEachAndToTheBest) {
   EXPECT_EQ(rows[1]["best"], "ctranslate2");
   EXPECT_FALSE(rows[1].contains("ratio_to_onnxruntime"));
   EXPECT_NE(table.str().find("32 x 128"), std::string::npos) << table.str();
+}
+
+TEST(BenchEmbed, PeersInBf16AreATableOfTheirOwnAndNeverTheBestInF32) {
+  Report report;
+  report.results = {a_row(), a_row()};
+  Result& r = report.results[1];
+  r.torch_bf16 = Result::Rival{0.4, 0.8, 0.7, 0.9};
+  r.openvino_bf16 = Result::Rival{0.25, 0.5, 0.4, 0.6};
+  r.cosine_bf16 = 0.9998;
+  std::ostringstream json, table;
+  print_json(report, json);
+  print_table(report, table);
+  const auto rows = nlohmann::json::parse(json.str())["results"];
+  EXPECT_EQ(rows[1]["ratio_to_best"], 1.2);
+  EXPECT_EQ(rows[1]["ratio_to_openvino"], 1.6);
+  EXPECT_EQ(rows[1]["best_bf16"], "openvino_bf16");
+  EXPECT_EQ(rows[1]["ratio_to_best_bf16"], 0.5);
+  EXPECT_EQ(rows[1]["ratio_to_torch_bf16"], 0.8);
+  EXPECT_EQ(rows[1]["cosine_bf16"], 0.9998);
+  EXPECT_FALSE(rows[0].contains("best_bf16"));
+  const std::string text = table.str();
+  const auto heading = text.find("peers in bf16, we in f32");
+  ASSERT_NE(heading, std::string::npos) << text;
+  EXPECT_NE(text.find("0.80      0.50", heading), std::string::npos) << text;
 }
 
 TEST(BenchEmbed, LoadingAndMemoryAreRowsOfTheirOwn) {
