@@ -30,7 +30,7 @@ PreflightRequest request_of(PreflightChoices& o) {
           o.config.string(), "; leave one of them out");
   const std::filesystem::path file = o.config.empty() ? std::filesystem::path(o.config_file) : o.config;
   PreflightRequest request{.given = o.library.given(file, o.place)};
-  if (!o.quiet) tell_notes(o.place, file);
+  if (!o.quiet) tell_notes(o.place, file, request.given.options.model);
   request.seeds = o.seeds;
   request.seconds = o.seconds;
   request.advice = !o.no_advice;
@@ -91,7 +91,7 @@ int look_and_tell(PreflightChoices& o) {
   if (o.ascii) terminal.unicode = false;
   PreflightView view(o.quiet, terminal);
   PreflightResult result = preflight(request, o.json ? &progress : &view);
-  result.notes = o.place.notes;
+  result.notes.insert(result.notes.end(), o.place.notes.begin(), o.place.notes.end());
   view.wipe();
   if (SignalWatch::caught())
     return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",

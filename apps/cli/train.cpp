@@ -95,7 +95,7 @@ RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
 int train(TrainChoices& o) {
   const SignalWatch signals;  // before any other thread
   const RunRequest request = request_of(o);
-  if (!o.quiet) tell_notes(o.place, o.config);
+  if (!o.quiet) tell_notes(o.place, o.config, request.given.options.model);
   const int threads = use_threads(o.place.threads.value_or(0));
   const RunResult result = train_and_tell(request, o.quiet, threads);
   if (SignalWatch::caught()) {

@@ -106,10 +106,20 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
   take(options, "threads", place.threads.has_value(), place.threads, at);
 }
 
+/// Nothing where a name is unknown: whoever plans the run refuses it by its option.
+std::vector<std::string> start_notes(const ModelConfig& model) {
+  try {
+    return init_notes(model);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
 }  // namespace
 
-void tell_notes(const RunPlace& place, const std::filesystem::path& file) {
+void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
   for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
+  for (const std::string& note : start_notes(model)) std::cerr << "note: " << note << '\n';
   std::cerr << std::flush;
 }
 

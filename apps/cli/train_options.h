@@ -19,8 +19,8 @@ struct RunPlace {
   std::vector<std::string> notes{};  ///< what a config of Hugging Face has that cannot be said here, or is the data's
 };
 
-/// Its notes, on the standard error.
-void tell_notes(const RunPlace& place, const std::filesystem::path& file);
+/// Its notes, and those of how the weights of the model start, on the standard error.
+void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
 
 /// Where tokenised text is kept for all runs: the user's cache folder; empty where there is none to write to.
 std::filesystem::path default_cache();

@@ -8,6 +8,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/catalogue.h"
+#include "lab/other_starts.h"
 
 namespace addnorm {
 namespace {
@@ -128,7 +129,17 @@ void faster_advice(const TrialGround& ground, const RunOptions& options, std::ve
   if (largest_healthy && passes(ground, *largest_healthy, rate_option(*largest_healthy))) add(*largest_healthy);
 }
 
+void start_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
+  for (const OtherStart& start : other_starts(options.model)) {
+    if (!ground.go_on()) return;
+    RunOptions other = options;
+    other.model.init = start.init;
+    if (passes(ground, other, start.option)) return add_advice(ground, found, {start.option, "trains", start.change, other});
+  }
+}
+
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
+  start_advice(ground, options, found);
   for (const double times : kSlower) {  // not by bisection: too small a rate does not pass either
     const RunOptions other = with_rate(options, options.lr * times);
     const ChangeResult result = ground.go_on() ? try_change(ground, other, rate_option(other)) : ChangeResult::slow;

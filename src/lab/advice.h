@@ -14,8 +14,11 @@ std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOp
 Advice warmup_advice(const RunOptions& options, std::size_t steps);
 /// The first larger rate that passes: for a run that is healthy and too slow.
 void faster_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
-/// A smaller rate, a scale of the skip or of the branches, and another arrangement: the first of each kind that passes; the
-/// observer hears of each at once.
+/// The first of other_starts() that passes.
+void start_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
+/// Another start, which costs nothing and leaves the model as it is; a smaller rate, which costs time; a scale of the skip or of
+/// the branches, and another arrangement, which are other models: the first of each kind that passes; the observer hears of each
+/// at once.
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
 
 void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice);

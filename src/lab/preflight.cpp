@@ -109,6 +109,7 @@ PreflightResult preflight(const PreflightRequest& request, PreflightObserver* ob
   result.options = p.options;
   result.baselines = p.data.baselines;
   result.beyond = beyond_measured(p.options);
+  result.notes = init_notes(p.options.model);
   const TrialGround ground = ground_of(p, request, observer);  // first what is refused, then what goes over all units
   describe_arrangement(result);
   const Tried tried = try_out(ground, p.options, "as asked");

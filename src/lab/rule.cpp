@@ -103,6 +103,9 @@ std::string Reading::text() const {
       return concat(after, "the loss is ", loss_figure(last_loss), where, ", above the ", loss_figure(first_loss),
                     " that it began with");
     case Sign::stuck:
+      if (left_plateau)
+        return concat(after, "the loss is ", loss_figure(last_loss), where, " and falls no more in time; below ",
+                      loss_figure(line), " counts as trained");
       return concat(after, "the loss is ", loss_figure(last_loss), where,
                     ": hardly below what frequencies alone give, though tokens differ at the top (", short_figure(spread), ")");
     case Sign::slow:

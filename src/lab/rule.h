@@ -37,7 +37,7 @@ enum class Sign : unsigned char {
   exploded,  ///< it grows too much on its way down, or a number is not finite
   alike,     ///< tokens have become alike at the top
   rising,    ///< a second look: the loss is above where it began
-  stuck,     ///< a second look: tokens differ, but the loss stays where frequencies alone bring it
+  stuck,     ///< a second look: tokens differ, but the loss stays where frequencies alone bring it, or later above the line
   slow,      ///< a second look: all is well, but the loss falls too slowly to be below the line in time
 };
 
@@ -54,6 +54,7 @@ struct Reading {
   std::size_t steps = 0;        ///< that the trial had
   double first_loss = 0, last_loss = 0;
   double ahead = 0, line = 0;  ///< a second look: the loss at the horizon, if it falls as it does, and below which it has trained
+  bool left_plateau = false;   ///< a second look: the loss is well below what frequencies alone give
   std::string broke_off{};
 
   bool trains() const { return sign == Sign::healthy; }

@@ -73,6 +73,7 @@ Reading read_second_look(const Trial& trial, std::size_t warmup, const std::opti
   if (progress) {
     r.line = trained_line(*baselines);
     r.ahead = trend_of(trial.losses).ahead;
+    r.left_plateau = progress->now > kRecovered;
   }
   const bool by_loss = trial.losses.size() >= kDecisive && progress;
   const bool by_signs = r.spread > kLaterSpread && r.gradient > kLeastGradient;

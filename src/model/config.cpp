@@ -187,6 +187,8 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .init = config.init};
 }
 
+std::vector<std::string> init_notes(const ModelConfig& config) { return init_notes(arrangement_of(config), config.init); }
+
 ModelConfig completed(ModelConfig config, FieldWords words) {
   if (config.model == ModelKind::mlp && config.layer == LayerKind::attention_ffn) config.layer = LayerKind::ffn;
   if (config.model == ModelKind::seq2seq && config.target_vocab == 0) config.target_vocab = config.vocab;

@@ -1,6 +1,7 @@
-// Configs of Hugging Face in preflight: what they have that cannot be said here.
+// Notes of preflight and train: what a config of Hugging Face has that cannot be said here, and how weights start.
 #include <gtest/gtest.h>
 
+#include "addnorm/core/error.h"
 #include "cli/process.h"
 #include "core/json.h"
 
@@ -73,6 +74,58 @@ TEST_F(PreflightNotes, AreNoneForOptionsOfOurOwnAndQuietWhenAsked) {
   const Ended quiet = of(kConfigs[0].config, {"--json", "--quiet"});
   EXPECT_EQ(quiet.err, "");
   EXPECT_GT(parsed(quiet.out, "stdout")["notes"].size(), 0u);
+}
+
+TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
+  const std::string options = R"({"layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "arrangement": "deepnorm"})";
+  const std::string note =
+      "the formula of deepnorm contains gains of W_v, W_o, W_1, W_2; those of init gpt2 on W_o, W_2 are left out";
+  const Ended told = of(options, {"--init", "gpt2", "--json"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("note: " + note + "\n"), std::string::npos) << told.err;
+  const Json notes = parsed(told.out, "stdout")["notes"];
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].text(), note);
+  const Ended quiet = of(options, {"--init", "gpt2", "--quiet"});
+  EXPECT_EQ(quiet.err, "");
+  const Ended none = of(options, {});
+  EXPECT_EQ(none.err.find("note: "), std::string::npos) << none.err;
+}
+
+TEST_F(PreflightNotes, StandBeforeTrainingToo) {
+  std::vector<std::string> train{"train", "--steps", "1", "--layers", "1", "--d-model", "16", "--heads", "2", "--seq-len", "8"};
+  for (const char* more : {"--batch-size", "2", "--no-report", "--arrangement", "lns", "--init", "gpt2"}) train.push_back(more);
+  const Ended told = Process(folder.path, train).end();
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("note: lns weakens its branches"), std::string::npos) << told.err;
+  train.push_back("--quiet");
+  const Ended quiet = Process(folder.path, train).end();
+  ASSERT_EQ(quiet.code, 0) << quiet.err;
+  EXPECT_EQ(quiet.err.find("note: "), std::string::npos) << quiet.err;
+}
+
+TEST_F(PreflightNotes, AreNoneWhereAStartIsRefusedByItsOption) {
+  const auto refused = [&](const std::vector<std::string>& arguments, const std::string& text) {
+    for (const char* command : {"preflight", "train"}) {
+      std::vector<std::string> all{command};
+      all.insert(all.end(), arguments.begin(), arguments.end());
+      const Ended ended = Process(folder.path, all).end();
+      EXPECT_EQ(ended.code, 2) << ended.err;
+      EXPECT_EQ(ended.err.rfind(concat("addnorm ", command, ": ", text), 0), 0u) << ended.err;
+    }
+  };
+  refused({"--init", "gpt3"}, "--init: unknown initialisation 'gpt3'; did you mean gpt2?");
+  refused({"--arrangement", "pre-lm", "--init", "gpt2"}, "unknown arrangement 'pre-lm'; did you mean pre-ln?");
+  for (const char* option : {"--embedding-std", "--position-std", "--branch-scale"})
+    for (const char* value : {"0", "-1"})
+      refused({option, value}, concat(option, " is ", value, "; it must be a number above 0"));
+  refused({"--init", "gpt2", "--init-std", "0"}, "--init-std is 0; it must be a number above 0");
+  refused({"--arrangement", "post-ln", "--init-std", "0.1"},
+          "--init-std is 0.1, but xavier takes its deviations from the widths");
+  refused({"--embedding-std", "much"}, "--embedding-std: 'much' is not a number");
+  refused({"--arrangement", "t-fixup", "--embedding-std", "0.5"},
+          "--embedding-std is 0.5, but the formula of t-fixup contains how");
+  refused({"--positions", "rotary", "--position-std", "0.1"}, "--position-std is 0.1; it must be left out");
 }
 
 }  // namespace

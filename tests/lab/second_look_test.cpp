@@ -77,6 +77,14 @@ TEST(SecondLook, TellsALossThatRoseFromOneThatIsSlow) {
   EXPECT_NE(idle.text().find("hardly anything is learned at this rate"), std::string::npos) << idle.text();
 }
 
+TEST(SecondLook, SaysWhereALossStaysThatHasLeftThePlateau) {
+  const Reading near = read_second_look(trial(300, 2.3, 1, 0.5), 0, kKnown);
+  EXPECT_EQ(near.sign, Sign::stuck);
+  EXPECT_EQ(near.text(), "after 300 steps the loss is 2.30 and falls no more in time; below 2.25 counts as trained");
+  const Reading far = read_second_look(trial(300, 2.95, 1, 0.5), 0, kKnown);
+  EXPECT_NE(far.text().find("hardly below what frequencies alone give"), std::string::npos) << far.text();
+}
+
 TEST(SecondLook, SaysWhereASlowLossWillBe) {
   const Reading r = read_second_look(trial(180, 2.95, 1, 0.5, kSlow), 0, kKnown);
   EXPECT_NEAR(r.ahead, 2.95 - 0.12, 0.01);

@@ -71,7 +71,7 @@ struct PreflightResult {
   RunOptions options{};                  ///< as asked for, planned
   std::optional<Baselines> baselines{};
   bool stopped = false;              ///< go_on() said no
-  std::vector<std::string> notes{};  ///< of whoever read the config: what it has that was not tried
+  std::vector<std::string> notes{};  ///< of arrangement and init together; a caller adds those of the config that it has read
   double seconds = 0;
 
   /// The trial that the reason is about.
