@@ -15,9 +15,9 @@
 namespace addnorm::bench {
 namespace {
 
-std::vector<Job> all_jobs(const std::string& python = "") {
+std::vector<Job> all_jobs(const Options& options = {}) {
   std::vector<Job> jobs = norm_jobs();
-  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs(), embed_jobs(python)})
+  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs(options.init), embed_jobs(options.python)})
     jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }
@@ -58,7 +58,7 @@ std::vector<std::string> shapes_of(const std::vector<Job>& jobs) {
 }
 
 std::vector<Job> chosen_jobs(const Options& options) {
-  std::vector<Job> jobs = all_jobs(options.python);
+  std::vector<Job> jobs = all_jobs(options);
   const auto groups = resolved("group", options.groups, group_names());
   std::erase_if(jobs, [&](const Job& job) { return groups.empty() ? static_cast<bool>(job.child) : !wanted(groups, job.group); });
   const std::vector<std::string> known = shapes_of(jobs);

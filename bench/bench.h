@@ -12,10 +12,11 @@
 namespace addnorm::bench {
 
 struct Options {
-  std::vector<std::string> groups;  ///< of group_names(); empty: all kernels, but no whole steps
-  std::vector<int> threads;         ///< empty: 1 and, where there are several cores, 2
-  std::vector<std::string> shapes;  ///< "2048x384"; empty: all
-  std::string python;               ///< interpreter with PyTorch; empty: none known
+  std::vector<std::string> groups;   ///< of group_names(); empty: all kernels, but no whole steps
+  std::vector<int> threads;          ///< empty: 1 and, where there are several cores, 2
+  std::vector<std::string> shapes;   ///< "2048x384"; empty: all
+  std::string python;                ///< interpreter with PyTorch; empty: none known
+  std::string init = "arrangement";  ///< how weights of whole steps start: kInitOfArrangement, or a rule
   bool json = false;
   bool quick = false;        ///< fewer rounds, no torch.compile: for a first look
   bool bf16_anyway = false;  ///< measure peers in bf16 also where the processor has none, to try the code

@@ -51,10 +51,15 @@ Job decode_job(const StepModel& trained) {
 
 }  // namespace
 
-std::vector<Job> step_jobs() {
+std::vector<Job> step_jobs(const std::string& init) {
+  std::vector<StepModel> models = step_models();
+  for (StepModel& m : models) {
+    m.init = init;
+    completed(config_of(m));  // an unknown rule is refused here, by name
+  }
   std::vector<Job> jobs;
-  for (const StepModel& m : step_models()) jobs.push_back(train_job(m));
-  jobs.push_back(decode_job(step_models().front()));
+  for (const StepModel& m : models) jobs.push_back(train_job(m));
+  jobs.push_back(decode_job(models.front()));
   return jobs;
 }
 

@@ -69,6 +69,7 @@ ModelConfig config_of(const StepModel& m) {
   config.heads = m.heads;
   config.seq_len = m.length;
   config.arrangement = m.post_norm ? "post-ln" : "pre-ln";
+  config.init.rule = m.init;
   return config;
 }
 

@@ -15,6 +15,7 @@ struct StepModel {
   std::string name;
   std::size_t layers, width, heads, length, batch, vocab;
   bool post_norm;
+  std::string init = kInitOfArrangement;  ///< rule by which weights start
 
   std::size_t tokens() const { return batch * length; }
 };

@@ -55,7 +55,7 @@ struct Job {
 std::vector<Job> norm_jobs();
 std::vector<Job> gemm_jobs();
 std::vector<Job> attention_jobs();
-std::vector<Job> step_jobs();  ///< train-step, decode
+std::vector<Job> step_jobs(const std::string& init = "arrangement");  ///< train-step, decode; `init`: how weights start
 /// Sentence vectors. The model is that of the interpreter's package, or one of its shape where there is none.
 std::vector<Job> embed_jobs(const std::string& python);
 

@@ -44,6 +44,7 @@ void add_bench(Program& program) {
   command.option("--threads", o->threads, "thread counts, e.g. 1,2 (default: 1 and, where there are several cores, 2)");
   command.option("--shape SHAPE,...", o->shapes, "only these shapes, e.g. 2048x384,4096x64; --help lists them");
   command.option("--python PATH", o->python, "interpreter that has PyTorch, e.g. .venv/bin/python (default: of scripts/peers)");
+  command.option("--init NAME", o->init, "train-step, decode: how weights start; 'addnorm arrangements --inits' lists the rules");
   command.option("--quick", o->quick, "fewer rounds and no torch.compile: a first look");
   command.option("--json", o->json, "one JSON object on stdout; bench/README.md describes it");
   command.section(
