@@ -33,10 +33,10 @@ struct Result {
   std::optional<Rival> torch, by_hand, compile, onednn;
   // Whole steps alone; `torch` is then the faster of eager and compile.
   std::optional<Rival> eager;
-  std::optional<Rival> bf16, bf16_eager,
-      bf16_compile;        ///< PyTorch's autocast against us in f32; the first is the faster of the two
-  std::size_t tokens = 0;  ///< of one call
-  double peak_mib = 0;     ///< of a process that does nothing else; 0: not measured
+  std::optional<Rival> bf16_eager, bf16_compile;  ///< PyTorch's autocast against us in f32
+  std::optional<Rival> bf16;                      ///< the faster of the two
+  std::size_t tokens = 0;                         ///< of one call
+  double peak_mib = 0;                            ///< of a process that does nothing else; 0: not measured
   double peak_mib_torch = 0;
   // Sentence vectors alone.
   std::optional<Rival> onnxruntime, ctranslate2, openvino;

