@@ -51,7 +51,7 @@ std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& c
     tried.row = other;
     if (std::ranges::find(all, tried.change, &TriedChange::change) == all.end()) all.push_back(std::move(tried));
   }
-  std::ranges::stable_partition(all, [](const TriedChange& tried) { return tried.cures(); });
+  std::stable_partition(all.begin(), all.end(), [](const TriedChange& tried) { return tried.cures(); });
   const auto cures = static_cast<std::size_t>(std::ranges::count_if(all, &TriedChange::cures));
   all.resize(std::min({all.size(), std::max<std::size_t>(cures, 1), kMostOfAFactor}));
   return all;

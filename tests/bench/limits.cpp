@@ -18,8 +18,8 @@ constexpr std::size_t kBytes = std::size_t{1} << 20;
 double variety(std::span<const float> values) {
   std::vector<float> sorted(values.begin(), values.end());
   std::ranges::sort(sorted);
-  const auto repeated = std::ranges::unique(sorted);
-  return 1 - static_cast<double>(repeated.size()) / static_cast<double>(sorted.size());
+  const auto different = std::unique(sorted.begin(), sorted.end()) - sorted.begin();
+  return static_cast<double>(different) / static_cast<double>(sorted.size());
 }
 
 /// The share of places at which both hold the same.
