@@ -109,8 +109,9 @@ TEST(ArrangementsCommand, TellsAllAboutOne) {
   const Outcome o = run({"deepnorm", "--layers", "100"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
-  EXPECT_TRUE(says(o.out, {"x' = LN(α·x + F(x))", "x₀ = e", "y = x", "α = (2L)^¼ = 3.761", "init", "DeepNet", "L = 100", "= 0.188", "contained",
-                           "skip gain", "6 layers", "100 layers", "0.965", "known failure", "GLM-130B", "deepnet", "⊕"}));
+  EXPECT_TRUE(
+      says(o.out, {"x' = LN(α·x + F(x))", "x₀ = e", "y = x", "α = (2L)^¼ = 3.761", "init", "DeepNet", "L = 100", "= 0.188",
+                   "contained", "skip gain", "6 layers", "100 layers", "0.965", "known failure", "GLM-130B", "deepnet", "⊕"}));
 }
 
 TEST(ArrangementsCommand, SaysWhatNormSkipReallyIs) {
