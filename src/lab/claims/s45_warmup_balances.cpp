@@ -9,7 +9,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::int64_t warmup : {0, 120}) {
-    SmallRun run = short_run("post-ln", warmup);
+    SmallRun run = short_run(context, "post-ln", warmup);
     run.steps = context.steps(run.steps);
     for (const RunSummary& summary : run_seeds(run, context)) {
       s.add(warmup == 0 ? "without" : "with", summary.gradient_ratio);
@@ -35,6 +35,7 @@ Claim claim() {
           .statement = "Warm-up keeps the gradients of a post-normed network balanced.",
           .source = "text 002, on warm-up",
           .expected = "gradient ratio of bottom and top between 0.1 and 200 with warm-up, below 0.1 without, in every seed",
+          .compares = true,
           .trains = true,
           .seeds = 3,
           .measure = measure,

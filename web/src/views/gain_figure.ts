@@ -57,7 +57,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
     ),
     note: [
       "Lines: the closed form, with branches as strong as what they read. Dots: measured before the first step, or at it, with the branches as they really begin; small initial weights (GPT-2's, which pre-LN has here) make them weaker, and the gain larger. ",
-      'A gain near 0 means that the bottom is not heard at the top, nor the loss at the bottom.',
+      'A gain near 0 does not mean that no gradient arrives: before the first step branches carry it. It means that nothing else does, once they stop, as when tokens have become alike.',
     ],
     draw: (width) =>
       line_chart(
