@@ -33,20 +33,25 @@ std::string conditions(const std::vector<ClaimUnderRule>& all) {
   return text;
 }
 
-ClaimVerdict combined_statement(const std::vector<ClaimUnderRule>& all) {
-  const auto with = [&](Finding finding, const char* word) {
-    std::string text;
-    for (const ClaimUnderRule* one : with_finding(all, finding))
-      text += concat("; with ", whose_weights(one->init), " it is ", word);
-    return text;
-  };
-  const std::string open = with(Finding::open, "not decided");
-  const std::string true_if = conditions(all);
-  if (!true_if.empty()) return {Finding::partly, concat(true_if, with(Finding::no, "false"), open)};
-  std::string false_with;
+/// "; with GPT-2's it is not decided", of every rule with that finding.
+std::string others_with(const std::vector<ClaimUnderRule>& all, Finding finding, const char* word) {
+  std::string text;
+  for (const ClaimUnderRule* one : with_finding(all, finding))
+    text += concat("; with ", whose_weights(one->init), " it is ", word);
+  return text;
+}
+
+/// No rule under which it is true, and some that decide nothing.
+ClaimVerdict no_where_decided(const std::vector<ClaimUnderRule>& all) {
+  std::string where;
   for (const ClaimUnderRule* one : with_finding(all, Finding::no))
-    false_with += concat(false_with.empty() ? "with " : " and ", whose_weights(one->init), " weights");
-  return {Finding::no, false_with + open};
+    where += concat(where.empty() ? "with " : " and ", whose_weights(one->init), " weights");
+  return {Finding::no, where + others_with(all, Finding::open, "not decided")};
+}
+
+ClaimVerdict combined_statement(const std::vector<ClaimUnderRule>& all) {
+  return {Finding::partly,
+          concat(conditions(all), others_with(all, Finding::no, "false"), others_with(all, Finding::open, "not decided"))};
 }
 
 ClaimVerdict combined_published(const std::vector<ClaimUnderRule>& all) {
@@ -78,7 +83,7 @@ std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
     case Finding::partly:
       return statement ? "true only if " + verdict.condition : more("mixed", ": ");
     case Finding::no:
-      return statement ? more("false", " ") : "not seen";
+      return more(statement ? "false" : "not seen", " ");
     case Finding::open:
       return "not decided";
   }
@@ -91,7 +96,13 @@ ClaimVerdict combined(ClaimKind kind, const std::vector<ClaimUnderRule>& all) {
   const bool agree = std::ranges::all_of(all, [&](const ClaimUnderRule& one) {
     return one.verdict.finding == first.finding && one.verdict.condition == first.condition;
   });
-  ClaimVerdict one = agree ? first : kind == ClaimKind::statement ? combined_statement(all) : combined_published(all);
+  const bool somewhere = std::ranges::any_of(all, [](const ClaimUnderRule& one) {
+    return one.verdict.finding == Finding::yes || one.verdict.finding == Finding::partly;
+  });
+  ClaimVerdict one = agree                          ? first
+                     : !somewhere                   ? no_where_decided(all)
+                     : kind == ClaimKind::statement ? combined_statement(all)
+                                                    : combined_published(all);
   one.measured = measured_under_each(all);
   return one;
 }

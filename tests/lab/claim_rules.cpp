@@ -45,6 +45,8 @@ TEST(CombinedVerdict, OfAStatementMakesTheWeightsACondition) {
 TEST(CombinedVerdict, IsNoMoreThanWhatWasDecided) {
   EXPECT_EQ(statement(kYes, kOpen), "true only if the weights are Xavier's; with GPT-2's it is not decided");
   EXPECT_EQ(statement(kOpen, kNo), "false with GPT-2's weights; with Xavier's it is not decided");
+  EXPECT_EQ(published(Finding::no, Finding::open), "not seen with Xavier's weights; with GPT-2's it is not decided");
+  EXPECT_EQ(published(Finding::yes, Finding::open), "mixed: seen with Xavier's weights, not decided with GPT-2's");
 }
 
 TEST(CombinedVerdict, OfAPublishedClaimIsMixedWhereRulesDiffer) {

@@ -46,7 +46,8 @@ TEST(Verdict, OfStabilityTellsThePrintedFormulaFromTheUsualOne) {
   };
   EXPECT_EQ(told(0, 1, 1), "true");
   EXPECT_TRUE(only_if(told(0, 0, 1)));
-  EXPECT_EQ(told(1, 1, 1), "false");
+  EXPECT_EQ(told(1, 1, 1), "not decided");
+  EXPECT_EQ(told(0.5, 0.5, 0.5), "false");
 }
 
 TEST(Verdict, OfWarmUpWouldBeTrueIfRatesFell) {
@@ -174,7 +175,7 @@ TEST(Verdict, OfAdafactorComparesStepsOfTheSameSize) {
   };
   EXPECT_EQ(told(1, 0, 0), "true");
   EXPECT_TRUE(only_if(told(0, 0, 1)));
-  EXPECT_EQ(told(0, 1, 1), "false");  // Adam does as well
+  EXPECT_EQ(told(0, 1, 1), "false");  // Adam does as well with the smaller steps
 }
 
 TEST(Verdict, OfRunsThatBrokeOffIsNeverTrue) {

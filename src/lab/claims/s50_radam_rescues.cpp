@@ -19,6 +19,7 @@ Samples measure(const ClaimContext& context) {
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
       concat("6 post-LN layers at 5e-3 without warm-up: Adam ", run_text(s, "Adam"), ", RAdam ", run_text(s, "RAdam"));
+  if (s.mean("Adam, trained") >= 0.5) return undecided(text + ". Adam needs no warm-up here: nothing to test it on");
   return s.mean("RAdam, trained") == 1 && s.mean("Adam, trained") < 0.5 ? holds(text) : fails(text);
 }
 
@@ -28,7 +29,8 @@ Claim claim() {
   return {.id = "S50",
           .statement = "RAdam trains a post-norm Transformer without the warm-up that Adam needs.",
           .source = "text 002, references of the second paragraph (arXiv 1908.03265)",
-          .expected = "every seed trains with RAdam, fewer than half with Adam, at the same rate",
+          .expected =
+              "every seed trains with RAdam, fewer than half with Adam, at the same rate. Not decided: at least half with Adam",
           .see = {{"C34",
                    "there RAdam has to do without warm-up what Adam does with it, in every seed and at each rate where warm-up "
                    "decides, in an encoder-decoder twice as deep. Here it is held against Adam without warm-up alone, at one "

@@ -36,6 +36,8 @@ ClaimVerdict judge(const Samples& s) {
              ", Adafactor whose matrices begin with steps as large (a relative rate of ", s.text("relative rate"), ") ",
              run_text(s, "Adafactor"), "; with steps an eighth of these Adam ", run_text(s, "Adam by an eighth"), ", Adafactor ",
              run_text(s, "Adafactor by an eighth"));
+  if (s.mean("Adam, trained") >= 0.5 && s.mean("Adam by an eighth, trained") >= 0.5)
+    return undecided(text + ". Adam needs no warm-up here: nothing to test it on");
   if (rescued("Adam", "Adafactor")) return holds(text);
   if (rescued("Adam by an eighth", "Adafactor by an eighth")) return holds_if("steps are an eighth as large", text);
   return fails(text);
@@ -50,7 +52,9 @@ Claim claim() {
       .source = "text 002, references of the second paragraph (arXiv 1804.04235)",
       .expected =
           "every seed trains with Adafactor, fewer than half with Adam, where steps of the matrices begin equally large. True "
-          "only if: not so with the steps of Adam at 5e-3, but with those an eighth as large",
+          "only if: not so with the steps of Adam at 5e-3, but with those an eighth as large. Not decided: at least half train "
+          "with Adam at "
+          "either size",
       .changed =
           "both had the rate 5e-3, which is relative to a parameter's RMS of about 0.125 in Adafactor: its steps were some 8 "
           "times smaller than those of the Adam it was compared with. Then every seed trained, at 2.10 ± 0.02 (true). With "

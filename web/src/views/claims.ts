@@ -11,7 +11,7 @@ import * as state from '../state';
 
 /** Its kind: what follows the word says how, and is another text in every claim. */
 function verdict_of(claim: Claim): string {
-  return ['true only if', 'mixed', 'false'].find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
+  return ['true only if', 'mixed', 'false', 'not seen'].find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
 }
 
 function weights_of(init: string): string {
