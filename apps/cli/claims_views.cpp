@@ -90,9 +90,10 @@ branches much weaker than Xavier's, and than at the width of GPT-2. Gains that a
 as DeepNorm's β and ReZero's 0; claims on an initialisation itself keep it for what they are about, and say so under "Start".
 `addnorm lab claims --init NAME` repeats those that compare under any other rule of `addnorm arrangements --inits`.
 
-The skips are not all that carries a gradient. Of post-LN they pass hardly anything by themselves (the skip gain of 24 layers is 8.6e-5),
-and yet before the first step the gradient at the bottom of these layers is 9 times that at the top: branches as strong as the stream
-carry it. A run that fails loses it later, when all tokens have become alike at the top and branches pass nothing on (S45, S47).
+The skips are not all that carries a gradient. Of post-LN they pass hardly anything by themselves: with 24 layers the skip gain is 8.6e-5
+(`addnorm preflight --arrangement post-ln --layers 24`), and yet the gradient at the bottom is 9 times that at the top before the first
+step, as branches carry it. A run that fails loses it later, when tokens have become alike at the top and branches pass nothing on
+(S45, S47, S72).
 
 A verdict follows from the numbers of the run and from nothing else: each claim has one function that measures and one that judges what
 was measured, and the second would say the opposite of other numbers (tests find such numbers for each of them). Numbers are means over
@@ -104,7 +105,8 @@ looked for, as settings in which post-LN fails and pre-LN trains within some sec
 share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58) and single units
 (S14, S38, S56, S61, S69), had been
 tried in some form before their thresholds were written down: they say that the effect is there in that setting, not how common it is. Close
-to them are C1 (the runs of S15), C9 and C12 (18 layers instead of 16). Where
+to them are C1 (the runs of S15), C9 and C12 (18 layers instead of 16). All of that was with Xavier's weights; GPT-2's were added later, with
+the settings and thresholds as they were. Where
 an experiment or a threshold was changed after its own outcome had been seen, the claim says what it was before.
 
 "Trains" in a measurement means: the mean of the last 20 losses has come three quarters of the way from the unigram
