@@ -14,8 +14,10 @@ function verdict_of(claim: Claim): string {
   return ['true only if', 'mixed', 'false', 'not seen'].find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
 }
 
+const kRules: Record<string, string> = { xavier: 'Xavier’s', gpt2: 'GPT-2’s' };
+
 function weights_of(init: string): string {
-  return `${{ xavier: 'Xavier’s', gpt2: 'GPT-2’s' }[init] ?? init} weights`;
+  return `${kRules[init] ?? init} weights`;
 }
 
 function numbers(title: string, all: ClaimValue[] | undefined): HTMLElement | null {
