@@ -47,8 +47,8 @@ def blocks(text):
 
 
 def heading_ids(text):
-    """Anchors as GitHub makes them."""
-    ids, seen = set(), {}
+    """Anchors as GitHub makes them, and those written out as <a id="...">."""
+    ids, seen = set(re.findall(r'<a id="([^"]+)"></a>', text)), {}
     for _, line, kind in blocks(text):
         match = re.match(r"^#{1,6}\s+(.*?)\s*#*$", line) if kind == "text" else None
         if not match:

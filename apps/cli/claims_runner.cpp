@@ -28,7 +28,10 @@ std::string build_stamp() {
   return out.str();
 }
 
-std::string made_with(const ClaimsPlan& plan) { return concat(build_stamp(), ", scale ", plan.scale, ", seeds ", plan.seeds); }
+std::string made_with(const ClaimsPlan& plan) {
+  const std::string how = concat(build_stamp(), ", scale ", plan.scale, ", seeds ", plan.seeds);
+  return plan.init.empty() ? how : concat(how, ", init ", plan.init);
+}
 
 fs::path file_of(const Claim& claim, const ClaimsPlan& plan) { return plan.out / (claim.id + ".json"); }
 
@@ -57,13 +60,14 @@ FinishedClaim failed(const Claim& claim, const ClaimsPlan& plan, const std::stri
                {"measured", why},
                {"verdict", "failed"},
                {"seconds", 0.0},
-               {"command", claim.command(plan.scale, static_cast<std::size_t>(plan.seeds))}}};
+               {"command", claim.command(plan.scale, static_cast<std::size_t>(plan.seeds), plan.init)}}};
 }
 
 std::vector<std::string> words_of(const Claim& claim, const ClaimsPlan& plan, int threads) {
   std::vector<std::string> words{
       "lab",       "claims",        "--only",  claim.id,           "--json",  "--out",           plan.out.string(),
       "--threads", concat(threads), "--scale", concat(plan.scale), "--seeds", concat(plan.seeds)};
+  if (!plan.init.empty()) words.insert(words.end(), {"--init", plan.init});
   if (plan.again) words.emplace_back("--again");
   return words;
 }
@@ -92,7 +96,8 @@ FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const s
   const ClaimResult result = run_claim(claim, {.scale = plan.scale,
                                                .seeds = static_cast<std::size_t>(plan.seeds),
                                                .go_on = go_on,
-                                               .runs = plan.out / "runs" / build_stamp()});
+                                               .runs = plan.out / "runs" / build_stamp(),
+                                               .init = plan.init});
   Json json = parsed(to_json(claim, result), claim.id);
   json["date"] = utc_today();
   json["made_with"] = made_with(plan);

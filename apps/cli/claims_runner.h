@@ -15,6 +15,7 @@ struct ClaimsPlan {
   std::filesystem::path out = "runs/claims";
   double scale = 1;
   std::int64_t seeds = 0;  ///< 0: each claim's own number
+  std::string init{};      ///< one rule of initialisation in place of kClaimInits
   bool again = false;      ///< also what is kept already
 };
 

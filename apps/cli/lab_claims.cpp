@@ -2,13 +2,16 @@
 #include <algorithm>
 #include <iostream>
 
+#include "addnorm/core/names.h"
 #include "addnorm/residual/diagram.h"
+#include "addnorm/residual/init_spec.h"
 #include "claims_runner.h"
 #include "claims_views.h"
 #include "commands.h"
 #include "core/file.h"
 #include "figures.h"
 #include "lab.h"
+#include "lab/claim_texts.h"
 #include "run_model.h"
 #include "signals.h"
 
@@ -27,10 +30,10 @@ struct Options {
 
 bool is_default(const Claim& claim) { return claim.kind() == ClaimKind::statement || !claim.trains; }
 
-/// At scale 1 and with its own number of seeds, on two cores.
+/// At scale 1 and with its own number of seeds, under every rule, on two cores.
 const char* cost_of(const Claim& claim) {
   if (!claim.trains) return "seconds";
-  return claim.kind() == ClaimKind::statement ? "up to 1 min" : "up to 4 min";
+  return claim.kind() == ClaimKind::statement ? "up to 2 min" : "up to 8 min";
 }
 
 std::vector<const Claim*> wanted_claims(const Options& o) {
@@ -41,7 +44,7 @@ std::vector<const Claim*> wanted_claims(const Options& o) {
   }
   if (wanted.empty())
     for (const Claim& claim : claims())
-      if (o.full || o.list || is_default(claim)) wanted.push_back(&claim);
+      if ((o.full || o.list || is_default(claim)) && (o.plan.init.empty() || claim.compares)) wanted.push_back(&claim);
   return wanted;
 }
 
@@ -51,7 +54,20 @@ void check(const Options& o) {
           "; it must be 1 ... 1000, or 0 for each claim's own");
   require(o.write.empty() || o.plan.scale == 1, "--write with --scale ", o.plan.scale,
           ": the page tells experiments as they are at scale 1; leave out one of the two");
+  require(o.write.empty() || o.plan.init.empty(), "--write with --init ", o.plan.init,
+          ": the page has every claim under each of its rules; leave out one of the two");
   require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
+}
+
+/// The rule's own name. Each claim that was asked for must have something to start by it.
+std::string one_rule(const Options& o) {
+  if (o.plan.init.empty()) return "";
+  require(folded(o.plan.init) != folded(kInitOfArrangement), "--init ", o.plan.init,
+          ": what is compared would then start in different ways; take one rule for all, e.g. --init ", kClaimInits[0]);
+  for (const std::string& id : o.only)
+    require(claim_named(id).compares, "--init ", o.plan.init, " with --only ", claim_named(id).id,
+            ": it compares nothing that starts by such a rule; leave out one of the two");
+  return init_rule_named(o.plan.init).name;
 }
 
 int list(const std::vector<const Claim*>& wanted, bool json) {
@@ -63,6 +79,7 @@ int list(const std::vector<const Claim*>& wanted, bool json) {
                          {"source", claim->source},
                          {"expected", claim->expected},
                          {"trains", claim->trains},
+                         {"compares", claim->compares},
                          {"default", is_default(*claim)},
                          {"cost", cost_of(*claim)},
                          {"seeds", claim->seeds},
@@ -89,7 +106,8 @@ int list(const std::vector<const Claim*>& wanted, bool json) {
   return 0;
 }
 
-/// The files of the folder are all results that there are: those of this call, and those of earlier ones.
+/// The files of the folder are all results that there are: those of this call, and those of earlier ones, with the texts that
+/// people typed as they are now.
 void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done) {
   make_folder(folder);
   for (const FinishedClaim& one : done) {
@@ -101,7 +119,10 @@ void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done)
   std::vector<Json> all;
   for (const Claim& claim : claims()) {
     const fs::path file = folder / (claim.id + ".json");
-    if (fs::exists(file)) all.push_back(parsed(small_text(file, "the result of a claim"), file.string()));
+    if (!fs::exists(file)) continue;
+    all.push_back(parsed(small_text(file, "the result of a claim"), file.string()));
+    add_typed_texts(all.back(), claim);
+    replace_text(file, all.back().dump(2) + "\n");
   }
   fs::path page = folder;
   page += ".md";
@@ -109,8 +130,9 @@ void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done)
   std::cerr << "addnorm lab claims: wrote " << page.string() << " from " << all.size() << " files\n";
 }
 
-int run(const Options& o) {
+int run(Options o) {
   check(o);
+  o.plan.init = one_rule(o);
   const std::vector<const Claim*> wanted = wanted_claims(o);
   if (o.list) return list(wanted, o.json);
   const int threads = use_threads(o.threads);
@@ -154,10 +176,13 @@ void add_lab_claims(Command& lab) {
   const auto o = std::make_shared<Options>();
   Command command = lab.inside("claims", "what texts and papers say of residual connections and norms, measured");
   command.option("--only IDS", o->only, "these claims, e.g. C3,S07");
-  command.option("--full", o->full, "also the claims of papers that train models: two hours, at most some 4 minutes each");
+  command.option("--full", o->full, "also the claims of papers that train models: some hours, at most some 8 minutes each");
   command.option("--scale X", o->plan.scale, "times as many training steps, e.g. 2");
   command.option("--seeds N", o->plan.seeds,
                  "runs of each experiment, e.g. 5; 0: 10 where nothing is trained, 3 or 5 where something is");
+  command.option("--init NAME", o->plan.init,
+                 concat("only the claims that compare, and what they compare under this rule alone; by default under ",
+                        kClaimInits[0], " and ", kClaimInits[1], ". 'addnorm arrangements --inits' lists them"));
   command.option("--threads N", o->threads,
                  concat("of a single claim; several are run two at a time with one thread each, or one by one where it is 1; ",
                         kThreadsByDefault));
@@ -172,11 +197,11 @@ void add_lab_claims(Command& lab) {
   command.section("Which are run", {{"default", "all S-claims, and the C-claims at initialisation: some minutes"},
                                     {"--full", "all"},
                                     {"--only", "these, whichever they are"}});
-  command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..."},
+  command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..., not decided"},
                                {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
   command.examples({"addnorm lab claims", "addnorm lab claims --list", "addnorm lab claims --only S12,C3",
-                    "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --full --out runs/claims-full",
-                    "addnorm lab claims --write docs/claims"});
+                    "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --only S46 --init bert",
+                    "addnorm lab claims --full --out runs/claims-full", "addnorm lab claims --write docs/claims"});
   command.run([o] { return run(*o); });
 }
 

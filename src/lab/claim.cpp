@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
+#include <ctime>
+#include <sstream>
 
-#include "addnorm/core/version.h"
-#include "core/json.h"
+#include "addnorm/core/names.h"
+#include "addnorm/residual/init_spec.h"
 #include "lab/statistics.h"
 
 namespace addnorm {
@@ -60,6 +61,11 @@ std::string Samples::text(std::string_view name) const {
   return off <= 1e-9 * std::abs(mean(name)) ? figure_text(mean(name)) : concat(figure_text(mean(name)), " ± ", figure_text(off));
 }
 
+std::string Samples::seeds_text(std::string_view name) const {
+  const std::vector<double>& values = of(name);
+  return concat(std::ranges::count(values, 1.0), " of ", values.size(), values.size() == 1 ? " seed" : " seeds");
+}
+
 std::int64_t ClaimContext::steps(std::int64_t at_scale_one) const {
   return std::max<std::int64_t>(1, std::llround(scale * static_cast<double>(at_scale_one)));
 }
@@ -68,67 +74,53 @@ void ClaimContext::check() const {
   if (go_on && !go_on()) throw ClaimStopped("the experiment was asked to stop");
 }
 
-std::string Claim::command(double scale, std::size_t of_seeds) const {
+std::string Claim::command(double scale, std::size_t of_seeds, std::string_view init) const {
   std::string text = "addnorm lab claims --only " + id;
   if (scale != 1) text += concat(" --scale ", scale);
   if (of_seeds != 0 && of_seeds != seeds) text += concat(" --seeds ", of_seeds);
+  if (!init.empty()) text += concat(" --init ", init);
   return text;
 }
 
-std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
-  const bool statement = kind == ClaimKind::statement;
-  switch (verdict.finding) {
-    case Finding::yes:
-      return statement ? "true" : "seen at this scale";
-    case Finding::partly:
-      return statement ? "true only if " + verdict.condition : "mixed";
-    case Finding::no:
-      return statement ? "false" : "not seen";
-  }
-  return "";
+namespace {
+
+std::vector<std::string> rules_of(const Claim& claim, const ClaimOptions& options) {
+  if (options.init.empty())
+    return claim.compares ? std::vector<std::string>(kClaimInits.begin(), kClaimInits.end()) : std::vector<std::string>{""};
+  require(claim.compares, "claims: ", claim.id, " has no weights that a rule of initialisation could draw, and init is '",
+          options.init, "'; leave it out, or take a claim that compares");
+  require(
+      folded(options.init) != folded(kInitOfArrangement), "claims: init is '", options.init,
+      "', by which everything that is compared would start in another way; take one rule for all: ", listed(init_rule_names()));
+  return {init_rule_named(options.init).name};
 }
+
+}  // namespace
 
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options) {
   require(options.scale >= 0.01 && options.scale <= 100, "claims: scale is ", options.scale, "; it must be 0.01 ... 100");
   require(options.seeds <= 1000, "claims: ", options.seeds, " seeds; 1000 are the most");
+  const std::vector<std::string> rules = rules_of(claim, options);
   ClaimContext context{.scale = options.scale, .go_on = options.go_on, .runs = options.runs};
   const std::size_t seeds = options.seeds > 0 ? options.seeds : claim.seeds;
   for (std::size_t i = 1; i <= seeds; ++i) context.seeds.push_back(i);
 
   const auto begun = std::chrono::steady_clock::now();
   const std::clock_t worked = std::clock();
-  ClaimResult result{.values = claim.measure(context), .scale = options.scale, .seeds = seeds};
-  result.verdict = claim.judge(result.values);
+  ClaimResult result{.scale = options.scale, .seeds = seeds};
+  for (const std::string& rule : rules) {
+    if (claim.compares) context.init = rule;
+    ClaimUnderRule under{.init = rule, .values = claim.measure(context)};
+    under.verdict = claim.judge(under.values);
+    result.by_rule.push_back(std::move(under));
+  }
+  result.values = result.by_rule.front().values;
+  result.verdict = claim.compares ? combined(claim.kind(), result.by_rule) : result.by_rule.front().verdict;
+  if (!claim.compares) result.by_rule.clear();
   result.verdict_text = verdict_text(claim.kind(), result.verdict);
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
   result.cpu_seconds = static_cast<double>(std::clock() - worked) / CLOCKS_PER_SEC;
   return result;
-}
-
-std::string to_json(const Claim& claim, const ClaimResult& result) {
-  Json values = Json::array();
-  for (const Samples::Series& series : result.values.all())
-    values.push_back({{"name", series.name},
-                      {"mean", lab::mean_of(series.values)},
-                      {"spread", lab::deviation_of(series.values)},
-                      {"seeds", series.values.size()}});
-  Json all{{"id", claim.id},
-           {"claim", claim.statement},
-           {"kind", claim.kind() == ClaimKind::statement ? "S" : "C"},
-           {"source", claim.source},
-           {"expected", claim.expected},
-           {"measured", result.verdict.measured},
-           {"values", values},
-           {"verdict", result.verdict_text},
-           {"seconds", std::round(result.seconds * 100) / 100},
-           {"cpu_seconds", std::round(result.cpu_seconds * 100) / 100},
-           {"trains", claim.trains},
-           {"scale", result.scale},
-           {"seeds", result.seeds},
-           {"command", claim.command(result.scale, result.seeds)},
-           {"version", version()}};
-  if (!claim.changed.empty()) all["changed"] = claim.changed;
-  return all.dump(2);
 }
 
 }  // namespace addnorm

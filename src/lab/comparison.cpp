@@ -16,8 +16,8 @@ Difference between(const Spread& a, const Spread& b) {
 
 }  // namespace
 
-SmallRun comparison_run(std::string_view arrangement) {
-  SmallRun run = short_run(arrangement, 50);
+SmallRun comparison_run(const ClaimContext& context, std::string_view arrangement) {
+  SmallRun run = short_run(context, arrangement, 50);
   run.rate = 3e-3;
   run.steps = 300;
   return run;

@@ -10,7 +10,7 @@ namespace addnorm::lab {
 
 /// 6 layers, sequences of 32 words, 50 steps of warm-up to 3e-3, 300 steps: the better of the two rates that S49 tries for
 /// pre-LN.
-SmallRun comparison_run(std::string_view arrangement);
+SmallRun comparison_run(const ClaimContext& context, std::string_view arrangement);
 /// Held-out losses under `name`, one per seed; NaN where a run broke off.
 void add_held_out(Samples& samples, const std::string& name, const SmallRun& run, const ClaimContext& context);
 

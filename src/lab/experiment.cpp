@@ -119,7 +119,25 @@ LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, doub
   }
 }
 
-ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
+double start_deviation(const ClaimContext& context, Role role, const StackShape& shape, std::string_view arrangement) {
+  const auto residual = make_residual(with_init(arrangement_named(arrangement), {.rule = context.init}), shape);
+  Var none;
+  const Parameter square{.path = "", .value = none, .role = role, .parts = {}, .place = {}, .fan_in = shape.width};
+  return residual->init(square, {.role = role, .first = 0, .rows = shape.width}).value().deviation();
+}
+
+double branch_gain(const ClaimContext& context, const StackShape& shape, std::string_view arrangement) {
+  const StackShape in_layers{.width = shape.width, .layers = (shape.units() + 1) / 2};
+  return start_deviation(context, Role::ffn_out, in_layers, arrangement) * std::sqrt(static_cast<double>(shape.width));
+}
+
+void draw(Module& module, const ClaimContext& context, const StackShape& shape, std::uint64_t seed) {
+  const auto residual = make_residual(with_init(arrangement_named("residual"), {.rule = context.init}), shape);
+  initialise(
+      module, [&](const Parameter& parameter, const Part& part) { return residual->init(parameter, part); }, seed);
+}
+
+ModelConfig bench_model(const ClaimContext& context, std::string_view arrangement, std::size_t layers) {
   return {.vocab = 64,
           .layers = layers,
           .d_model = 64,
@@ -127,7 +145,7 @@ ModelConfig bench_model(std::string_view arrangement, std::size_t layers) {
           .d_ff = 256,
           .seq_len = 32,
           .arrangement = std::string(arrangement),
-          .init = {.rule = "xavier"}};
+          .init = {.rule = context.init}};
 }
 
 std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed) {

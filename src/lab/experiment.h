@@ -67,10 +67,21 @@ struct Watch : StreamObserver {
   std::vector<Var> branches, streams;
 };
 
-// Models. Arrangements are compared with the same weights: Xavier's, whatever their authors advise.
+// Starts. What is compared starts by one rule, the context's, whatever its authors advise; gains that are part of a formula stay.
+
+/// Deviation of a square matrix of that role at the start.
+double start_deviation(const ClaimContext& context, Role role, const StackShape& shape,
+                       std::string_view arrangement = "residual");
+/// Of a made-up branch of one matrix, for LinearBranches: its deviation as W_2 times the root of the width, with two units to a
+/// layer. 1 by Xavier's rule: it gives as much as it reads.
+double branch_gain(const ClaimContext& context, const StackShape& shape, std::string_view arrangement = "residual");
+/// Draws the weights of a module outside of a model, as if it were in a stack of this shape.
+void draw(Module& module, const ClaimContext& context, const StackShape& shape, std::uint64_t seed);
+
+// Models.
 
 /// Decoder of bench I: d = 64, 4 heads, d_ff = 256, sequences of 32 random tokens out of 64.
-ModelConfig bench_model(std::string_view arrangement, std::size_t layers);
+ModelConfig bench_model(const ClaimContext& context, std::string_view arrangement, std::size_t layers);
 std::unique_ptr<Model> started(const ModelConfig& config, std::uint64_t seed);
 Batch random_batch(const ModelConfig& config, std::size_t sequences, std::uint64_t seed);
 
@@ -95,10 +106,8 @@ inline ClaimVerdict fails(std::string measured) { return {Finding::no, "", std::
 inline ClaimVerdict holds_if(std::string condition, std::string measured) {
   return {Finding::partly, std::move(condition), std::move(measured)};
 }
-/// Of a statement: too much noise to say either.
-inline ClaimVerdict undecided(std::string measured) {
-  return holds_if("more runs show it: these do not decide", std::move(measured));
-}
 inline ClaimVerdict mixed(std::string measured) { return {Finding::partly, "", std::move(measured)}; }
+/// Too much noise to say either, or nothing to test it on.
+inline ClaimVerdict undecided(std::string measured) { return {Finding::open, "", std::move(measured)}; }
 
 }  // namespace addnorm::lab

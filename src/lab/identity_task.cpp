@@ -2,7 +2,6 @@
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/nn/feed_forward.h"
-#include "addnorm/nn/init.h"
 #include "addnorm/tensor/arena.h"
 #include "addnorm/train/optimizer.h"
 #include "lab/experiment.h"
@@ -13,14 +12,14 @@ namespace {
 constexpr std::size_t kWidth = 16, kRows = 64;
 
 struct Block : Module {
-  explicit Block(const IdentityTask& task, std::uint64_t seed) : task_(task) {
+  Block(const ClaimContext& context, const IdentityTask& task, std::uint64_t seed) : task_(task) {
     for (std::size_t i = 0; i < task.layers; ++i) {
       if (task.linear)
         matrices_.emplace_back(kWidth, kWidth);
       else
         branches_.emplace_back(FeedForwardOptions{.d_model = kWidth, .d_ff = 2 * kWidth});
     }
-    initialise(*this, xavier_rule, seed);
+    draw(*this, context, {.width = kWidth, .layers = task.layers}, seed);
   }
   Var operator()(Var x) const {
     for (std::size_t i = 0; i < task_.layers; ++i) {
@@ -42,8 +41,8 @@ struct Block : Module {
 
 }  // namespace
 
-std::int64_t steps_to_identity(const IdentityTask& task, std::uint64_t seed) {
-  Block block(task, seed);
+std::int64_t steps_to_identity(const ClaimContext& context, const IdentityTask& task, std::uint64_t seed) {
+  Block block(context, task, seed);
   const auto optimizer = make_optimizer(block, usual_options(OptimizerKind::adam));
   for (std::int64_t step = 0; step <= task.most; ++step) {
     const ArenaScope scope;

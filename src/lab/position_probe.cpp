@@ -25,8 +25,9 @@ double accuracy(const Tensor& x) {
 
 }  // namespace
 
-std::vector<double> position_accuracy(std::string_view arrangement, std::size_t layers, std::uint64_t seed) {
-  ModelConfig config = bench_model(arrangement, layers);
+std::vector<double> position_accuracy(const ClaimContext& context, std::string_view arrangement, std::size_t layers,
+                                      std::uint64_t seed) {
+  ModelConfig config = bench_model(context, arrangement, layers);
   config.model = ModelKind::encoder;  // no causal mask that would tell positions by itself
   config.d_model = 48;
   config.d_ff = 96;

@@ -1,5 +1,6 @@
 #include "lab/small_runs.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/data/language.h"
@@ -37,17 +38,17 @@ double RunSummary::steps_to(double loss) const {
   return broke_off ? kNotMeasured : static_cast<double>(losses.size()) + 1;
 }
 
-SmallRun language_run(std::string_view arrangement, std::size_t layers) {
+SmallRun language_run(const ClaimContext& context, std::string_view arrangement, std::size_t layers) {
   return {.model = {.vocab = Language().vocabulary(),
                     .layers = layers,
                     .d_model = 64,
                     .heads = 2,
                     .seq_len = 64,
                     .arrangement = std::string(arrangement),
-                    .init = {.rule = "xavier"}}};
+                    .init = {.rule = context.init}}};
 }
 
-SmallRun mixture_run(std::string_view arrangement, std::size_t units) {
+SmallRun mixture_run(const ClaimContext& context, std::string_view arrangement, std::size_t units) {
   return {.model = {.model = ModelKind::mlp,
                     .features = 16,
                     .classes = 10,
@@ -55,12 +56,12 @@ SmallRun mixture_run(std::string_view arrangement, std::size_t units) {
                     .d_model = 32,
                     .d_ff = 32,
                     .arrangement = std::string(arrangement),
-                    .init = {.rule = "xavier"}},
+                    .init = {.rule = context.init}},
           .batch = 64};
 }
 
-SmallRun short_run(std::string_view arrangement, std::int64_t warmup) {
-  SmallRun run = language_run(arrangement, 6);
+SmallRun short_run(const ClaimContext& context, std::string_view arrangement, std::int64_t warmup) {
+  SmallRun run = language_run(context, arrangement, 6);
   run.model.seq_len = 32;
   run.rate = 5e-3;
   run.warmup = warmup;
@@ -68,30 +69,31 @@ SmallRun short_run(std::string_view arrangement, std::int64_t warmup) {
   return run;
 }
 
-SmallRun deep_run(std::string_view arrangement) {
-  SmallRun run = short_run(arrangement, 100);
+SmallRun deep_run(const ClaimContext& context, std::string_view arrangement) {
+  SmallRun run = short_run(context, arrangement, 100);
   run.model.layers = 16;
   run.rate = 1e-3;
   return run;
 }
 
-SmallRun middle_run(std::string_view arrangement, std::int64_t warmup) {
-  SmallRun run = short_run(arrangement, warmup);
+SmallRun middle_run(const ClaimContext& context, std::string_view arrangement, std::int64_t warmup) {
+  SmallRun run = short_run(context, arrangement, warmup);
   run.model.layers = 12;
   run.rate = 1e-3;
   run.steps = 300;
   return run;
 }
 
-SmallRun thin_run(std::string_view arrangement, std::size_t layers) {
-  SmallRun run = language_run(arrangement, layers);
+SmallRun thin_run(const ClaimContext& context, std::string_view arrangement, std::size_t layers) {
+  SmallRun run = language_run(context, arrangement, layers);
   run.model.d_model = 32;
   run.model.seq_len = 16;
   run.steps = 200;
   return run;
 }
 
-SmallRun seq2seq_run(std::string_view arrangement, std::size_t encoder_layers, std::size_t decoder_layers) {
+SmallRun seq2seq_run(const ClaimContext& context, std::string_view arrangement, std::size_t encoder_layers,
+                     std::size_t decoder_layers) {
   return {.model = {.model = ModelKind::seq2seq,
                     .vocab = reversal().tokenizer()->vocabulary(),
                     .layers = encoder_layers,
@@ -100,7 +102,7 @@ SmallRun seq2seq_run(std::string_view arrangement, std::size_t encoder_layers, s
                     .heads = 2,
                     .seq_len = 16,
                     .arrangement = std::string(arrangement),
-                    .init = {.rule = "xavier"}},
+                    .init = {.rule = context.init}},
           .steps = 500,
           .batch = 16};
 }
@@ -115,6 +117,17 @@ void add_losses(Samples& samples, const std::string& name, const SmallRun& run, 
     samples.add(name, summary.last());
     samples.add(name + ", trained", trained(run, summary) ? 1 : 0);
   }
+}
+
+std::string run_text(const Samples& samples, const std::string& name) {
+  return concat(samples.text(name), " (", samples.seeds_text(name + ", trained"), " trained)");
+}
+
+std::string seeds_text(const Samples& samples, const std::vector<std::string>& names) {
+  std::string text;
+  for (std::size_t i = 0; i + 1 < names.size(); ++i)
+    text += concat(i == 0 ? "" : ", ", std::ranges::count(samples.of(names[i]), 1.0));
+  return concat(text, text.empty() ? "" : " and ", samples.seeds_text(names.back()));
 }
 
 void add_run(Samples& samples, const std::string& name, SmallRun run, const ClaimContext& context) {

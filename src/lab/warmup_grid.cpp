@@ -6,7 +6,7 @@ std::string grid_name(const std::string& line, double rate) { return concat(line
 
 void add_line(Samples& samples, const GridLine& line, const ClaimContext& context) {
   for (const double rate : kGridRates) {
-    SmallRun run = seq2seq_run(line.arrangement, 6, 6);
+    SmallRun run = seq2seq_run(context, line.arrangement, 6, 6);
     run.optimizer = line.optimizer;
     run.warmup = line.warmup;
     run.rate = rate * line.rate_factor;
@@ -28,8 +28,7 @@ std::string line_text(const Samples& samples, const std::string& line) {
   std::string text = line + ": ";
   for (const double rate : kGridRates) {
     const std::string name = grid_name(line, rate);
-    text += concat(rate == kGridRates[0] ? "" : ", ", samples.text(name), " (", figure_text(samples.mean(name + ", trained")),
-                   " of runs trained) at ", rate);
+    text += concat(rate == kGridRates[0] ? "" : ", ", run_text(samples, name), " at ", rate);
   }
   return text;
 }

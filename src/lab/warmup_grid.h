@@ -26,7 +26,7 @@ std::string grid_name(const std::string& line, double rate);
 void add_line(Samples& samples, const GridLine& line, const ClaimContext& context);
 bool all_train(const Samples& samples, const std::string& line, double rate);
 bool most_fail(const Samples& samples, const std::string& line, double rate);  ///< fewer than half of them train
-/// "Adam, warm-up: 0.5 ± 0.1 (1 of runs trained) at 0.001, ..."
+/// "Adam, warm-up: 0.5 ± 0.1 (3 of 3 seeds trained) at 0.001, ..."
 std::string line_text(const Samples& samples, const std::string& line);
 
 }  // namespace addnorm::lab

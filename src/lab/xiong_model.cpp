@@ -5,7 +5,7 @@
 namespace addnorm::lab {
 
 std::unique_ptr<Model> xiong_model(std::string_view arrangement, std::size_t layers, std::uint64_t seed, bool real) {
-  ModelConfig config = bench_model(arrangement, layers);
+  ModelConfig config = bench_model({}, arrangement, layers);
   config.scale_embedding = true;
   config.tied = false;
   if (!real) {

@@ -41,8 +41,8 @@ TEST(LabClaims, AreListedWithWhatTheyTakeAndWhetherTheyAreRunByDefault) {
   const TemporaryFolder folder;
   const Ended ended = run(folder, {"--list"});
   EXPECT_EQ(ended.code, 0);
-  for (const char* part : {"S11   default  seconds      ", "S01   default  up to 1 min  ", "C2    default  seconds      ",
-                           "C9    --full   up to 4 min  ", "by default, all with --full"})
+  for (const char* part : {"S11   default  seconds      ", "S01   default  up to 2 min  ", "C2    default  seconds      ",
+                           "C9    --full   up to 8 min  ", "by default, all with --full"})
     EXPECT_TRUE(says(ended.out, part)) << part << "\n" << ended.out;
   EXPECT_FALSE(fs::exists(folder.path / "runs"));
   const Ended json = run(folder, {"--list", "--only", "C9,S11", "--json"});
@@ -65,6 +65,34 @@ TEST(LabClaims, RefuseValuesThatCannotBe) {
   const Ended both = run(folder, {"--full", "--only", "S11"});
   EXPECT_EQ(both.code, 2);
   EXPECT_TRUE(says(both.err, "--full and --only")) << both.err;
+}
+
+TEST(LabClaims, RunThoseThatCompareUnderOneRule) {
+  const TemporaryFolder folder;
+  const Ended ended = run(folder, {"--only", "S12,S73", "--init", "BERT", "--seeds", "2", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json all = parsed(ended.out, "stdout");
+  ASSERT_EQ(all.size(), 2u);
+  ASSERT_EQ(all[0]["inits"].size(), 1u);
+  EXPECT_EQ(all[0]["inits"][0]["init"].text(), "bert");
+  EXPECT_TRUE(says(all[1]["command"].text(), "--init bert")) << all[1]["command"].text();
+  const Json listed = parsed(run(folder, {"--list", "--init", "bert", "--json"}).out, "stdout");
+  EXPECT_GT(listed.size(), 40u);
+  for (const Json& claim : listed.array_items()) EXPECT_EQ(claim["compares"], Json(true)) << claim["id"].text();
+}
+
+TEST(LabClaims, RefuseRulesThatCannotBe) {
+  const TemporaryFolder folder;
+  const std::pair<std::vector<std::string>, const char*> cases[] = {
+      {{"--init", "xavyer"}, "did you mean xavier?"},
+      {{"--init", "arrangement"}, "would then start in different ways"},
+      {{"--init", "gpt2", "--only", "S12,S11"}, "--init gpt2 with --only S11"},
+      {{"--init", "gpt2", "--only", "S12", "--write", "docs/claims"}, "--write with --init gpt2"}};
+  for (const auto& [arguments, part] : cases) {
+    const Ended ended = run(folder, arguments);
+    EXPECT_EQ(ended.code, 2) << part;
+    EXPECT_TRUE(says(ended.err, part)) << ended.err;
+  }
 }
 
 TEST(LabClaims, GiveAnArrayOfObjects) {
@@ -137,6 +165,22 @@ TEST(LabClaims, WriteAPageFromTheirFiles) {
   EXPECT_LT(page.find("### S11"), page.find("### S22"));
   EXPECT_TRUE(says(page, "`addnorm lab claims --only S11 --seeds 3` · 3 seeds · scale 1")) << page;
   EXPECT_FALSE(says(page, "measured by another one"));
+}
+
+TEST(LabClaims, ShowEveryRuleOnThePageAndTextsAsTheyAreNow) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(folder, {"--only", "S12", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  Json file = parsed(text_of(folder.path / "docs/claims/S12.json"), "S12");
+  file["claim"] = "Typed in another way.";
+  file["earlier"] = Json{{"verdict", "gone"}, {"why", "it was"}};
+  std::ofstream(folder.path / "docs/claims/S12.json") << file.dump(2);
+  ASSERT_EQ(run(folder, {"--only", "S22", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  const std::string page = text_of(folder.path / "docs/claims.md");
+  for (const char* part :
+       {"- **With Xavier's weights true", "- **With GPT-2's weights true", "<a id=\"S12\"></a>", "- **Start:** "})
+    EXPECT_TRUE(says(page, part)) << part << page;
+  EXPECT_FALSE(says(page, "Typed in another way.") || says(page, "was gone"));
+  EXPECT_FALSE(says(text_of(folder.path / "docs/claims/S12.json"), "Typed in another way."));
 }
 
 TEST(LabClaims, MarkResultsOfOtherVersionsOnThePage) {

@@ -20,11 +20,11 @@ void expect(const char* id, const std::string& verdict) {
 
 TEST(TrainedClaims, ComeOutAsTheyAreKnownTo) {
   expect("S14", "true");
-  expect("S15", "true");
+  expect("S15", "true only if the weights are Xavier's");
   expect("S23", "true only if PreLN is x + F(LN(x))");
   expect("S43", "true");
-  expect("S45", "true");
-  expect("S47", "false");
+  expect("S45", "true only if the weights are Xavier's");
+  expect("S47", "false with Xavier's weights");
   expect("S58", "true only if");
   expect("S59", "true");
 }

@@ -77,7 +77,7 @@ TEST(Verdict, OfRAdamLooksAtEveryRateWhereWarmUpDecides) {
   EXPECT_EQ(told(0, 1, 1), "seen at this scale");
   EXPECT_EQ(told(0, 1, 0), "mixed");
   EXPECT_EQ(told(0, 0, 0), "not seen");
-  EXPECT_EQ(told(1, 1, 1), "not seen");  // nothing was to be made up for
+  EXPECT_EQ(told(1, 1, 1), "not decided");  // nothing was to be made up for
 }
 
 TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
@@ -92,7 +92,7 @@ TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
   EXPECT_EQ(told(0, 1, 0), "seen at this scale");
   EXPECT_EQ(told(0, 1, 1), "mixed");
   EXPECT_EQ(told(0, 0, 0), "not seen");
-  EXPECT_EQ(told(1, 1, 0), "not seen");
+  EXPECT_EQ(told(1, 1, 0), "not decided");
 }
 
 TEST(Verdict, OfFewerStepsComparesEachAtItsBestRate) {
@@ -155,7 +155,7 @@ TEST(Verdict, OfEvenUpdatesNeedsARunThatFails) {
   EXPECT_EQ(told(0, 9, 1.2), "seen at this scale");
   EXPECT_EQ(told(0, 1.5, 1.2), "mixed");
   EXPECT_EQ(told(0, 9, 5), "not seen");
-  EXPECT_EQ(told(1, 9, 1.2), "not seen");
+  EXPECT_EQ(told(1, 9, 1.2), "not decided");
 }
 
 TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {

@@ -124,7 +124,7 @@ TEST(StartVerdict, OfPositionsLooksAtTheProbe) {
 }
 
 TEST(StartVerdict, OfOneStepLooksAtBothPowers) {
-  const auto told = [](double fixup, double xavier) { return verdict_of("C24", {{"Fixup", {fixup}}, {"Xavier", {xavier}}}); };
+  const auto told = [](double fixup, double by_rule) { return verdict_of("C24", {{"Fixup", {fixup}}, {"rule", {by_rule}}}); };
   EXPECT_EQ(told(0.05, 0.9), kSeen);
   EXPECT_EQ(told(0.4, 0.9), kMixed);
   EXPECT_EQ(told(0.05, 0.1), kMixed);

@@ -325,6 +325,13 @@ export interface ClaimSet {
   claims: Claim[];
 }
 
+export interface ClaimValue {
+  name: string;
+  mean: number | null;
+  spread: number | null;
+  seeds?: number;
+}
+
 export interface Claim {
   id: string; // S01, C12
   claim: string;
@@ -333,8 +340,12 @@ export interface Claim {
   expected?: string;
   measured?: string;
   changed?: string;
-  values?: { name: string; mean: number | null; spread: number | null; seeds?: number }[];
-  verdict: string; // true, false, true only if ..., seen at this scale, mixed, not seen
+  earlier?: { verdict: string; why: string }; // before all that is compared started alike
+  see?: { id: string; why: string }[]; // claims that seem to contradict it
+  start?: string; // how weights start, where no rule says it
+  values?: ClaimValue[]; // under the first of `inits`
+  inits?: { init: string; verdict: string; measured: string; values?: ClaimValue[] }[]; // under each rule of initialisation
+  verdict: string; // true, false, true only if ..., seen at this scale, mixed[: ...], not seen, not decided
   condition?: string;
   seconds?: number | null;
   seeds?: number;

@@ -5,6 +5,7 @@
 // How to add one: docs/adding-a-claim.md.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
@@ -37,6 +38,8 @@ class Samples {
   double most(std::string_view name) const;
   /// "0.0123 ± 0.0005", three digits; without spread where all seeds agree but for rounding.
   std::string text(std::string_view name) const;
+  /// "2 of 3 seeds": of a series of 0 and 1, such as whether a run trained.
+  std::string seeds_text(std::string_view name) const;
 
  private:
   std::vector<Series> series_;
@@ -46,14 +49,19 @@ class Samples {
 enum class ClaimKind : unsigned char { statement, published };
 
 /// What the numbers say. In words: "true", "true only if ...", "false" of a statement; "seen at this scale", "mixed", "not seen"
-/// of a published claim, which a small experiment cannot refute.
-enum class Finding : unsigned char { yes, partly, no };
+/// of a published claim, which a small experiment cannot refute; "not decided" where the numbers allow neither.
+enum class Finding : unsigned char { yes, partly, no, open };
 
 struct ClaimVerdict {
   Finding finding = Finding::no;
-  std::string condition{};  ///< of `partly`: under which it is true
+  std::string condition{};  ///< of `partly`: under which it is true; where rules of initialisation disagree, how
   std::string measured{};   ///< the numbers in a sentence
 };
+
+/// The rules of initialisation (addnorm/residual/init_spec.h) under which a claim that compares is measured, one after the other.
+inline constexpr std::array kClaimInits{"xavier", "gpt2"};
+/// "Xavier's", "GPT-2's"; of any other rule its name.
+std::string whose_weights(std::string_view init);
 
 /// Thrown out of an experiment when go_on says no.
 class ClaimStopped : public Error {
@@ -61,15 +69,28 @@ class ClaimStopped : public Error {
   using Error::Error;
 };
 
-/// What an experiment is told.
+/// What an experiment is given.
 struct ClaimContext {
   double scale = 1;  ///< of training steps
   std::vector<std::uint64_t> seeds{};
-  std::function<bool()> go_on{};  ///< asked between steps
-  std::filesystem::path runs{};   ///< where finished training runs are kept for other claims; empty: in memory
+  std::function<bool()> go_on{};      ///< asked between steps
+  std::filesystem::path runs{};       ///< where finished training runs are kept for other claims; empty: in memory
+  std::string init = kClaimInits[0];  ///< the rule by which all that is compared starts
 
   std::int64_t steps(std::int64_t at_scale_one) const;  ///< at least 1
   void check() const;                                   ///< ClaimStopped unless go_on
+};
+
+/// Another claim whose verdict seems to contradict this one.
+struct SeeAlso {
+  std::string id;
+  std::string why;  ///< how both can hold, in a sentence; the other claim has one too
+};
+
+/// What the verdict was before all that is compared started alike.
+struct EarlierVerdict {
+  std::string verdict{};  ///< "": it was the same
+  std::string why{};      ///< it is another one now
 };
 
 struct Claim {
@@ -79,6 +100,10 @@ struct Claim {
   std::string expected;   ///< the signature looked for, with its numbers
   std::string changed{};  ///< what was changed in the experiment or its thresholds after numbers had been seen, and what they
                           ///< were; "": nothing
+  EarlierVerdict earlier{};
+  std::vector<SeeAlso> see{};
+  bool compares = false;  ///< things whose outcome may depend on how weights start: measured under each of kClaimInits
+  std::string start{};    ///< how weights start where no rule says it, or what has a start of its own; "": nothing to say
   bool trains = false;    ///< else it looks at initialisation only, and takes seconds
   std::size_t seeds = 10;
   /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to every judge.
@@ -86,8 +111,8 @@ struct Claim {
   std::function<ClaimVerdict(const Samples&)> judge{};
 
   ClaimKind kind() const { return id.starts_with('S') ? ClaimKind::statement : ClaimKind::published; }
-  /// That runs it so; seeds 0 or the claim's own number, and scale 1, are not written out.
-  std::string command(double scale = 1, std::size_t of_seeds = 0) const;
+  /// That runs it so; seeds 0 or the claim's own number, scale 1, and no rule of its own are not written out.
+  std::string command(double scale = 1, std::size_t of_seeds = 0, std::string_view init = "") const;
 };
 
 /// All of them: S-claims in the order of the texts, then C-claims by number.
@@ -111,12 +136,24 @@ struct ClaimOptions {
   std::size_t seeds = 0;  ///< 0: the claim's own number
   std::function<bool()> go_on{};
   std::filesystem::path runs{};
+  std::string init{};  ///< one rule in place of kClaimInits; only of a claim that compares
 };
 
-struct ClaimResult {
+/// What came out under one rule of initialisation.
+struct ClaimUnderRule {
+  std::string init;
   Samples values{};
   ClaimVerdict verdict{};
+};
+/// One verdict from those under several rules: theirs where they agree; else the weights are a condition of it, or part of it.
+/// It has what was measured under each.
+ClaimVerdict combined(ClaimKind kind, const std::vector<ClaimUnderRule>& all);
+
+struct ClaimResult {
+  Samples values{};  ///< under the first rule where there are several
+  ClaimVerdict verdict{};
   std::string verdict_text{};
+  std::vector<ClaimUnderRule> by_rule{};  ///< of a claim that compares
   double seconds = 0;
   double cpu_seconds = 0;  ///< of all threads of this process: the same on a busy machine
   double scale = 1;
@@ -126,8 +163,9 @@ struct ClaimResult {
 /// Measures, judges, and says how long it took. Uses as many threads as set_threads() says.
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
-/// An object with id, claim, kind, source, expected, changed (where something was), measured, values (name, mean, spread, seeds),
-/// verdict, seconds, cpu_seconds, trains, scale, seeds, command, version. Numbers that are not finite are null.
+/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, cpu_seconds,
+/// trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why), see (id, why), start;
+/// of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm

@@ -58,6 +58,7 @@ Claim claim() {
           .source = "He et al. 2016, arXiv 1603.05027",
           .expected = "gradient at x_0 equal to a^L with F = 0; with small branches within a factor 3 of 1 for a = 1 only",
           .changed = "the lower end of the factor 3 was 0.3; seen before and after",
+          .start = "the same made-up branches for all factors",
           .measure = measure,
           .judge = judge};
 }

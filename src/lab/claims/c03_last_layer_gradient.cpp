@@ -49,20 +49,22 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {.id = "C3",
-          .statement =
-              "At initialisation the gradient of the last feed-forward matrix does not depend on depth in post-LN and falls like "
-              "1/sqrt(L) in pre-LN.",
-          .source = "Xiong et al. 2020, arXiv 2002.04745, theorem 1 and figure 3",
-          .expected =
-              "power of L: post-LN 0 ± 0.1, pre-LN -0.5 ± 0.1 in the paper's simplified model; pre-LN without final norm is told "
-              "beside them",
-          .changed =
-              "first (3 seeds) post-LN 0.19, pre-LN -0.51, and without final norm 0.41, which then took part in the verdict "
-              "(mixed). Then a head a tenth as large, twice the tokens, and no part in the verdict for the last, of which the "
-              "theorem says nothing",
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "C3",
+      .statement =
+          "At initialisation the gradient of the last feed-forward matrix does not depend on depth in post-LN and falls like "
+          "1/sqrt(L) in pre-LN.",
+      .source = "Xiong et al. 2020, arXiv 2002.04745, theorem 1 and figure 3",
+      .expected =
+          "power of L: post-LN 0 ± 0.1, pre-LN -0.5 ± 0.1 in the paper's simplified model; pre-LN without final norm is reported "
+          "beside them",
+      .changed =
+          "first (3 seeds) post-LN 0.19, pre-LN -0.51, and without final norm 0.41, which then took part in the verdict "
+          "(mixed). Then a head a tenth as large, twice the tokens, and no part in the verdict for the last, of which the "
+          "theorem says nothing",
+      .start = "Gaussian Xavier weights in all of them, as in the paper's theorem",
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::c03

@@ -52,6 +52,7 @@ Claim claim() {
           .changed =
               "first both depths of either arrangement had to fit for mixed (not seen); now one depth of each does. The head "
               "became a tenth as large at the same time",
+          .start = "Gaussian Xavier weights in both, as in the paper's theorem",
           .measure = measure,
           .judge = judge};
 }

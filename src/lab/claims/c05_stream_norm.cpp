@@ -28,7 +28,7 @@ Samples measure(const ClaimContext& context) {
       const double square = std::pow(rms(pre.streams[2 * l].value()), 2) / std::pow(rms(pre.streams[0].value()), 2);
       const double depth = static_cast<double>(l);
       if (square > (1 + depth / 2) * 0.95 && square < (1 + 1.5 * depth) * 1.05) inside += 1.0 / kLayers;
-      // The sum in front of the norm behind the feed-forward part; its input was normed.
+      // The sum in front of the norm after the feed-forward part; its input was normed.
       sum += std::pow(rms(add(post.streams[2 * l - 1], post.branches[2 * l - 1]).value()), 2) / kLayers;
     }
     s.add("pre-LN, layers between the lines", inside);
@@ -41,7 +41,7 @@ Samples measure(const ClaimContext& context) {
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
       concat("mean square of the stream: share of 12 pre-LN layers between 1 + l/2 and 1 + 3l/2 (5 % allowed) ",
-             s.text("pre-LN, layers between the lines"), ", behind the last ", s.text("pre-LN, last layer"),
+             s.text("pre-LN, layers between the lines"), ", after the last ", s.text("pre-LN, last layer"),
              "; post-LN's sum before the norm ", s.text("post-LN, sum before the norm"), " (lemma: 1.5)");
   const bool pre = s.mean("pre-LN, layers between the lines") > 0.95,
              post = std::abs(s.mean("post-LN, sum before the norm") - 1.5) < 0.1;
@@ -59,6 +59,7 @@ Claim claim() {
               "layer l of pre-LN.",
           .source = "Xiong et al. 2020, arXiv 2002.04745, lemma 2",
           .expected = "every layer between the two lines; 1.5 ± 0.1 for post-LN, in the paper's simplified model",
+          .start = "Gaussian Xavier weights in both, as in the paper's lemma",
           .measure = measure,
           .judge = judge};
 }

@@ -51,6 +51,7 @@ Claim claim() {
           "what frequencies alone give), and all with 150 steps of warm-up and all of pre-LN with and without; and at such a "
           "rate "
           "all train with RAdam without warm-up. Mixed: RAdam does not",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -11,7 +11,7 @@ constexpr const char* kStacks[] = {"post-ln", "pre-ln", "dlcl-pre", "dlcl-post"}
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : kStacks) {
-    SmallRun run = seq2seq_run(name, 20, 2);
+    SmallRun run = seq2seq_run(context, name, 20, 2);
     run.rate = 2e-3;
     run.warmup = 100;
     run.steps = context.steps(600);
@@ -23,9 +23,7 @@ Samples measure(const ClaimContext& context) {
 ClaimVerdict judge(const Samples& s) {
   std::string text =
       "loss of a 20-layer encoder with a 2-layer decoder, turning words round, after 600 steps at 2e-3 with warm-up:";
-  for (const char* name : kStacks)
-    text += concat(name == kStacks[0] ? " " : ", ", name, " ", s.text(name), " (", figure_text(s.mean(concat(name, ", trained"))),
-                   " of runs trained)");
+  for (const char* name : kStacks) text += concat(name == kStacks[0] ? " " : ", ", name, " ", run_text(s, name));
   const auto trains = [&](const char* name) { return s.mean(concat(name, ", trained")) == 1; };
   const bool too_deep = s.mean("post-ln, trained") < 0.5 && trains("pre-ln");
   if (too_deep && trains("dlcl-pre") && trains("dlcl-post")) return holds(text);
@@ -44,6 +42,7 @@ Claim claim() {
       .expected =
           "with 100 steps of warm-up fewer than half of the seeds of post-ln train (loss below half of what frequencies alone "
           "give), all of pre-ln, dlcl-pre and dlcl-post. Mixed: one of the DLCL forms does not",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

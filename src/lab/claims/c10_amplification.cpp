@@ -14,12 +14,18 @@ constexpr const char* kStacks[] = {"post-ln", "pre-ln", "admin", "deepnorm"};
 constexpr std::size_t kWidth = 48;
 constexpr double kChange = 1e-3;
 
-double output_change(const char* name, std::size_t units, std::uint64_t seed) {
+/// Its β is on both matrices of a branch, of which a made-up one has only the second.
+double deepnorm_gain(const ClaimContext& context, const StackShape& shape) {
+  const double beta = value_of(depth_rule_named("deepnorm-beta"), shape, {});
+  return beta * start_deviation(context, Role::ffn_out, shape, "deepnorm") * std::sqrt(static_cast<double>(shape.width));
+}
+
+double output_change(const ClaimContext& context, const char* name, std::size_t units, std::uint64_t seed) {
   const NoGrad no_grad;
   const StackShape shape = units_of(units, kWidth);
   const auto residual = make_residual(name, shape);
-  const double beta = std::string_view(name) == "deepnorm" ? value_of(depth_rule_named("deepnorm-beta"), shape, {}) : 1;
-  const LinearBranches branches(shape, seed, beta * beta), noise(shape, seed + 500, kChange * beta * beta);
+  const double gain = std::string_view(name) == "deepnorm" ? deepnorm_gain(context, shape) : branch_gain(context, shape);
+  const LinearBranches branches(shape, seed, gain), noise(shape, seed + 500, kChange * gain);
   const Var x = normed(random_var({16, kWidth}, seed));
   residual->calibrate([&](StreamObserver* observer) { run_units(*residual, x, branches, {.train = true}, observer); });
   const Var before = run_units(*residual, x, branches);
@@ -36,7 +42,7 @@ Samples measure(const ClaimContext& context) {
     for (const char* name : kStacks) {
       context.check();
       std::vector<double> changes;
-      for (const double n : depths) changes.push_back(output_change(name, static_cast<std::size_t>(n), seed));
+      for (const double n : depths) changes.push_back(output_change(context, name, static_cast<std::size_t>(n), seed));
       s.add(concat(name, ", power"), fitted_power(depths, changes));
       s.add(concat(name, ", R2 against ln n"), fitted_line(logs, changes).r2);
     }
@@ -66,6 +72,9 @@ Claim claim() {
       .source = "Liu et al. 2020, arXiv 2004.08249",
       .expected =
           "power of n: post-LN 1 ± 0.2; pre-LN and Admin below 0.6 and straight against ln n (R² > 0.95); DeepNorm does not grow",
+      .compares = true,
+      .start =
+          "branches are made up of one matrix each, drawn by the rule as W_2 would be; DeepNorm's times the β of its formula",
       .measure = measure,
       .judge = judge};
 }

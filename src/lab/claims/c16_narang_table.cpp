@@ -34,8 +34,8 @@ Arrangement fixup(double branches) {
   return row;
 }
 
-SmallRun run_of(const std::string& name) {
-  SmallRun run = comparison_run(name == "ReZero" ? "rezero" : "pre-ln");
+SmallRun run_of(const ClaimContext& context, const std::string& name) {
+  SmallRun run = comparison_run(context, name == "ReZero" ? "rezero" : "pre-ln");
   const auto own = [&](const Arrangement& row) {
     run.model.arrangement = row.name;
     run.model.own_arrangement = row;
@@ -49,7 +49,7 @@ SmallRun run_of(const std::string& name) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : kRows) {
-    SmallRun run = run_of(name);
+    SmallRun run = run_of(context, name);
     run.steps = context.steps(run.steps);
     add_held_out(s, name, run, context);
   }
@@ -57,7 +57,7 @@ Samples measure(const ClaimContext& context) {
 }
 
 ClaimVerdict judge(const Samples& s) {
-  std::string text = "held-out loss of 6 layers at 3e-3 behind 300 steps:";
+  std::string text = "held-out loss of 6 layers at 3e-3 after 300 steps:";
   for (const char* name : kRows) text += concat(name == kRows[0] ? " " : ", ", name, " ", s.text(name));
   const Difference rms = difference(s, "RMSNorm", "LayerNorm");
   int steps = 0;
@@ -84,6 +84,8 @@ Claim claim() {
       .expected =
           "RMSNorm not above LayerNorm by 0.05 nats, with all of the 95 % interval; then LayerNorm, ReZero + LayerNorm, ReZero, "
           "Fixup in this order, no interval of a step with 0 in it. Mixed: at least one of the three steps",
+      .compares = true,
+      .start = "ReZero's zeros and Fixup's factors are part of them under either rule",
       .trains = true,
       .seeds = 5,
       .measure = measure,

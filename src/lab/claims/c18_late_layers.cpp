@@ -43,7 +43,7 @@ Samples measure(const ClaimContext& context) {
   for (std::size_t l = 0; l + 1 < kLayers; ++l) depth.push_back(static_cast<double>(l));
   for (const char* name : kStacks)
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = short_run(name, context.steps(150));
+      SmallRun run = short_run(context, name, context.steps(150));
       run.model.layers = kLayers;
       run.rate = 1e-3;
       run.steps = context.steps(500);
@@ -59,12 +59,11 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   std::string text =
-      "12 layers behind 500 steps; rank correlation of a layer's worth with its depth, share of the upper half, share of runs "
-      "that "
-      "trained:";
+      "12 layers after 500 steps; rank correlation of a layer's worth with its depth, share of the upper half, seeds "
+      "that trained:";
   for (const char* name : kStacks)
     text += concat(name == kStacks[0] ? " " : "; ", name, " ", s.text(concat(name, ", rank correlation")), ", ",
-                   s.text(concat(name, ", upper half")), ", ", s.text(concat(name, ", trained")));
+                   s.text(concat(name, ", upper half")), ", ", s.seeds_text(concat(name, ", trained")));
   const auto all_trained = [&](const char* name) { return s.mean(concat(name, ", trained")) == 1; };
   const auto more_above = [&](const char* name) {
     return all_trained(name) && difference(s, concat(name, ", upper half"), "pre-ln, upper half").above();
@@ -88,6 +87,7 @@ Claim claim() {
               "rank correlation of the loss that a layer's two branches at 0 cost with depth (last layer left out): pre-LN below "
               "-0.5, post-LN above 0.5; the upper half's share of Mix-LN and LNS above pre-LN's, with all of the 95 % interval; "
               "mixed: some of the three",
+          .compares = true,
           .trains = true,
           .seeds = 3,
           .measure = measure,

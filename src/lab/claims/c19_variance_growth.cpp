@@ -18,7 +18,8 @@ Samples measure(const ClaimContext& context) {
   for (const std::uint64_t seed : context.seeds)
     for (const char* name : {"pre-ln", "lns", "peri-ln", "post-ln"}) {
       Watch watch;
-      run_units(*make_residual(name, shape), normed(random_var({16, kWidth}, seed)), LinearBranches(shape, seed), {}, &watch);
+      const LinearBranches branches(shape, seed, branch_gain(context, shape));
+      run_units(*make_residual(name, shape), normed(random_var({16, kWidth}, seed)), branches, {}, &watch);
       std::vector<double> depth, logs, squares;
       for (std::size_t i = 1; i < watch.streams.size(); ++i) {
         depth.push_back(static_cast<double>(i));
@@ -56,6 +57,8 @@ Claim claim() {
       .source = "Sun et al. 2025, arXiv 2502.05795; Kim et al. 2025, arXiv 2502.02732",
       .expected =
           "straight lines with R² > 0.98 (pre-LN) and slope 1 ± 0.1 (Peri-LN), logarithm with R² > 0.95 (LNS), slope 0 (post-LN)",
+      .compares = true,
+      .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,
       .judge = judge};
 }

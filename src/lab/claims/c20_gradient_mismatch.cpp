@@ -35,7 +35,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : kStacks)
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = short_run(name, context.steps(50));
+      SmallRun run = short_run(context, name, context.steps(50));
       run.model.layers = 12;
       run.rate = 1e-3;
       run.steps = context.steps(500);
@@ -50,7 +50,7 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   const std::string text = concat(
-      "gradient of the first layer over that of the last, 12 layers behind 500 steps: second matrix of the feed-forward part "
+      "gradient of the first layer over that of the last, 12 layers after 500 steps: second matrix of the feed-forward part "
       "in pre-LN ",
       s.text("pre-ln, W2"), ", in NormFormer ", s.text("normformer, W2"), "; first matrix ", s.text("pre-ln, W1"), " and ",
       s.text("normformer, W1"));
@@ -70,6 +70,7 @@ Claim claim() {
       .expected =
           "gradient of the second feed-forward matrix, first layer over last: above 2 in pre-LN, below 1.5 in NormFormer; mixed: "
           "above 2 in pre-LN, and less in NormFormer",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -1,4 +1,4 @@
-// C21: BoostResNet: residual blocks trained one after another, each below fixed, with a linear readout behind each.
+// C21: BoostResNet: residual blocks trained one after another, each below fixed, with a linear readout after each.
 #include <algorithm>
 #include <cmath>
 
@@ -103,8 +103,8 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
-      concat("training error of blocks trained one after another, read off behind none of them ", s.text("no block"),
-             ", behind 4 ", s.text("4 blocks"), ", behind 8 ", s.text("8 blocks"), ": a factor of ", s.text("factor per block"),
+      concat("training error of blocks trained one after another, read off after none of them ", s.text("no block"), ", after 4 ",
+             s.text("4 blocks"), ", after 8 ", s.text("8 blocks"), ": a factor of ", s.text("factor per block"),
              " per block, straight in the logarithm with R² ", s.text("R2 of the logarithm's line"), "; rank correlation ",
              s.text("rank correlation with the number of blocks"));
   const bool falls = s.most("rank correlation with the number of blocks") < -0.9 && s.mean("8 blocks") < 0.5 * s.mean("no block");
@@ -125,6 +125,10 @@ Claim claim() {
       .expected =
           "error falls in every seed (rank correlation below -0.9) to less than half with 8 blocks, and its logarithm is a line "
           "with R² > 0.9; mixed: falls, but not so",
+      .see = {{"S09",
+               "there the units of one stack are trained together, and a readout of it gets better with every unit: the picture "
+               "of boosting fits. Here it is the way of training, each block by itself, and the later ones add nothing"}},
+      .start = "Xavier's weights in every block",
       .trains = true,
       .seeds = 5,
       .measure = measure,

@@ -58,6 +58,7 @@ Claim claim() {
               "part at initialisation).",
           .source = "Liu F. et al. 2020, arXiv 2105.07205",
           .expected = "gradient proportional to λ^n (within a factor 2) without norm, between 0.1 and 10 with it",
+          .start = "the same made-up branches for all factors",
           .measure = measure,
           .judge = judge};
 }

@@ -13,7 +13,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* norm : kNorms)
     for (const std::size_t size : kSizes) {
-      SmallRun run = comparison_run("pre-ln");
+      SmallRun run = comparison_run(context, "pre-ln");
       run.steps = context.steps(run.steps);
       run.model.norm = norm;
       run.batch = size;
@@ -34,7 +34,7 @@ void add_growth(Samples& to, const char* norm, const Samples& s) {
 
 ClaimVerdict judge(const Samples& s) {
   std::string text =
-      "pre-LN, 6 layers at 3e-3 behind 300 steps, batches of 2, 8 and 32, held-out loss (less the last training losses):";
+      "pre-LN, 6 layers at 3e-3 after 300 steps, batches of 2, 8 and 32, held-out loss (less the last training losses):";
   for (const char* norm : kNorms) {
     text += norm == kNorms[0] ? " layer norm" : "; batch norm";
     for (const std::size_t size : kSizes)
@@ -65,6 +65,7 @@ Claim claim() {
       .expected =
           "batch norm's held-out loss above layer norm's in batches of 8, and its gap to the training loss larger in batches of "
           "2 than of 32, by more than layer norm's; no 95 % interval with 0 in it. Mixed: one of the two",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -62,7 +62,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* norm : {"layernorm", "dyt"})
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = comparison_run("pre-ln");
+      SmallRun run = comparison_run(context, "pre-ln");
       run.steps = context.steps(run.steps);
       run.model.norm = norm;
       run.seed = seed;
@@ -84,7 +84,7 @@ Samples measure(const ClaimContext& context) {
 ClaimVerdict judge(const Samples& s) {
   const Difference gap = difference(s, "dyt", "layernorm");
   const std::string text = concat(
-      "held-out loss of 6 pre-LN layers at 3e-3 behind 300 steps: layer norm ", s.text("layernorm"), ", DyT ", s.text("dyt"),
+      "held-out loss of 6 pre-LN layers at 3e-3 after 300 steps: layer norm ", s.text("layernorm"), ", DyT ", s.text("dyt"),
       "; difference ", gap.text(), "; share of trained layer norms whose curve a tanh fits better than a line by a tenth ",
       s.text("share of norms with an S"), "; rank correlation of DyT's alpha with 1 / deviation of what it reads ",
       s.text("rank correlation of alpha"));
@@ -107,6 +107,7 @@ Claim claim() {
               "held-out loss not above layer norm's by 0.05 nats, with all of the 95 % interval; in at least half of the norms a "
               "tanh leaves less than 0.9 of what a line leaves; rank correlation of alpha with 1 / deviation above 0.5. Mixed: "
               "some of the three, or the loss is not decided",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -39,7 +39,7 @@ Samples measure(const ClaimContext& context) {
   for (const std::string name : kNames)
     for (const double rate : kRates)
       for (const std::uint64_t seed : context.seeds) {
-        SmallRun run = short_run("pre-ln", 50);
+        SmallRun run = short_run(context, "pre-ln", 50);
         run.steps = context.steps(run.steps);
         run.model.qk_norm = name == "with" ? "rmsnorm" : "none";
         run.rate = rate;
@@ -77,13 +77,13 @@ std::size_t seeds_that_stand_more(const Samples& s, std::size_t seeds) {
 
 ClaimVerdict judge(const Samples& s) {
   std::string text =
-      "6 pre-LN layers; largest attention score on the way, lowest entropy of a layer at the end, share that trained:";
+      "6 pre-LN layers; largest attention score on the way, lowest entropy of a layer at the end, seeds that trained:";
   for (const double rate : kRates) {
     text += concat(rate == kRates[0] ? " at " : "; at ", rate);
     for (const char* name : kNames) {
       const std::string at = concat(name, " at ", rate);
       text += concat(name == kNames[0] ? " without " : ", with QK-norm ", s.text(at + ", largest score"), ", ",
-                     s.text(at + ", lowest entropy"), ", ", s.text(at + ", trained"));
+                     s.text(at + ", lowest entropy"), ", ", s.seeds_text(at + ", trained"));
     }
   }
   const std::string high = concat(kRates[std::size(kRates) - 1]);
@@ -107,6 +107,7 @@ Claim claim() {
       .expected =
           "at 0.1 the largest score in every seed less than half of any without, and no layer's entropy below 0.05 in any; most "
           "seeds train at more of the rates 0.01, 0.03 and 0.1 than without; mixed: one of the two",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -12,7 +12,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* stack : {"post-ln", "pre-ln"})
     for (const double rate : kRates) {
-      SmallRun run = short_run(stack, 100);
+      SmallRun run = short_run(context, stack, 100);
       run.rate = rate;
       run.steps = context.steps(500);
       for (const RunSummary& summary : run_seeds(run, context)) {
@@ -29,8 +29,7 @@ ClaimVerdict judge(const Samples& s) {
   const Difference lead = difference(s, pre, post);
   const std::string text =
       concat("held-out loss of 6 layers after 500 steps with 100 of warm-up, each at the best of four rates: ", post, " ",
-             s.text(post), " (", s.text(post + ", trained"), " of runs trained), ", pre, " ", s.text(pre), " (",
-             s.text(pre + ", trained"), "); post-LN is lower by ", lead.text());
+             run_text(s, post), ", ", pre, " ", run_text(s, pre), "; post-LN is lower by ", lead.text());
   if (s.mean(post + ", trained") != 1 || s.mean(pre + ", trained") != 1) return mixed(text);
   if (lead.above()) return holds(text);
   return lead.below() ? fails(text) : mixed(text);
@@ -48,6 +47,7 @@ Claim claim() {
           "over 5 seeds. Mixed: the interval holds 0, or one of them does not train at its best rate. Not seen: pre-LN is lower "
           "by more than "
           "that",
+      .compares = true,
       .trains = true,
       .seeds = 5,
       .measure = measure,

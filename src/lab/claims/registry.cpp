@@ -16,7 +16,7 @@ std::string short_id(std::string_view id) {
   return name;
 }
 
-/// 7 of "s7", "S-07" and "S07"; nothing where it is no letter with a number behind it.
+/// 7 of "s7", "S-07" and "S07"; nothing where it is no letter with a number after it.
 std::optional<int> number_of(std::string_view id) {
   const std::string name = short_id(id);
   int number = 0;
@@ -68,7 +68,7 @@ const Claim& claim_named(std::string_view id) {
   const std::string nearest = nearest_claims(id);
   throw UsageError(concat("no claim ", id, nearest.empty() ? "" : "; nearest: ", nearest, "; there are ",
                           first_and_last(ClaimKind::statement), " and ", first_and_last(ClaimKind::published),
-                          ". 'addnorm lab claims --list' tells what each says"));
+                          ". 'addnorm lab claims --list' has what each says"));
 }
 
 }  // namespace addnorm

@@ -11,14 +11,13 @@ namespace {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  for (const char* name : {"post-ln", "pre-ln"}) add_run(s, name, short_run(name), context);
+  for (const char* name : {"post-ln", "pre-ln"}) add_run(s, name, short_run(context, name), context);
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text =
-      concat("loss of the same 6-layer decoder behind 250 steps at 5e-3 without warm-up: post-LN ", s.text("post-ln"), " (",
-             s.text("post-ln, trained"), " of runs trained), pre-LN ", s.text("pre-ln"), " (", s.text("pre-ln, trained"), ")");
+  const std::string text = concat("loss of the same 6-layer decoder after 250 steps at 5e-3 without warm-up: post-LN ",
+                                  run_text(s, "post-ln"), ", pre-LN ", run_text(s, "pre-ln"));
   const double gap = std::abs(s.mean("post-ln") - s.mean("pre-ln"));
   const auto [least, most] = std::minmax({s.mean("post-ln, trained"), s.mean("pre-ln, trained")});
   const bool one_trains = least < 0.5 && most == 1;
@@ -36,6 +35,7 @@ Claim claim() {
       .expected =
           "with nothing else changed one arrangement trains in every seed and another in fewer than half; losses further apart "
           "than 3 spreads, or one broke off",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -9,7 +9,7 @@
 namespace addnorm::lab::s02 {
 namespace {
 
-/// ||dL/dx_0|| over ||dL/dx_n|| of n branches one behind the other, with a slope that is not that of the identity.
+/// ||dL/dx_0|| over ||dL/dx_n|| of n branches one after the other, with a slope that is not that of the identity.
 double ratio(std::size_t depth, double gain, std::uint64_t seed) {
   const StackShape shape = units_of(depth, 32);
   const LinearBranches branches(shape, seed, gain);

@@ -10,7 +10,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::size_t units : {4u, 20u, 56u}) {
-    SmallRun run = mixture_run("plain-ln", units);
+    SmallRun run = mixture_run(context, "plain-ln", units);
     run.steps = context.steps(run.steps);
     for (const RunSummary& summary : run_seeds(run, context)) {
       s.add(concat("loss, ", units, " units"), summary.last());
@@ -43,6 +43,7 @@ Claim claim() {
           .source = "text 000, third paragraph (where \"prevents\" turns the sentence into its opposite)",
           .expected =
               "without skips the loss rises from 4 to 20 to 56 units in every seed, and less than 1 % of the gradient arrives",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

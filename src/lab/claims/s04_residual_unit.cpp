@@ -29,7 +29,7 @@ ClaimVerdict judge(const Samples& s) {
              s.text("pre-LN, f = identity, LN inside F"));
   const bool post = s.most("post-LN, f = LN") < 1e-6, pre = s.most("pre-LN, f = identity, LN inside F") < 1e-6;
   if (post && pre) return holds(text);
-  if (post || pre) return holds_if(post ? "the norm stands behind the sum" : "the norm stands inside the branch", text);
+  if (post || pre) return holds_if(post ? "the norm stands after the sum" : "the norm stands inside the branch", text);
   return fails(text);
 }
 
@@ -37,9 +37,10 @@ ClaimVerdict judge(const Samples& s) {
 
 Claim claim() {
   return {.id = "S04",
-          .statement = "A residual unit is x' = f(y) with y = x + F(x), f being what is done behind the sum.",
+          .statement = "A residual unit is x' = f(y) with y = x + F(x), f being what is done after the sum.",
           .source = "text 000, formula (He et al. 2016)",
           .expected = "both common units are of that form: difference below 1e-6",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

@@ -26,7 +26,7 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
-      concat("share of the input's variance that a linear map finds again behind a sub-layer that forgets most of it: F(x) ",
+      concat("share of the input's variance that a linear map finds again after a sub-layer that forgets most of it: F(x) ",
              s.text("F(x)"), ", x + F(x) ", s.text("x + F(x)"));
   return s.least("x + F(x)") > 0.9 && s.most("F(x)") < 0.5 ? holds(text) : fails(text);
 }
@@ -36,7 +36,7 @@ ClaimVerdict judge(const Samples& s) {
 Claim claim() {
   return {.id = "S05",
           .statement = "The skip exposes the input to the output: information can go past the sub-layer, whatever that does.",
-          .source = "text 000, formula and the paragraph behind it",
+          .source = "text 000, formula and the paragraph after it",
           .expected = "input found again from x + F(x): above 90 %; from F(x) alone: below 50 %",
           .measure = measure,
           .judge = judge};

@@ -11,7 +11,7 @@ constexpr const char* kStacks[] = {"plain-ln", "post-ln", "pre-ln"};
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : kStacks) {
-    SmallRun run = short_run(name);
+    SmallRun run = short_run(context, name);
     run.rate = 1e-3;
     add_run(s, name, run, context);
   }
@@ -19,7 +19,7 @@ Samples measure(const ClaimContext& context) {
 }
 
 ClaimVerdict judge(const Samples& s) {
-  std::string text = "loss of a 6-layer decoder behind 250 steps at 1e-3:";
+  std::string text = "loss of a 6-layer decoder after 250 steps at 1e-3:";
   for (const char* name : kStacks) text += concat(name == kStacks[0] ? " " : ", ", name, " ", s.text(name));
   const auto better = [&](const char* name) { return s.most(name) < s.least("plain-ln") - 0.1; };
   if (better("post-ln") && better("pre-ln")) return holds(text);
@@ -33,8 +33,9 @@ ClaimVerdict judge(const Samples& s) {
 Claim claim() {
   return {.id = "S07",
           .statement = "Residual connections make optimisation easier.",
-          .source = "text 000, paragraph behind the formula",
+          .source = "text 000, paragraph after the formula",
           .expected = "with skips every seed ends at least 0.1 nats below every seed without, at the same rate and steps",
+          .compares = true,
           .trains = true,
           .seeds = 3,
           .measure = measure,

@@ -14,7 +14,7 @@ Samples measure(const ClaimContext& context) {
   for (const std::uint64_t seed : context.seeds)
     for (const char* name : kStacks) {
       context.check();
-      const std::vector<double> accuracy = position_accuracy(name, 6, seed);
+      const std::vector<double> accuracy = position_accuracy(context, name, 6, seed);
       if (name == kStacks[0]) s.add("input", accuracy.front());
       s.add(name, accuracy.back());
     }
@@ -30,7 +30,7 @@ ClaimVerdict judge(const Samples& s) {
   const bool pre = kept("pre-ln") > 0.25;
   const bool post = kept("post-ln") > 0.25;
   if (lost && pre && post) return holds(text);
-  if (lost && (pre || post)) return holds_if(pre ? "no norm stands on the skip" : "a norm stands behind the sum", text);
+  if (lost && (pre || post)) return holds_if(pre ? "no norm stands on the skip" : "a norm stands after the sum", text);
   return fails(text);
 }
 
@@ -39,7 +39,7 @@ ClaimVerdict judge(const Samples& s) {
 Claim claim() {
   return {.id = "S08",
           .statement = "Residual connections preserve what the position embeddings put into the stream.",
-          .source = "text 000, paragraph behind the formula",
+          .source = "text 000, paragraph after the formula",
           .expected =
               "of what the probe reads from the embeddings, above chance, more than a quarter is left with skips, less than a "
               "tenth without",
@@ -48,6 +48,7 @@ Claim claim() {
               "right, post-LN kept 0.66 and pre-LN 0.32 (true only if the sum is normed); with sinusoidal ones on as few rows "
               "0.12 and 0.22 (false). Then four times the rows, and the line at a quarter of what the embeddings give: post-LN "
               "is near it",
+          .compares = true,
           .measure = measure,
           .judge = judge};
 }

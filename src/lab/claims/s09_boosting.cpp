@@ -31,7 +31,7 @@ std::vector<double> losses_by_depth(Model& model, const Batch& batch) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    SmallRun run = short_run("pre-ln");
+    SmallRun run = short_run(context, "pre-ln");
     run.rate = 1e-3;
     run.steps = context.steps(150);
     run.seed = seed;
@@ -58,14 +58,20 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {.id = "S09",
-          .statement = "A residual network is related to boosting: unit by unit the error of a readout falls.",
-          .source = "text 000, comment at the end (BoostResNet, arXiv 1706.04964)",
-          .expected = "rank correlation of the readout's loss with depth below -0.8, and at least 0.3 nats from bottom to top",
-          .trains = true,
-          .seeds = 3,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S09",
+      .statement = "A residual network is related to boosting: unit by unit the error of a readout falls.",
+      .source = "text 000, comment at the end (BoostResNet, arXiv 1706.04964)",
+      .expected = "rank correlation of the readout's loss with depth below -0.8, and at least 0.3 nats from bottom to top",
+      .see =
+          {{"C21",
+            "there blocks are trained one after another, and the error is at its floor after four of them: it falls, but not "
+            "with every block, and not geometrically. Here all units are trained together, and the readout is only looked at"}},
+      .start = "Xavier's weights; nothing is compared that starts in another way",
+      .trains = true,
+      .seeds = 3,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s09

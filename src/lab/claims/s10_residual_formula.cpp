@@ -41,6 +41,7 @@ Claim claim() {
           .statement = "The formula of a residual connection is output = LayerNorm(x + SubLayer(x)).",
           .source = "text 001, The Residual Formula",
           .expected = "units that are called residual compute it: distance below 1e-5",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

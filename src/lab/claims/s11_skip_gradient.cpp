@@ -1,4 +1,4 @@
-// S11: the "1 +" in the gradient, printed right behind the unit LN(x + F(x)).
+// S11: the "1 +" in the gradient, printed right after the unit LN(x + F(x)).
 #include "lab/claims/list.h"
 #include "lab/experiment.h"
 
@@ -33,7 +33,7 @@ ClaimVerdict judge(const Samples& s) {
   const bool sum = s.most("x + F") < 1e-6, normed_sum = s.most("LN(x + F)") < 1e-6;
   if (sum && normed_sum) return holds(text);
   if (sum)
-    return holds_if("the unit is x + F(x) and 1 is read as the identity matrix; behind a norm J_LN stands before the sum", text);
+    return holds_if("the unit is x + F(x) and 1 is read as the identity matrix; after a norm J_LN stands before the sum", text);
   return fails(text);
 }
 

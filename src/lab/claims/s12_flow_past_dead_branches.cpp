@@ -9,9 +9,9 @@ namespace {
 constexpr std::size_t kUnits = 24, kWidth = 64;
 
 /// What is left at the input of a gradient of length 1 at the output, when no branch passes any on.
-double left(const char* name, std::uint64_t seed) {
+double left(const ClaimContext& context, const char* name, std::uint64_t seed) {
   const StackShape shape = units_of(kUnits, kWidth);
-  const LinearBranches branches(shape, seed);
+  const LinearBranches branches(shape, seed, branch_gain(context, shape));
   const Var x = Var(normed(random_var({16, kWidth}, seed)).value(), true);
   const auto residual = make_residual(name, shape);
   const Var y = run_units(*residual, x, [&](const Unit& unit, const Var& u) { return branches(unit, u).detach(); });
@@ -23,12 +23,12 @@ double left(const char* name, std::uint64_t seed) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds)
-    for (const char* name : {"residual", "pre-ln-nofinal", "post-ln"}) s.add(name, left(name, seed));
+    for (const char* name : {"residual", "pre-ln-nofinal", "post-ln"}) s.add(name, left(context, name, seed));
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text = concat("gradient left behind 24 units whose branches pass none: x + F(x) ", s.text("residual"),
+  const std::string text = concat("gradient left after 24 units whose branches pass none: x + F(x) ", s.text("residual"),
                                   ", x + F(LN(x)) ", s.text("pre-ln-nofinal"), ", LN(x + F(x)) ", s.text("post-ln"));
   const bool sums = s.least("residual") > 0.99 && s.least("pre-ln-nofinal") > 0.99, normed_sum = s.least("post-ln") > 0.5;
   if (sums && normed_sum) return holds(text);
@@ -45,6 +45,8 @@ Claim claim() {
       .statement = "The 1 of the skip makes sure that gradient flows even where the layer's own gradient is small.",
       .source = "text 001, Why Residuals Help, 1",
       .expected = "with branches that pass no gradient all of it arrives: above 0.99 for sums, above 0.5 for the printed unit",
+      .compares = true,
+      .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,
       .judge = judge};
 }

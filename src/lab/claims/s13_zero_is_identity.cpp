@@ -25,7 +25,7 @@ ClaimVerdict judge(const Samples& s) {
                                   ", x + F(LN(x)) ", s.text("x + F(LN(x))"), ", LN(x + F) ", s.text("LN(x + F)"));
   const bool sums = s.most("x + F") == 0 && s.most("x + F(LN(x))") == 0, normed_sum = s.most("LN(x + F)") < 1e-3;
   if (sums && normed_sum) return holds(text);
-  if (sums) return holds_if("no norm stands behind the sum: the printed unit gives LN(x)", text);
+  if (sums) return holds_if("no norm stands after the sum: the printed unit gives LN(x)", text);
   return fails(text);
 }
 
@@ -36,6 +36,7 @@ Claim claim() {
           .statement = "A sub-layer that has nothing to do can push its weights to zero: the skip is the identity by default.",
           .source = "text 001, Why Residuals Help, 2",
           .expected = "with F = 0 the output is x, bit for bit",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

@@ -11,8 +11,8 @@ Samples measure(const ClaimContext& context) {
   const std::int64_t most = context.steps(1000);
   for (const std::uint64_t seed : context.seeds) {
     context.check();
-    s.add("with skip", static_cast<double>(steps_to_identity({.skip = true, .most = most}, seed)));
-    s.add("without", static_cast<double>(steps_to_identity({.skip = false, .most = most}, seed)));
+    s.add("with skip", static_cast<double>(steps_to_identity(context, {.skip = true, .most = most}, seed)));
+    s.add("without", static_cast<double>(steps_to_identity(context, {.skip = false, .most = most}, seed)));
   }
   return s;
 }
@@ -31,6 +31,7 @@ Claim claim() {
           .statement = "With a skip the identity is easier to learn.",
           .source = "text 001, Why Residuals Help, 2",
           .expected = "in every seed at least 1.5 times fewer steps with a skip",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -9,8 +9,8 @@ namespace addnorm::lab::s17 {
 namespace {
 
 /// Branches that were added in one pass, per layer; of the decoder where there are two stacks.
-double per_layer(ModelKind kind, std::uint64_t seed) {
-  ModelConfig config = bench_model("post-ln", 3);
+double per_layer(const ClaimContext& context, ModelKind kind, std::uint64_t seed) {
+  ModelConfig config = bench_model(context, "post-ln", 3);
   config.model = kind;
   config.d_model = 16;
   config.d_ff = 16;
@@ -27,9 +27,9 @@ double per_layer(ModelKind kind, std::uint64_t seed) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    s.add("encoder", per_layer(ModelKind::encoder, seed));
-    s.add("decoder only", per_layer(ModelKind::lm, seed));
-    s.add("decoder with cross-attention", per_layer(ModelKind::seq2seq, seed));
+    s.add("encoder", per_layer(context, ModelKind::encoder, seed));
+    s.add("decoder only", per_layer(context, ModelKind::lm, seed));
+    s.add("decoder with cross-attention", per_layer(context, ModelKind::seq2seq, seed));
   }
   return s;
 }

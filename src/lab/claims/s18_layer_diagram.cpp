@@ -11,7 +11,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    ModelConfig config = bench_model("post-ln", 1);
+    ModelConfig config = bench_model(context, "post-ln", 1);
     config.model = ModelKind::encoder;
     config.d_model = 32;
     config.d_ff = 64;
@@ -19,7 +19,7 @@ Samples measure(const ClaimContext& context) {
     const auto model = started(config, seed);
     Watch watch;
     batch_logits(*model, random_batch(config, 2, seed), {}, {.stream = &watch});
-    // The stream before, between and behind the two units, and what each of them added.
+    // The stream before, between and after the two units, and what each of them added.
     const Var &x0 = watch.streams[0], &x1 = watch.streams[1], &x2 = watch.streams[2];
     const Var &attention = watch.branches[0], &ffn = watch.branches[1];
     const auto add_and_norm = [](const Var& x, const Var& f) { return normed(add(x.detach(), f.detach())); };
@@ -32,7 +32,7 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
-      concat("distance of the stream behind each unit from the drawing: attention ", s.text("as drawn, attention"),
+      concat("distance of the stream after each unit from the drawing: attention ", s.text("as drawn, attention"),
              ", feed-forward ", s.text("as drawn, feed-forward"), "; with the second skip begun at the layer's input ",
              s.text("second skip from the layer's input"));
   const bool drawn = s.most("as drawn, attention") < 1e-5 && s.most("as drawn, feed-forward") < 1e-5;
@@ -44,7 +44,7 @@ ClaimVerdict judge(const Samples& s) {
 Claim claim() {
   return {.id = "S18",
           .statement =
-              "A layer is attention with Add & Norm, then feed-forward with Add & Norm, whose skip begins behind the first norm.",
+              "A layer is attention with Add & Norm, then feed-forward with Add & Norm, whose skip begins after the first norm.",
           .source = "text 001, diagram of a layer",
           .expected = "the original (post-LN) encoder layer computes just that: distance below 1e-5",
           .measure = measure,

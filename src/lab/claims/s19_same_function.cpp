@@ -7,17 +7,17 @@
 namespace addnorm::lab::s19 {
 namespace {
 
-Tensor logits(const char* name, std::uint64_t seed) {
+Tensor logits(const ClaimContext& context, const char* name, std::uint64_t seed) {
   const NoGrad no_grad;
-  const ModelConfig config = bench_model(name, 2);  // weights are a function of seed and place: the same in both
+  const ModelConfig config = bench_model(context, name, 2);  // weights are a function of seed and place: the same in both
   return batch_logits(*started(config, seed), random_batch(config, 2, seed), {}).value();
 }
 
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    s.add("without norms", relative_distance(logits("residual", seed), logits("plain", seed)));
-    s.add("with norms", relative_distance(logits("post-ln", seed), logits("plain-ln", seed)));
+    s.add("without norms", relative_distance(logits(context, "residual", seed), logits(context, "plain", seed)));
+    s.add("with norms", relative_distance(logits(context, "post-ln", seed), logits(context, "plain-ln", seed)));
   }
   return s;
 }
@@ -37,6 +37,7 @@ Claim claim() {
           .statement = "Residual connections do not change the function that is computed.",
           .source = "text 001, Key Insight",
           .expected = "the same weights give the same outputs with and without skips: distance below 1e-3",
+          .compares = true,
           .measure = measure,
           .judge = judge};
 }

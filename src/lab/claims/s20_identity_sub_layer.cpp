@@ -35,6 +35,7 @@ Claim claim() {
           .statement = "If the sub-layer learns the identity, the output of the unit equals its input.",
           .source = "text 001, Key Insight",
           .expected = "output within 1e-3 of x; a sum would give 2x, and the output is x only where the sub-layer is zero (S13)",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

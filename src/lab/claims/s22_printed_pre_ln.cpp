@@ -37,6 +37,7 @@ Claim claim() {
           .statement = "Pre-LN is LayerNorm(x) + SubLayer(LayerNorm(x)).",
           .source = "text 001, Connection to Pre-LN",
           .expected = "the printed formula computes the same as x + SubLayer(LN(x)) with a final norm: distance below 1e-9",
+          .start = "the same made-up branches in all three stacks",
           .measure = measure,
           .judge = judge};
 }

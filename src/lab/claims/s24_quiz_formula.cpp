@@ -36,6 +36,7 @@ Claim claim() {
           .statement = "Question 1: of the four formulas, x + SubLayer(x) is the residual connection (answer B).",
           .source = "text 001, question 1",
           .expected = "only B computes what the unit computes: distance below 1e-5",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

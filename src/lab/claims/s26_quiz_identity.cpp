@@ -41,6 +41,7 @@ Claim claim() {
           .statement = "Question 3: if the sub-layer learns the identity, the output is approximately x (answer C).",
           .source = "text 001, question 3",
           .expected = "output within 1e-3 of x for the sum or for the printed unit",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

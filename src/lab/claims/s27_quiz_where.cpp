@@ -18,7 +18,7 @@ struct Count : Watch {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    ModelConfig config = bench_model("pre-ln", 3);
+    ModelConfig config = bench_model(context, "pre-ln", 3);
     config.d_model = 32;
     const auto model = started(config, seed);
     Count count;

@@ -10,7 +10,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const auto& [stack, name] : {std::pair{"plain-ln", "without"}, {"pre-ln", "with"}}) {
-    SmallRun run = mixture_run(stack, 56);
+    SmallRun run = mixture_run(context, stack, 56);
     run.steps = context.steps(run.steps);
     for (const RunSummary& summary : run_seeds(run, context)) {
       s.add(concat(name, ", training loss"), summary.last());
@@ -51,6 +51,7 @@ Claim claim() {
           "without skips: higher training loss in every seed, less than 1 % of the gradient, a gap of at most 0.2 to held-out "
           "data; "
           "with them at least 0.9 of the parameters",
+      .compares = true,
       .trains = true,
       .seeds = 5,
       .measure = measure,

@@ -34,7 +34,8 @@ Claim claim() {
   return {.id = "S31",
           .statement = "Question 8: of pre-LN and post-LN, pre-LN applies the norm before the sub-layer (answer B).",
           .source = "text 001, question 8",
-          .expected = "ten times the stream changes nothing behind a norm (below 1e-3), and everything without (above 1)",
+          .expected = "ten times the stream changes nothing after a norm (below 1e-3), and everything without (above 1)",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

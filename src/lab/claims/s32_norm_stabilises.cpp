@@ -13,7 +13,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const auto& [stack, name] : {std::pair{"residual", "without"}, {"pre-ln", "with"}})
     for (const std::size_t units : {4u, 20u, 56u}) {
-      SmallRun run = mixture_run(stack, units);
+      SmallRun run = mixture_run(context, stack, units);
       run.steps = context.steps(run.steps);
       for (const RunSummary& summary : run_seeds(run, context)) {
         s.add(concat(name, ", ", units, " units"), summary.last());
@@ -21,7 +21,7 @@ Samples measure(const ClaimContext& context) {
       }
     }
   for (const auto& [stack, name] : {std::pair{"residual", "without, decoder"}, {"pre-ln", "with, decoder"}}) {
-    SmallRun run = short_run(stack);
+    SmallRun run = short_run(context, stack);
     run.steps = context.steps(run.steps);
     for (const RunSummary& summary : run_seeds(run, context)) s.add(name, summary.last());
   }
@@ -78,8 +78,9 @@ Claim claim() {
           "and 56 units "
           "(and ends lower in a 6-layer decoder). True only if: in some of the four",
       .changed =
-          "the feed-forward stacks were chosen after 6 decoder layers had shown no benefit of a norm; both are told now. "
+          "the feed-forward stacks were chosen after 6 decoder layers had shown no benefit of a norm; both are reported now. "
           "The condition used to name 4 units and 6 decoder layers whichever of them had failed (both had)",
+      .compares = true,
       .trains = true,
       .seeds = 5,
       .measure = measure,

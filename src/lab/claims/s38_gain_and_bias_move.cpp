@@ -18,7 +18,7 @@ double off_at_start(const SmallRun& run, Role role, double neutral) {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  SmallRun run = short_run("pre-ln");
+  SmallRun run = short_run(context, "pre-ln");
   run.steps = context.steps(run.steps);
   for (const RunSummary& summary : run_seeds(run, context)) {
     s.add("gamma at the start", off_at_start(run, Role::norm_gain, 1));
@@ -46,8 +46,9 @@ ClaimVerdict judge(const Samples& s) {
 Claim claim() {
   return {.id = "S38",
           .statement = "Scale gamma and bias beta are set so that mean 0 and variance 1 are kept.",
-          .source = "text 002, behind the formula",
+          .source = "text 002, after the formula",
           .expected = "gamma = 1 and beta = 0 before and after training (within 1e-3)",
+          .start = "Xavier's weights; nothing is compared that starts in another way",
           .trains = true,
           .seeds = 3,
           .measure = measure,

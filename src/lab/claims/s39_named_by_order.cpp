@@ -1,4 +1,4 @@
-// S39: post-LN has its name from the order: the norm comes behind the sum.
+// S39: post-LN has its name from the order: the norm comes after the sum.
 #include <cmath>
 
 #include "lab/claims/list.h"
@@ -43,6 +43,7 @@ Claim claim() {
           .statement = "Norming after the residual sum is called post layer normalisation, from the order of the two.",
           .source = "text 002, second paragraph",
           .expected = "what a post-LN unit passes on is normed (within 1e-3), what a pre-LN unit passes on is not",
+          .start = "the same made-up branches in both, as strong as what they read",
           .measure = measure,
           .judge = judge};
 }

@@ -1,4 +1,4 @@
-// S41: why pre-norm has one norm more, behind the stack.
+// S41: why pre-norm has one norm more, after the stack.
 #include <cmath>
 
 #include "lab/claims/list.h"
@@ -16,12 +16,13 @@ double norms_of(const char* name) {
 }
 
 /// The power of depth with which the output's RMS grows.
-double growth(const char* name, std::uint64_t seed) {
+double growth(const ClaimContext& context, const char* name, std::uint64_t seed) {
   std::vector<double> depths, sizes;
   for (const std::size_t depth : {4u, 16u, 64u}) {
     const StackShape shape = units_of(depth, 48);
     depths.push_back(static_cast<double>(depth));
-    sizes.push_back(rms(run_units(*make_residual(name, shape), random_var({8, 48}, seed), LinearBranches(shape, seed)).value()));
+    const LinearBranches branches(shape, seed, branch_gain(context, shape));
+    sizes.push_back(rms(run_units(*make_residual(name, shape), random_var({8, 48}, seed), branches).value()));
   }
   return fitted_power(depths, sizes);
 }
@@ -30,7 +31,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds)
     for (const char* name : {"pre-ln", "pre-ln-nofinal", "post-ln"}) {
-      s.add(concat(name, " growth"), growth(name, seed));
+      s.add(concat(name, " growth"), growth(context, name, seed));
       s.add(concat(name, " norms"), norms_of(name));
     }
   return s;
@@ -50,10 +51,12 @@ ClaimVerdict judge(const Samples& s) {
 
 Claim claim() {
   return {.id = "S41",
-          .statement = "Pre-norm needs one more norm, behind the stack, to pass on only well-conditioned outputs.",
+          .statement = "Pre-norm needs one more norm, after the stack, to pass on only well-conditioned outputs.",
           .source = "text 002, second paragraph",
           .expected =
               "output RMS grows like a power above 0.3 of depth without it and below 0.05 with it; one norm more than post-LN",
+          .compares = true,
+          .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
           .measure = measure,
           .judge = judge};
 }

@@ -12,7 +12,7 @@ Samples measure(const ClaimContext& context) {
   for (const auto& [name, arrangement, warmup] : {std::tuple{"pre-LN without warm-up", "pre-ln", 0},
                                                   {"pre-LN with warm-up", "pre-ln", 120},
                                                   {"post-LN with warm-up", "post-ln", 120}}) {
-    SmallRun run = short_run(arrangement, warmup);
+    SmallRun run = short_run(context, arrangement, warmup);
     run.steps = context.steps(run.steps);
     const double line = trained_line(baselines_of(run));
     for (const RunSummary& summary : run_seeds(run, context)) {
@@ -25,12 +25,11 @@ Samples measure(const ClaimContext& context) {
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text =
-      concat("steps until the loss is below ", s.text("line"), ", at 5e-3: pre-LN without warm-up ",
-             s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"), "; post-LN with warm-up ",
-             s.text("post-LN with warm-up"), " (", s.text("post-LN with warm-up, trained"), " of runs trained)");
+  const std::string text = concat("steps until the loss is below ", s.text("line"), ", at 5e-3: pre-LN without warm-up ",
+                                  s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"),
+                                  "; post-LN with warm-up ", run_text(s, "post-LN with warm-up"));
   if (s.mean("post-LN with warm-up, trained") != 1)
-    return holds_if("post-norm trains with warm-up: here it did not, and there was nothing to compare", text);
+    return undecided(text + ". Post-LN does not train in every seed, and there is nothing to compare");
   const bool without = s.most("pre-LN without warm-up") < s.least("post-LN with warm-up");
   const bool with = s.most("pre-LN with warm-up") < s.least("post-LN with warm-up");
   if (without && with) return holds(text);
@@ -51,6 +50,7 @@ Claim claim() {
       .changed =
           "the loss was typed in as 2.43, and post-norm did not have to train; 43 and 69 steps against 65 (true only if the "
           "warm-up is left out)",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -10,17 +10,14 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* name : {"pre-ln", "post-ln"})
     for (const std::int64_t warmup : {0, 120})
-      add_run(s, concat(name, warmup == 0 ? " without" : " with"), short_run(name, warmup), context);
+      add_run(s, concat(name, warmup == 0 ? " without" : " with"), short_run(context, name, warmup), context);
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const auto told = [&](const char* name) {
-    return concat(s.text(name), " (", s.text(concat(name, ", trained")), " of runs trained)");
-  };
-  const std::string text =
-      concat("6 layers at 5e-3: pre-LN without warm-up ", told("pre-ln without"), ", with 120 steps ", told("pre-ln with"),
-             "; post-LN without ", told("post-ln without"), ", with ", told("post-ln with"));
+  const std::string text = concat("6 layers at 5e-3: pre-LN without warm-up ", run_text(s, "pre-ln without"), ", with 120 steps ",
+                                  run_text(s, "pre-ln with"), "; post-LN without ", run_text(s, "post-ln without"), ", with ",
+                                  run_text(s, "post-ln with"));
   const bool pre = s.mean("pre-ln without, trained") == 1;
   const bool post = s.mean("post-ln without, trained") < s.mean("post-ln with, trained");
   if (pre && post) return holds(text);
@@ -38,6 +35,7 @@ Claim claim() {
           .statement = "Pre-norm does without the learning rate warm-up that post-norm needs.",
           .source = "text 002, second paragraph",
           .expected = "without warm-up all seeds of pre-norm train and fewer of post-norm than with it",
+          .compares = true,
           .trains = true,
           .seeds = 3,
           .measure = measure,

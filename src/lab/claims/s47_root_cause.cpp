@@ -19,7 +19,7 @@ double update_ratio(SmallRun run, const ClaimContext& context) {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  SmallRun run = short_run("post-ln");
+  SmallRun run = short_run(context, "post-ln");
   run.steps = context.steps(run.steps);
   const std::vector<RunSummary> done = run_seeds(run, context);
   for (std::size_t i = 0; i < done.size(); ++i) {
@@ -34,11 +34,11 @@ Samples measure(const ClaimContext& context) {
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text = concat("runs of 6 post-LN layers at 5e-3 without warm-up, of which ", s.text("trained"),
-                                  " train; bottom over top: gradient before the first step ", s.text("gradient at the start"),
+  const std::string text = concat("6 post-LN layers at 5e-3 without warm-up, ", s.seeds_text("trained"),
+                                  " trained; bottom over top: gradient before the first step ", s.text("gradient at the start"),
                                   ", updates of the first 10 steps ", s.text("updates of the first 10 steps"),
                                   ", gradient after 250 steps ", s.text("gradient at the end"));
-  if (!(s.mean("trained") < 0.5)) return holds_if("runs fail: here too few did, and it could not be tested", text);
+  if (!(s.mean("trained") < 0.5)) return undecided(text + ". Too few of these runs fail to test it");
   const bool vanished = s.most("gradient at the start") < 0.1;
   const bool exploded = s.least("gradient at the start") > 200;
   if (vanished || exploded) return holds(text);
@@ -61,6 +61,7 @@ Claim claim() {
       .changed =
           "where most runs train it used to be false, and is not tested now. None trained: ratios of 7.07 before the first step "
           "and 4.45e-05 after the last (false)",
+      .compares = true,
       .trains = true,
       .seeds = 3,
       .measure = measure,

@@ -6,10 +6,11 @@ namespace addnorm::lab::s48 {
 namespace {
 
 /// Share of the newest branch in the variance of the sum, mean over the upper half of the units.
-double branch_share(const char* name, std::uint64_t seed) {
+double branch_share(const ClaimContext& context, const char* name, std::uint64_t seed) {
   const StackShape shape = units_of(24, 64);
   Watch watch;
-  run_units(*make_residual(name, shape), normed(random_var({16, 64}, seed)), LinearBranches(shape, seed), {}, &watch);
+  const LinearBranches branches(shape, seed, branch_gain(context, shape));
+  run_units(*make_residual(name, shape), normed(random_var({16, 64}, seed)), branches, {}, &watch);
   double share = 0;
   for (std::size_t i = 12; i < 24; ++i) {
     const double f = variance(watch.branches[i].value());
@@ -21,8 +22,8 @@ double branch_share(const char* name, std::uint64_t seed) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    s.add("post-LN, branch", branch_share("post-ln", seed));
-    s.add("pre-LN, branch", branch_share("pre-ln", seed));
+    s.add("post-LN, branch", branch_share(context, "post-ln", seed));
+    s.add("pre-LN, branch", branch_share(context, "pre-ln", seed));
   }
   return s;
 }
@@ -45,6 +46,8 @@ Claim claim() {
           .statement = "Post-norm depends more on the residual stream than pre-norm does.",
           .source = "text 002, on post-norm (citing Liu et al. 2020, who say it of the residual branch)",
           .expected = "the stream's share of the sum is larger, and so the branch's smaller, than with pre-norm in every seed",
+          .compares = true,
+          .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
           .measure = measure,
           .judge = judge};
 }

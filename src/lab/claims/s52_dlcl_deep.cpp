@@ -8,28 +8,31 @@ namespace {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  for (const char* name : {"post-ln", "dlcl-post"}) add_run(s, name, deep_run(name), context);
+  for (const char* name : {"post-ln", "dlcl-post"}) add_run(s, name, deep_run(context, name), context);
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
-  const std::string text =
-      concat("16 layers at 1e-3 with 100 steps of warm-up: post-LN ", s.text("post-ln"), " (", s.text("post-ln, trained"),
-             " of runs trained), DLCL ", s.text("dlcl-post"), " (", s.text("dlcl-post, trained"), ")");
+  const std::string text = concat("16 layers at 1e-3 with 100 steps of warm-up: post-LN ", run_text(s, "post-ln"), ", DLCL ",
+                                  run_text(s, "dlcl-post"));
+  if (s.mean("post-ln, trained") >= 0.5) return undecided(text + ". Plain post-LN trains too: nothing to test it on");
   return s.mean("dlcl-post, trained") == 1 && s.mean("post-ln, trained") < 0.5 ? holds(text) : fails(text);
 }
 
 }  // namespace
 
 Claim claim() {
-  return {.id = "S52",
-          .statement = "A learned combination of all layers below (DLCL) lets a deep post-norm Transformer train.",
-          .source = "text 002, references of the second paragraph (Wang et al., arXiv 1906.01787)",
-          .expected = "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up",
-          .trains = true,
-          .seeds = 3,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S52",
+      .statement = "A learned combination of all layers below (DLCL) lets a deep post-norm Transformer train.",
+      .source = "text 002, references of the second paragraph (Wang et al., arXiv 1906.01787)",
+      .expected =
+          "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up. Not decided: at least half of it train",
+      .compares = true,
+      .trains = true,
+      .seeds = 3,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s52

@@ -8,28 +8,31 @@ namespace {
 
 Samples measure(const ClaimContext& context) {
   Samples s;
-  for (const char* name : {"post-ln", "admin"}) add_run(s, name, deep_run(name), context);
+  for (const char* name : {"post-ln", "admin"}) add_run(s, name, deep_run(context, name), context);
   return s;
 }
 
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
-      concat("16 layers at 1e-3 with 100 steps of warm-up: post-LN ", s.text("post-ln"), " (", s.text("post-ln, trained"),
-             " of runs trained), Admin ", s.text("admin"), " (", s.text("admin, trained"), ")");
+      concat("16 layers at 1e-3 with 100 steps of warm-up: post-LN ", run_text(s, "post-ln"), ", Admin ", run_text(s, "admin"));
+  if (s.mean("post-ln, trained") >= 0.5) return undecided(text + ". Plain post-LN trains too: nothing to test it on");
   return s.mean("admin, trained") == 1 && s.mean("post-ln, trained") < 0.5 ? holds(text) : fails(text);
 }
 
 }  // namespace
 
 Claim claim() {
-  return {.id = "S53",
-          .statement = "Admin's measured weights of the skip let a deep post-norm Transformer train.",
-          .source = "text 002, references of the second paragraph (Liu et al., arXiv 2004.08249)",
-          .expected = "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up",
-          .trains = true,
-          .seeds = 3,
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S53",
+      .statement = "Admin's measured weights of the skip let a deep post-norm Transformer train.",
+      .source = "text 002, references of the second paragraph (Liu et al., arXiv 2004.08249)",
+      .expected =
+          "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up. Not decided: at least half of it train",
+      .compares = true,
+      .trains = true,
+      .seeds = 3,
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s53

@@ -11,8 +11,8 @@ Samples measure(const ClaimContext& context) {
   const std::int64_t most = context.steps(1500);
   for (const std::uint64_t seed : context.seeds) {
     context.check();
-    s.add("with skips", static_cast<double>(steps_to_identity({.layers = 4, .skip = true, .most = most}, seed)));
-    s.add("without", static_cast<double>(steps_to_identity({.layers = 4, .skip = false, .most = most}, seed)));
+    s.add("with skips", static_cast<double>(steps_to_identity(context, {.layers = 4, .skip = true, .most = most}, seed)));
+    s.add("without", static_cast<double>(steps_to_identity(context, {.layers = 4, .skip = false, .most = most}, seed)));
   }
   return s;
 }
@@ -32,6 +32,7 @@ Claim claim() {
           .statement = "A skip connection lets a layer or a block of layers learn the identity with ease.",
           .source = "text 003, Skip Connections",
           .expected = "in every seed at least 1.5 times fewer steps for a block of 4 layers with skips",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -7,9 +7,9 @@
 namespace addnorm::lab::s57 {
 namespace {
 
-/// How far the stream behind layer 1 is from that before it, when the last matrices of its sub-layers are 0.
-double change(const char* name, std::uint64_t seed) {
-  ModelConfig config = bench_model(name, 3);
+/// How far the stream after layer 1 is from that before it, when the last matrices of its sub-layers are 0.
+double change(const ClaimContext& context, const char* name, std::uint64_t seed) {
+  ModelConfig config = bench_model(context, name, 3);
   config.d_model = 32;
   config.scale_embedding = true;
   const auto model = started(config, seed);
@@ -35,8 +35,8 @@ double first_change(const char* name, std::uint64_t seed) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    s.add("pre-LN", change("pre-ln", seed));
-    s.add("post-LN", change("post-ln", seed));
+    s.add("pre-LN", change(context, "pre-ln", seed));
+    s.add("post-LN", change(context, "post-ln", seed));
     s.add("pre-LN, first unit", first_change("pre-ln", seed));
     s.add("post-LN, first unit", first_change("post-ln", seed));
   }
@@ -53,9 +53,9 @@ ClaimVerdict judge(const Samples& s) {
   if (sum && inner && first) return holds(text);
   if (sum && inner)
     return holds_if(
-        "no norm stands behind the sum, or the input is already normed and the norm has no gain yet: Add & Norm gives LN(x)",
+        "no norm stands after the sum, or the input is already normed and the norm has no gain yet: Add & Norm gives LN(x)",
         text);
-  if (sum) return holds_if("no norm stands behind the sum", text);
+  if (sum) return holds_if("no norm stands after the sum", text);
   return fails(text);
 }
 
@@ -66,6 +66,7 @@ Claim claim() {
           .statement = "A layer can be ignored by making its output zero: the skip then passes the input on unchanged.",
           .source = "text 003, Skip Connections, core idea",
           .expected = "stream unchanged, bit for bit without a norm and within 1e-3 with Add & Norm",
+          .compares = true,
           .measure = measure,
           .judge = judge};
 }

@@ -29,7 +29,7 @@ std::pair<double, double> with_silent_layer(const SmallRun& run, const ClaimCont
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    SmallRun run = mixture_run("pre-ln", 4);
+    SmallRun run = mixture_run(context, "pre-ln", 4);
     run.steps = context.steps(run.steps);
     run.seed = seed;
     const auto [before, after] = with_silent_layer(run, context);
@@ -37,7 +37,7 @@ Samples measure(const ClaimContext& context) {
   }
   for (const auto& [stack, name] : {std::pair{"post-ln", "Add & Norm"}, {"pre-ln", "pre-LN"}})
     for (const std::size_t units : {4u, 56u}) {
-      SmallRun run = mixture_run(stack, units);
+      SmallRun run = mixture_run(context, stack, units);
       run.steps = context.steps(run.steps);
       for (const RunSummary& summary : run_seeds(run, context)) s.add(concat(name, ", ", units, " units"), summary.last());
     }
@@ -64,6 +64,7 @@ Claim claim() {
           .statement = "With skips a new layer can at worst do no harm.",
           .source = "text 003, Skip Connections, core idea",
           .expected = "loss unchanged to the bit by a layer that adds zero, and no worse in training with 56 units than with 4",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -37,7 +37,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const auto& [stack, name] : {std::pair{"plain-ln", "without skips"}, {"pre-ln", "with skips"}})
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = mixture_run(stack, kUnits);
+      SmallRun run = mixture_run(context, stack, kUnits);
       run.steps = context.steps(run.steps);
       run.seed = seed;
       const TrainedModel trained = train_small(run, context);
@@ -67,6 +67,7 @@ Claim claim() {
           .statement = "Skips make a network more robust: an item can go past a station that it does not need.",
           .source = "text 003, Skip Connections, analogy",
           .expected = "taking one of 8 layers out costs less than 0.1 of the accuracy with skips and three times as much without",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

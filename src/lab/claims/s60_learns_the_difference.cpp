@@ -1,7 +1,6 @@
 // S60: what the branch learns is the residual: the wanted output minus the input.
 #include "addnorm/autograd/tape.h"
 #include "addnorm/nn/feed_forward.h"
-#include "addnorm/nn/init.h"
 #include "addnorm/tensor/arena.h"
 #include "addnorm/train/optimizer.h"
 #include "lab/claims/list.h"
@@ -18,7 +17,7 @@ Samples measure(const ClaimContext& context) {
   for (const std::uint64_t seed : context.seeds) {
     context.check();
     FeedForward F({.d_model = kWidth, .d_ff = 4 * kWidth});
-    initialise(F, xavier_rule, seed);
+    draw(F, context, {.width = kWidth, .layers = 1}, seed);
     const Var map = scale(random_var({kWidth, kWidth}, seed + 17), 0.15);
     const auto wanted = [&](const Var& x) { return add(x, tanh(linear(x, map))); };
     const auto optimizer = make_optimizer(F, usual_options(OptimizerKind::adam));
@@ -54,6 +53,7 @@ Claim claim() {
           .statement = "In y = x + F(x) what the block learns is the residual, the difference between wanted output and input.",
           .source = "text 003, Mathematical Formulation, and question 2",
           .expected = "cosine above 0.9 with the difference, below 0.8 with the wanted output itself",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

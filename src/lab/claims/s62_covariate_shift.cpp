@@ -55,7 +55,7 @@ Samples measure(const ClaimContext& context) {
   Samples s;
   for (const auto& [stack, name] : {std::pair{"residual", "without norm"}, {"post-ln", "with layer norm"}})
     for (const std::uint64_t seed : context.seeds) {
-      SmallRun run = mixture_run(stack, kUnits);
+      SmallRun run = mixture_run(context, stack, kUnits);
       run.steps = context.steps(200);
       run.seed = seed;
       const Batch fixed = data_of(run, 8000)->batch(0, 128);
@@ -87,6 +87,7 @@ Claim claim() {
           .statement = "Norms mitigate internal covariate shift, the drift of activations' distribution while parameters change.",
           .source = "text 003, Layer Normalization",
           .expected = "less drift with layer norm in every seed, at the same rate and skips",
+          .compares = true,
           .trains = true,
           .seeds = 5,
           .measure = measure,

@@ -7,8 +7,8 @@
 namespace addnorm::lab::s65 {
 namespace {
 
-double change(const char* norm, std::uint64_t seed) {
-  ModelConfig config = bench_model("pre-ln", 2);
+double change(const ClaimContext& context, const char* norm, std::uint64_t seed) {
+  ModelConfig config = bench_model(context, "pre-ln", 2);
   config.d_model = 32;
   config.norm = norm;
   const auto model = started(config, seed);
@@ -25,7 +25,7 @@ double change(const char* norm, std::uint64_t seed) {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds)
-    for (const char* norm : {"layernorm", "batchnorm"}) s.add(norm, change(norm, seed));
+    for (const char* norm : {"layernorm", "batchnorm"}) s.add(norm, change(context, norm, seed));
   return s;
 }
 
@@ -44,6 +44,7 @@ Claim claim() {
           .expected =
               "logits of a 2-layer decoder change by less than 1e-5 (rounding of products) with layer norm, more than 1 % with "
               "batch norm",
+          .start = "Xavier's weights, the same with both norms",
           .measure = measure,
           .judge = judge};
 }

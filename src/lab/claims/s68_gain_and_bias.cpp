@@ -9,7 +9,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    ModelConfig config = bench_model("post-ln", 2);
+    ModelConfig config = bench_model(context, "post-ln", 2);
     config.d_model = 32;
     const auto model = started(config, seed);
     profile_of(*model, random_batch(config, 4, seed));

@@ -9,7 +9,7 @@ namespace {
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const char* norm : {"layernorm", "layernorm-noaffine"}) {
-    SmallRun run = short_run("pre-ln");
+    SmallRun run = short_run(context, "pre-ln");
     run.steps = context.steps(run.steps);
     run.model.norm = norm;
     add_held_out(s, norm, run, context);
@@ -39,6 +39,7 @@ Claim claim() {
       .changed =
           "first by two standard errors, and false where the difference was not above them: -0.00654 with a standard error of "
           "0.0304 over 3 seeds, which decides nothing. Now 5 seeds",
+      .compares = true,
       .trains = true,
       .seeds = 5,
       .measure = measure,

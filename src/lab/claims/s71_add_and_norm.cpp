@@ -1,4 +1,4 @@
-// S71: Add & Norm: first the sum, then the norm, behind each sub-layer.
+// S71: Add & Norm: first the sum, then the norm, after each sub-layer.
 #include "addnorm/residual/unit.h"
 #include "lab/claims/list.h"
 #include "lab/experiment.h"
@@ -8,10 +8,10 @@ namespace {
 
 double norms_per_layer(const char* name) {
   const auto residual = make_residual(name, {.width = 8, .layers = 4});
-  double behind = 0;
+  double norms = 0;
   for (std::size_t i = 0; i < residual->shape().units(); ++i)
-    behind += residual->arrangement().slots(residual->shape(), residual->shape().unit(i)).post ? 1 : 0;
-  return behind / 4;
+    norms += residual->arrangement().slots(residual->shape(), residual->shape().unit(i)).post ? 1 : 0;
+  return norms / 4;
 }
 
 Samples measure(const ClaimContext& context) {
@@ -22,7 +22,7 @@ Samples measure(const ClaimContext& context) {
     const Tensor unit = ResidualUnit("add-norm", 32)(x, F).value();
     s.add("add, then norm", relative_distance(normed(add(x, F(x))).value(), unit));
     s.add("norm, then add", relative_distance(add(x, normed(F(x))).value(), unit));
-    s.add("norms behind sums per layer", norms_per_layer("add-norm"));
+    s.add("norms after sums per layer", norms_per_layer("add-norm"));
   }
   return s;
 }
@@ -30,9 +30,9 @@ Samples measure(const ClaimContext& context) {
 ClaimVerdict judge(const Samples& s) {
   const std::string text =
       concat("distance of Add & Norm from LN(x + F(x)) ", s.text("add, then norm"), ", from x + LN(F(x)) ",
-             s.text("norm, then add"), "; norms behind sums per layer ", s.text("norms behind sums per layer"));
+             s.text("norm, then add"), "; norms after sums per layer ", s.text("norms after sums per layer"));
   const bool order = s.most("add, then norm") < 1e-5 && s.least("norm, then add") > 1e-2;
-  return order && s.mean("norms behind sums per layer") == 2 ? holds(text) : fails(text);
+  return order && s.mean("norms after sums per layer") == 2 ? holds(text) : fails(text);
 }
 
 }  // namespace
@@ -42,6 +42,7 @@ Claim claim() {
           .statement = "Add & Norm adds a sub-layer's output to its input, then norms the sum, after each main sub-layer.",
           .source = "text 003, section 3, and question 5",
           .expected = "LN(x + F(x)) to 1e-5, and twice per layer",
+          .start = "one made-up sub-layer for all that is compared",
           .measure = measure,
           .judge = judge};
 }

@@ -55,6 +55,7 @@ Claim claim() {
           .statement = "Layer norm standardises the inputs of each layer, example by example.",
           .source = "text 003, takeaways",
           .expected = "what every sub-layer reads has mean 0 and variance 1 within 1e-3 at initialisation",
+          .start = "the same made-up branches in both, as strong as what they read",
           .measure = measure,
           .judge = judge};
 }

@@ -1,6 +1,6 @@
 // What texts and papers say, and what was measured.
 import { spread_bars } from '../charts/spread_bars';
-import type { Claim, ReportData } from '../data';
+import type { Claim, ClaimValue, ReportData } from '../data';
 import { choose, clear, h, toggles } from '../dom';
 import { figure } from '../figure';
 import { count_of, known } from '../numbers';
@@ -9,28 +9,64 @@ import { badge } from '../parts';
 import type { View } from '../shell';
 import * as state from '../state';
 
+/** Its kind: what follows the word says how, and is another text in every claim. */
 function verdict_of(claim: Claim): string {
-  return claim.verdict.startsWith('true only') ? 'true only if' : claim.verdict;
+  return ['true only if', 'mixed', 'false', 'not seen'].find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
+}
+
+const kRules: Record<string, string> = { xavier: 'Xavier’s', gpt2: 'GPT-2’s' };
+
+function weights_of(init: string): string {
+  return `${kRules[init] ?? init} weights`;
+}
+
+function numbers(title: string, all: ClaimValue[] | undefined): HTMLElement | null {
+  const values = (all ?? []).filter((v) => known(v.mean));
+  if (!values.length) return null;
+  return figure({
+    title,
+    level: 4,
+    draw: (width) => spread_bars(values, width),
+    table: () => ({
+      columns: ['what', 'mean', 'deviation', 'seeds'],
+      rows: values.map((v) => [v.name, v.mean, v.spread, v.seeds]),
+    }),
+  });
+}
+
+/** What was measured: once, or under each rule of initialisation. */
+function measured(claim: Claim): (HTMLElement | null)[] {
+  if (!claim.inits?.length)
+    return [h('p', null, h('b', null, 'Measured: '), claim.measured ?? '–'), numbers(`${claim.id} in numbers`, claim.values)];
+  return claim.inits.flatMap((rule) => [
+    h('p', null, h('b', null, `Measured with ${weights_of(rule.init)}: `), rule.measured, ' ', badge(rule.verdict)),
+    numbers(`${claim.id} in numbers, ${weights_of(rule.init)}`, rule.values),
+  ]);
 }
 
 function details(claim: Claim): HTMLElement {
-  const values = (claim.values ?? []).filter((v) => known(v.mean));
   return h(
     'div',
     { class: 'claim-body' },
-    h('p', null, h('b', null, 'Measured: '), claim.measured ?? '–'),
+    measured(claim),
+    (claim.see ?? []).map((other) =>
+      h(
+        'p',
+        null,
+        h('b', null, 'See ', h('a', { href: state.link({ view: 'claims', claim: other.id, find: other.id }) }, other.id), ': '),
+        other.why,
+      ),
+    ),
     claim.expected ? h('p', null, h('b', null, 'Looked for: '), claim.expected) : null,
+    claim.start ? h('p', null, h('b', null, 'Start: '), claim.start) : null,
     claim.changed ? h('p', null, h('b', null, 'Changed: '), claim.changed) : null,
-    values.length
-      ? figure({
-          title: `${claim.id} in numbers`,
-          level: 4,
-          draw: (width) => spread_bars(values, width),
-          table: () => ({
-            columns: ['what', 'mean', 'deviation', 'seeds'],
-            rows: values.map((v) => [v.name, v.mean, v.spread, v.seeds]),
-          }),
-        })
+    claim.earlier
+      ? h(
+          'p',
+          null,
+          h('b', null, 'Verdict: '),
+          `was ${claim.earlier.verdict} before the initialisation was held equal: ${claim.earlier.why}`,
+        )
       : null,
     h(
       'p',

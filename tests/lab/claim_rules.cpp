@@ -1,0 +1,143 @@
+// Claims under several rules of initialisation: one verdict out of two, and what a claim says of its start and of other claims.
+#include <algorithm>
+#include <cmath>
+
+#include "core/json.h"
+#include "lab/claim_texts.h"
+#include "lab/experiment.h"
+#include "lab/made_up.h"
+#include "lab/refusals.h"
+#include "lab/small_runs.h"
+
+namespace addnorm {
+namespace {
+
+ClaimVerdict verdict(Finding finding, const char* condition = "") { return {finding, condition, "measured"}; }
+
+std::string both(ClaimKind kind, const ClaimVerdict& xavier, const ClaimVerdict& gpt2) {
+  return verdict_text(kind, combined(kind, {{.init = "xavier", .verdict = xavier}, {.init = "gpt2", .verdict = gpt2}}));
+}
+std::string statement(const ClaimVerdict& xavier, const ClaimVerdict& gpt2) { return both(ClaimKind::statement, xavier, gpt2); }
+std::string published(Finding xavier, Finding gpt2) { return both(ClaimKind::published, verdict(xavier), verdict(gpt2)); }
+
+const ClaimVerdict kYes = verdict(Finding::yes), kNo = verdict(Finding::no), kOpen = verdict(Finding::open);
+const ClaimVerdict kShallow = verdict(Finding::partly, "the stack is shallow");
+
+TEST(CombinedVerdict, OfRulesThatAgreeIsTheirs) {
+  EXPECT_EQ(statement(kYes, kYes), "true");
+  EXPECT_EQ(statement(kNo, kNo), "false");
+  EXPECT_EQ(statement(kOpen, kOpen), "not decided");
+  EXPECT_EQ(statement(kShallow, kShallow), "true only if the stack is shallow");
+  EXPECT_EQ(published(Finding::yes, Finding::yes), "seen at this scale");
+  EXPECT_EQ(published(Finding::partly, Finding::partly), "mixed");
+  EXPECT_EQ(published(Finding::no, Finding::no), "not seen");
+}
+
+TEST(CombinedVerdict, OfAStatementMakesTheWeightsACondition) {
+  EXPECT_EQ(statement(kYes, kNo), "true only if the weights are Xavier's; with GPT-2's it is false");
+  EXPECT_EQ(statement(kNo, kYes), "true only if the weights are GPT-2's; with Xavier's it is false");
+  EXPECT_EQ(statement(kShallow, kYes), "true only if the weights are GPT-2's, or they are Xavier's and the stack is shallow");
+  EXPECT_EQ(statement(kShallow, kNo), "true only if the weights are Xavier's and the stack is shallow; with GPT-2's it is false");
+  EXPECT_EQ(statement(kShallow, verdict(Finding::partly, "it is warmed up")),
+            "true only if the weights are Xavier's and the stack is shallow, or they are GPT-2's and it is warmed up");
+}
+
+TEST(CombinedVerdict, IsNoMoreThanWhatWasDecided) {
+  EXPECT_EQ(statement(kYes, kOpen), "true only if the weights are Xavier's; with GPT-2's it is not decided");
+  EXPECT_EQ(statement(kOpen, kNo), "false with GPT-2's weights; with Xavier's it is not decided");
+  EXPECT_EQ(published(Finding::no, Finding::open), "not seen with Xavier's weights; with GPT-2's it is not decided");
+  EXPECT_EQ(published(Finding::yes, Finding::open), "mixed: seen with Xavier's weights, not decided with GPT-2's");
+}
+
+TEST(CombinedVerdict, OfAPublishedClaimIsMixedWhereRulesDiffer) {
+  EXPECT_EQ(published(Finding::yes, Finding::no), "mixed: seen with Xavier's weights, not seen with GPT-2's");
+  EXPECT_EQ(published(Finding::partly, Finding::yes), "mixed: mixed with Xavier's weights, seen with GPT-2's");
+  EXPECT_EQ(published(Finding::no, Finding::partly), "mixed: not seen with Xavier's weights, mixed with GPT-2's");
+}
+
+TEST(CombinedVerdict, HasWhatWasMeasuredUnderEachRule) {
+  const ClaimVerdict one = combined(ClaimKind::statement, {{.init = "xavier", .verdict = {Finding::yes, "", "loss 2"}},
+                                                           {.init = "gpt2", .verdict = {Finding::yes, "", "loss 3"}},
+                                                           {.init = "t5", .verdict = {Finding::yes, "", "loss 4"}}});
+  EXPECT_EQ(one.measured, "Xavier's weights: loss 2. GPT-2's weights: loss 3. t5 weights: loss 4");
+  EXPECT_THROW(combined(ClaimKind::statement, {}), UsageError);
+}
+
+TEST(Rules, AreThoseOfTheTable) {
+  const Claim& compares = claim_named("S12");
+  EXPECT_EQ(run_claim(compares, {.seeds = 1}).by_rule.size(), kClaimInits.size());
+  const ClaimResult one = run_claim(compares, {.seeds = 1, .init = "BERT"});
+  ASSERT_EQ(one.by_rule.size(), 1u);
+  EXPECT_EQ(one.by_rule[0].init, "bert");
+  EXPECT_EQ(parsed(to_json(compares, one), "S12")["command"].text(), "addnorm lab claims --only S12 --seeds 1 --init bert");
+  EXPECT_THROW(run_claim(compares, {.seeds = 1, .init = "xavyer"}), UsageError);
+  EXPECT_NE(refusal<UsageError>([&] { run_claim(compares, {.init = "arrangement"}); }).find("start in another way"),
+            std::string::npos);
+  EXPECT_NE(refusal<UsageError>([] { run_claim(claim_named("S11"), {.init = "gpt2"}); }).find("S11 has no weights"),
+            std::string::npos);
+}
+
+// A rule that there is not is refused by whoever asks for it: so each of them asks.
+TEST(Rules, ReachEveryClaimThatCompares) {
+  for (const Claim& claim : claims())
+    if (claim.compares) {
+      const ClaimContext context{.scale = 0.01, .seeds = {1}, .init = "no such rule"};
+      EXPECT_THROW(claim.measure(context), UsageError) << claim.id;
+    }
+}
+
+TEST(Rules, StartWhatIsComparedAlike) {
+  const ClaimContext gpt2{.seeds = {1}, .init = "gpt2"};
+  for (const char* name : {"post-ln", "pre-ln", "plain-ln"}) {
+    const auto model = lab::started(lab::bench_model(gpt2, name, 8), 1);
+    EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_in).front().value()), 0.02, 1e-3) << name;
+    EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_out).front().value()), 0.02 / 4, 1e-3) << name;
+  }
+  EXPECT_NEAR(lab::branch_gain(ClaimContext{}, lab::units_of(24, 64)), 1, 1e-9);
+  EXPECT_NEAR(lab::branch_gain(gpt2, lab::units_of(24, 64)), 0.16 / std::sqrt(24.0), 1e-9);
+  EXPECT_EQ(lab::as_published(lab::thin_run(gpt2, "deepnorm", 4)).model.init, InitOptions{});
+}
+
+TEST(OtherClaims, AreLinkedBothWays) {
+  std::size_t links = 0;
+  for (const Claim& claim : claims())
+    for (const SeeAlso& other : claim.see) {
+      const auto& back = claim_named(other.id).see;
+      EXPECT_TRUE(std::ranges::any_of(back, [&](const SeeAlso& s) { return s.id == claim.id; })) << other.id << ", " << claim.id;
+      EXPECT_FALSE(other.why.empty()) << claim.id;
+      ++links;
+    }
+  for (const auto& [one, other] : {std::pair{"S50", "C34"}, {"S09", "C21"}})
+    EXPECT_TRUE(std::ranges::any_of(claim_named(one).see, [&, id = other](const SeeAlso& s) { return s.id == id; })) << one;
+  EXPECT_GE(links, 4u);
+}
+
+TEST(EarlierVerdicts, SayWhyTheyAreOthers) {
+  for (const Claim& claim : claims()) {
+    EXPECT_EQ(claim.earlier.verdict.empty(), claim.earlier.why.empty()) << claim.id;
+    EXPECT_TRUE(claim.earlier.verdict.empty() || claim.compares) << claim.id;
+  }
+}
+
+TEST(TypedTexts, TakeThePlaceOfThoseInAFile) {
+  Json file{{"id", "S50"}, {"claim", "as it was"}, {"changed", "of old"}, {"expected", "kept"}, {"verdict", "true"}};
+  add_typed_texts(file, claim_named("S50"));
+  EXPECT_EQ(file["claim"].text(), claim_named("S50").statement);
+  EXPECT_EQ(file["expected"].text(), "kept");
+  EXPECT_EQ(file["verdict"].text(), "true");
+  EXPECT_EQ(file.contains("changed"), !claim_named("S50").changed.empty());
+  EXPECT_EQ(file["see"].array_items().at(0).at("id").text(), "C34");
+}
+
+TEST(Seeds, AreCounted) {
+  const Samples s = made_up({{"a, trained", {1, 0, 1}}, {"b, trained", {0, 0, 0}}, {"a", {2, 2, 2}}, {"one", {1}}});
+  EXPECT_EQ(s.seeds_text("a, trained"), "2 of 3 seeds");
+  EXPECT_EQ(s.seeds_text("one"), "1 of 1 seed");
+  EXPECT_EQ(lab::run_text(s, "a"), "2 (2 of 3 seeds trained)");
+  EXPECT_EQ(lab::seeds_text(s, {"a, trained", "b, trained"}), "2 and 0 of 3 seeds");
+  EXPECT_EQ(lab::seeds_text(s, {"a, trained", "b, trained", "a, trained"}), "2, 0 and 2 of 3 seeds");
+  EXPECT_EQ(lab::seeds_text(s, {"b, trained"}), "0 of 3 seeds");
+}
+
+}  // namespace
+}  // namespace addnorm
