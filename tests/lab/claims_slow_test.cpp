@@ -26,7 +26,7 @@ TEST(TrainedClaims, ComeOutAsTheyAreKnownTo) {
   expect("S45", "true only if the weights are Xavier's");
   expect("S47", "false with Xavier's weights");
   expect("S58", "true only if");
-  expect("S59", "true");
+  expect("S59", "true only if the weights are Xavier's");
 }
 
 // Two or three steps decide nothing; they show that what is measured has the names that are judged.

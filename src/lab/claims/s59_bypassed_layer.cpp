@@ -57,6 +57,8 @@ ClaimVerdict judge(const Samples& s) {
              s.text("with skips, whole"), " and ", s.text("with skips, one layer less"));
   const double with = s.mean("with skips, whole") - s.mean("with skips, one layer less");
   const double without = s.mean("without skips, whole") - s.mean("without skips, one layer less");
+  if (s.mean("with skips, whole") > 0.5 && s.mean("without skips, whole") < 0.5)
+    return undecided(text + ". Without skips it does not train: nothing to take a layer out of");
   return with < 0.1 && without > 3 * with && without > 0.1 ? holds(text) : fails(text);
 }
 
@@ -66,7 +68,10 @@ Claim claim() {
   return {.id = "S59",
           .statement = "Skips make a network more robust: an item can go past a station that it does not need.",
           .source = "text 003, Skip Connections, analogy",
-          .expected = "taking one of 8 layers out costs less than 0.1 of the accuracy with skips and three times as much without",
+          .expected =
+              "taking one of 8 layers out costs less than 0.1 of the accuracy with skips and three times as much without. "
+              "Not decided: without skips fewer than half of the points are named right by the whole",
+          .changed = "with GPT-2's weights, with which 8 units without skips do not train, it was first false",
           .compares = true,
           .trains = true,
           .seeds = 5,
