@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Counts how often preflight was right in a lab, beside simpler rules: the tables of docs/preflight.md.
+"""Counts how often preflight was right in a lab, beside simpler rules and by factor: the tables of docs/preflight.md.
 
 usage: tools/score_held_out.py RUNS        a folder of `addnorm lab --grid ... --out RUNS` that has ended
 """
@@ -10,6 +10,7 @@ import pathlib
 import sys
 
 CLASSES = ("trains", "needs warm-up", "will not train")
+PLACEMENTS = ("post-ln", "norm-skip", "pre-ln")
 POST_NORMS = ("post-ln", "norm-skip", "xskip-ln", "ds-init", "plain-ln")
 # The band of g at the first step that was best on the runs that set the rule.
 LEAST_AT_START, MOST_AT_START = 0.5, 8
@@ -86,7 +87,39 @@ def print_rules(rows):
         print(f"| {name} | {balanced(results):.3f} | {sum(failures)} of {len(failures)} | {len(successes) - sum(successes)} of {len(successes)} |")
 
 
+def start_of(options):
+    """How the weights began, in the words of tools/draw_held_out.py's INITS."""
+    rule = options["init"] if options["init"] != "arrangement" else "of the arrangement"
+    tokens = f", embeddings {options['embedding_std']:g}" if options.get("embedding_std") is not None else ""
+    return rule + tokens + (", W_o and W_2 scaled" if options["branch_scale"] != 1 else "")
+
+
+FACTORS = {
+    "start": lambda row: start_of(row["options"]),
+    "placement": lambda row: row["options"]["arrangement"] if row["options"]["arrangement"] in PLACEMENTS else "others",
+    "data": lambda row: "characters" if row["options"]["data"] else "the built-in language",
+    "head": lambda row: "tied" if row["options"]["tied"] else "of its own",
+    "optimizer": lambda row: row["options"]["optimizer"],
+}
+
+
+def print_factor(rows, name, level_of):
+    print(f"| {name} | runs | trained | preflight right | failures missed | false alarms |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    levels = collections.defaultdict(list)
+    for row in rows:
+        levels[level_of(row)].append((row["happened"] == "trains", row["forecast"] == "trains"))
+    for level, pairs in sorted(levels.items()):
+        trained = sum(did for did, _ in pairs)
+        missed, alarms = sum(said and not did for did, said in pairs), sum(did and not said for did, said in pairs)
+        print(f"| {level} | {len(pairs)} | {trained} | {len(pairs) - missed - alarms} | {missed} of {len(pairs) - trained} | {alarms} of {trained} |")
+    print()
+
+
 def print_confidence(rows):
+    for verdict in CLASSES:
+        said = [row for row in rows if row["forecast"] == verdict]
+        print(f"says '{verdict}': right in {sum(row['happened'] == verdict for row in said)} of {len(said)}")
     for trains in (True, False):
         for clear in (True, False):
             said = [row for row in rows if (row["forecast"] == "trains") == trains and row["clear"] == clear]
@@ -103,6 +136,8 @@ def main():
     print()
     print_rules(rows)
     print()
+    for name, level_of in FACTORS.items():
+        print_factor(rows, name, level_of)
     print_confidence(rows)
     seconds = sorted(row["seconds"] for row in rows)
     print(f"\nseconds of a prediction: median {seconds[len(seconds) // 2]:.1f}, most {seconds[-1]:.1f}")
