@@ -8,6 +8,7 @@ namespace {
 
 /// What tools/draw_held_out.py draws, and so what the hit rate speaks of.
 constexpr std::size_t kMeasuredLayers = 24, kMeasuredWidth = 88, kMeasuredTokens = 64, kMeasuredBatch = 40;
+constexpr double kLeastTokens = 0.02, kMostTokens = 0.5, kLeastBranches = 0.2;
 
 struct Rates {
   double least, most;
@@ -23,6 +24,20 @@ Rates measured_rates(OptimizerKind kind) {
     default:
       return {1e-4, 4e-3};
   }
+}
+
+bool is_measured_rule(const InitOptions& init) { return init.by_arrangement() || init.rule == "xavier" || init.rule == "gpt2"; }
+
+/// How weights start that was not drawn.
+std::string start_beyond(const InitOptions& init) {
+  if (!is_measured_rule(init)) return concat("started by the rule ", init.rule);
+  if (init.deviation) return "had weights of an --init-std of their own";
+  if (init.position_std) return "had positions of a --position-std of their own";
+  if (init.embedding_std.value_or(kMostTokens) > kMostTokens) return concat("had an --embedding-std above ", kMostTokens);
+  if (init.embedding_std.value_or(kMostTokens) < kLeastTokens) return concat("had an --embedding-std below ", kLeastTokens);
+  if (init.branch_scale > 1) return "had a --branch-scale above 1";
+  if (init.branch_scale < kLeastBranches) return concat("had a --branch-scale below ", kLeastBranches);
+  return "";
 }
 
 }  // namespace
@@ -51,7 +66,7 @@ std::string beyond_measured(const RunOptions& o) {
   if (m.d_model > kMeasuredWidth) return concat("was wider than ", kMeasuredWidth);
   if (m.seq_len > kMeasuredTokens) return concat("had more than ", kMeasuredTokens, " tokens in a sequence");
   if (batch < kMeasuredBatch) return concat("had fewer than ", kMeasuredBatch, " tokens in a batch");
-  return "";
+  return start_beyond(m.init);
 }
 
 }  // namespace addnorm

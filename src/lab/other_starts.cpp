@@ -67,10 +67,10 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
     if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
   }
   if (!small || !has_tokens(model) || formula_has_embeddings(row)) return all;
-  if (!model.tied && token_deviation(spec) < kLargeTokens)
-    all.push_back(with_tokens(model.init, kLargeTokens, "larger token vectors: a step changes less of them"));
   if (model.tied && token_deviation(spec) > spec.deviation)
     all.push_back(with_tokens(model.init, spec.deviation, "token vectors as small as the weights: logits begin small"));
+  if (token_deviation(spec) < kLargeTokens)
+    all.push_back(with_tokens(model.init, kLargeTokens, "larger token vectors: a step changes less of them"));
   return all;
 }
 

@@ -18,11 +18,10 @@ struct OtherStart {
 ///
 ///   W_o and W_2 at 1/sqrt(2L)      where nothing scales them by depth, and they are not part of the arrangement's formula
 ///   the rule gpt2                  where weights have another base, under the same condition
-///   token vectors of N(0, 0.5^2)   where weights are small normal ones (gpt2, bert) and the head has a matrix of its own: a step
-///   of
-///                                  Adam is then a smaller part of a token vector
-///   token vectors as the weights   where these are small normal ones, token vectors are larger, and the head is tied to them:
-///                                  logits begin small (12 layers of post-ln: with 0.5 or 0.125 stuck, with 0.02 not)
+///   token vectors as the weights   where these are small normal ones (gpt2, bert), token vectors are larger, and the head is
+///   tied
+///                                  to them: logits begin small
+///   token vectors of N(0, 0.5^2)   where weights are small normal ones: a step of Adam is then a smaller part of a token vector
 std::vector<OtherStart> other_starts(const ModelConfig& model);
 
 }  // namespace addnorm

@@ -86,8 +86,9 @@ TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
   const Json notes = parsed(told.out, "stdout")["notes"];
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].text(), note);
-  const Ended quiet = of(options, {"--init", "gpt2", "--quiet"});
+  const Ended quiet = of(options, {"--init", "gpt2", "--embedding-std", "0.25", "--quiet"});
   EXPECT_EQ(quiet.err, "");
+  EXPECT_NE(quiet.out.find(", init gpt2, embedding-std 0.25\n"), std::string::npos) << quiet.out;
   const Ended none = of(options, {});
   EXPECT_EQ(none.err.find("note: "), std::string::npos) << none.err;
 }

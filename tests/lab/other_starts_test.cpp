@@ -27,7 +27,8 @@ using Options = std::vector<std::string>;
 TEST(OtherStarts, WeakenTheBranchesWhereNothingScalesThemByDepth) {
   EXPECT_EQ(offered(model("post-ln")), (Options{"--branch-scale 0.25", "--init gpt2"}));
   EXPECT_EQ(offered(model("norm-skip", {.rule = "pytorch"})), (Options{"--branch-scale 0.25", "--init gpt2"}));
-  EXPECT_EQ(offered(model("post-ln", {.rule = "bert"})), Options{"--branch-scale 0.25"}) << "gpt2 would be the same";
+  EXPECT_EQ(offered(model("post-ln", {.rule = "bert"})), (Options{"--branch-scale 0.25", "--embedding-std 0.5"}))
+      << "gpt2 would be the same";
   EXPECT_EQ(offered(model("deepnorm")), Options{}) << "its formula contains their gains";
   EXPECT_EQ(offered(model("deepnorm", {.rule = "xavier"})), Options{}) << "which stay";
   EXPECT_EQ(offered(model("post-ln", {.branch_scale = 0.5})), Options{}) << "somebody has chosen it";
@@ -35,9 +36,14 @@ TEST(OtherStarts, WeakenTheBranchesWhereNothingScalesThemByDepth) {
 }
 
 TEST(OtherStarts, TurnToTheEmbeddingsWhereWeightsAreSmallAlready) {
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"})), Options{});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"})), Options{"--embedding-std 0.5"});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.1})),
+            (Options{"--embedding-std 0.02", "--embedding-std 0.5"}))
+      << "tied: it is first made smaller";
   EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.5})), Options{"--embedding-std 0.02"});
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"}, false)), Options{"--embedding-std 0.5"}) << "a head of its own";
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"}, false)), Options{"--embedding-std 0.5"});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.1}, false)), Options{"--embedding-std 0.5"})
+      << "a head of its own";
   EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.5}, false)), Options{});
   EXPECT_EQ(offered(model("t-fixup", {.rule = "gpt2"}, false)), Options{}) << "the formula says how embeddings start";
 }

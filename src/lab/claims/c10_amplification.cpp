@@ -72,6 +72,8 @@ Claim claim() {
       .source = "Liu et al. 2020, arXiv 2004.08249",
       .expected =
           "power of n: post-LN 1 ± 0.2; pre-LN and Admin below 0.6 and straight against ln n (R² > 0.95); DeepNorm does not grow",
+      .earlier = {"seen at this scale",
+                  "with GPT-2's weights the branches are too weak for depth to count: post-LN, pre-LN and Admin are alike"},
       .compares = true,
       .start =
           "branches are made up of one matrix each, drawn by the rule as W_2 would be; DeepNorm's times the β of its formula",

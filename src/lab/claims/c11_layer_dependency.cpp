@@ -60,6 +60,7 @@ Claim claim() {
           .statement = "Pre-LN spreads its dependency over all earlier branches, post-LN leans on the latest.",
           .source = "Liu et al. 2020, arXiv 2004.08249, figures on layer dependency",
           .expected = "post-LN: newest share above 0.4 and falling geometrically (50 times over 8 units); pre-LN: about 1/n each",
+          .earlier = {"seen at this scale", "with GPT-2's weights post-LN spreads its dependency as evenly as pre-LN"},
           .compares = true,
           .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
           .measure = measure,

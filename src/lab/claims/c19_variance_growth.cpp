@@ -57,6 +57,8 @@ Claim claim() {
       .source = "Sun et al. 2025, arXiv 2502.05795; Kim et al. 2025, arXiv 2502.02732",
       .expected =
           "straight lines with R² > 0.98 (pre-LN) and slope 1 ± 0.1 (Peri-LN), logarithm with R² > 0.95 (LNS), slope 0 (post-LN)",
+      .earlier = {"seen at this scale",
+                  "with GPT-2's weights the stream of pre-LN hardly grows; that of Peri-LN does, whose branches end in a norm"},
       .compares = true,
       .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,

@@ -76,6 +76,7 @@ Claim claim() {
           .changed =
               "first with a bias in each branch, which Fixup does not have: power 0.14 (4 to 32 branches) and 0.37 (8 to 64, not "
               "seen)",
+          .earlier = {"seen at this scale", "with GPT-2's weights a stack without Fixup's rule is safe as well"},
           .compares = true,
           .start = "Fixup starts by Xavier's rule with its own factors under either rule, what it is compared with by the rule",
           .measure = measure,

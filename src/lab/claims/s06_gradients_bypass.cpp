@@ -56,6 +56,8 @@ Claim claim() {
       .expected =
           "gradient at the bottom over that at the top changes by less than 10^±0.5 per ten layers with skips, by more without; "
           "below 1e-38 it counts as that",
+      .earlier = {"true only if a norm stands inside the branch (pre-LN) or after the sum; with a bare x + F(x) they explode",
+                  "with GPT-2's weights the branches begin too weak to explode: a bare x + F(x) keeps its gradient as well"},
       .compares = true,
       .measure = measure,
       .judge = judge};

@@ -45,6 +45,9 @@ Claim claim() {
       .statement = "The 1 of the skip makes sure that gradient flows even where the layer's own gradient is small.",
       .source = "text 001, Why Residuals Help, 1",
       .expected = "with branches that pass no gradient all of it arrives: above 0.99 for sums, above 0.5 for the printed unit",
+      .earlier =
+          {"true only if no norm stands on the skip; each one of the printed LN(x + F(x)) divides it by the spread of the sum",
+           "with GPT-2's weights the sum is hardly larger than x, and a norm of it divides by little more than 1"},
       .compares = true,
       .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,

@@ -50,15 +50,18 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {.id = "S41",
-          .statement = "Pre-norm needs one more norm, after the stack, to pass on only well-conditioned outputs.",
-          .source = "text 002, second paragraph",
-          .expected =
-              "output RMS grows like a power above 0.3 of depth without it and below 0.05 with it; one norm more than post-LN",
-          .compares = true,
-          .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
-          .measure = measure,
-          .judge = judge};
+  return {
+      .id = "S41",
+      .statement = "Pre-norm needs one more norm, after the stack, to pass on only well-conditioned outputs.",
+      .source = "text 002, second paragraph",
+      .expected =
+          "output RMS grows like a power above 0.3 of depth without it and below 0.05 with it; one norm more than post-LN",
+      .earlier = {"true",
+                  "with GPT-2's weights the stream does not grow with depth, so that its output needs no norm before training"},
+      .compares = true,
+      .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
+      .measure = measure,
+      .judge = judge};
 }
 
 }  // namespace addnorm::lab::s41

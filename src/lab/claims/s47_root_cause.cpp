@@ -61,6 +61,7 @@ Claim claim() {
       .changed =
           "where most runs train it used to be false, and is not tested now. None trained: ratios of 7.07 before the first step "
           "and 4.45e-05 after the last (false)",
+      .earlier = {"false", "with GPT-2's weights most runs train: there is no failure to explain"},
       .compares = true,
       .trains = true,
       .seeds = 3,

@@ -31,6 +31,7 @@ Claim claim() {
           .source = "text 002, references of the second paragraph (arXiv 1908.03265)",
           .expected =
               "every seed trains with RAdam, fewer than half with Adam, at the same rate. Not decided: at least half with Adam",
+          .earlier = {"true", "with GPT-2's weights Adam trains two of three seeds without warm-up: nothing to rescue"},
           .see = {{"C34",
                    "there RAdam has to do without warm-up what Adam does with it, in every seed and at each rate where warm-up "
                    "decides, in an encoder-decoder twice as deep. Here it is held against Adam without warm-up alone, at one "

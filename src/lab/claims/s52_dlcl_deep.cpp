@@ -28,6 +28,7 @@ Claim claim() {
       .source = "text 002, references of the second paragraph (Wang et al., arXiv 1906.01787)",
       .expected =
           "every seed trains, fewer than half of plain post-LN, 16 layers with warm-up. Not decided: at least half of it train",
+      .earlier = {"true", "with GPT-2's weights plain post-LN of 16 layers trains: nothing to rescue"},
       .compares = true,
       .trains = true,
       .seeds = 3,

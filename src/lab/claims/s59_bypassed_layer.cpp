@@ -72,6 +72,7 @@ Claim claim() {
               "taking one of 8 layers out costs less than 0.1 of the accuracy with skips and three times as much without. "
               "Not decided: without skips fewer than half of the points are named right by the whole",
           .changed = "with GPT-2's weights, with which 8 units without skips do not train, it was first false",
+          .earlier = {"true", "with GPT-2's weights 8 units without skips do not train: there is nothing to take a layer out of"},
           .compares = true,
           .trains = true,
           .seeds = 5,

@@ -37,6 +37,7 @@ Claim claim() {
           "without norms the stream grows more than a hundredfold in 24 units, with them it stays within 20 %. Not decided: it "
           "stays so without them too",
       .changed = "with GPT-2's weights, which make branches weak, it was first false: the stream does not grow without norms",
+      .earlier = {"true", "with GPT-2's weights the stream does not grow without norms either"},
       .compares = true,
       .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,
