@@ -42,7 +42,7 @@ std::string words_for(const GridChanges& changes, const std::string& field, std:
   const std::string value = changes.value(other, field);
   if (field == "warmup_steps") return concat("with ", value, " warm-up steps");
   if (field == "arrangement") return concat("as ", value);
-  if (field == kWeights) return concat("from ", value, " weights");
+  if (field == kWeights) return concat("from ", weights_in_words(value));
   if (field == kEmbeddings) return concat("with embeddings of ", value);
   if (field == "layers") return concat("with ", value, value == "1" ? " layer" : " layers");
   return concat("with ", option_name(field), " ", value);

@@ -27,7 +27,7 @@ constexpr std::array kFactors{
 std::string change_text(const GridChanges& changes, const CureFactor& factor, std::size_t row) {
   const std::string value = changes.value(row, factor.option), name = factor.name;
   if (name == "placement") return value;
-  if (name == "weights") return value + " weights";
+  if (name == "weights") return weights_in_words(value);
   if (name == "embeddings") return "embeddings of " + value;
   return name == "warm-up" ? value + " warm-up steps" : "a rate of " + value;
 }

@@ -54,7 +54,7 @@ double work_of(const RunOptions& o) {
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
-  if (name == kWeights) return text + " weights";
+  if (name == kWeights) return weights_in_words(text);
   if (name == kEmbeddings) return "embeddings " + text;
   if (name == "layers") return text + (text == "1" ? " layer" : " layers");
   if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + (text == "1" ? " warm-up step" : " warm-up steps");

@@ -68,9 +68,9 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
   }
   if (!small || !has_tokens(model) || formula_has_embeddings(row)) return all;
   if (model.tied && token_deviation(spec) > spec.deviation)
-    all.push_back(with_tokens(model.init, spec.deviation, "token vectors as small as the weights: logits begin small"));
+    all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small"));
   if (token_deviation(spec) < kLargeTokens)
-    all.push_back(with_tokens(model.init, kLargeTokens, "larger token vectors: a step changes less of them"));
+    all.push_back(with_tokens(model.init, kLargeTokens, "larger embeddings: a step changes less of them"));
   return all;
 }
 

@@ -1,4 +1,5 @@
 // How the weights of a model start, in words that are the same where the start is.
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/core/error.h"
@@ -40,6 +41,11 @@ StartText start_text(const ModelConfig& model) {
   if (model.positions == PositionKind::learned && positions != tokens)
     text.embeddings += concat(", positions ", figure_text(positions));
   return text;
+}
+
+std::string weights_in_words(const std::string& weights) {
+  const std::size_t rule_ends = std::min({weights.find(" of "), weights.find(", "), weights.size()});
+  return concat(weights.substr(0, rule_ends), " weights", weights.substr(rule_ends));
 }
 
 }  // namespace addnorm

@@ -64,6 +64,15 @@ TEST_F(Crossed, RowsAreComparedByWhatTheirStartComesTo) {
   EXPECT_EQ(between(xavier, add("deepnorm", {"xavier"}, true)), Changed{"arrangement"}) << "beta belongs to the arrangement";
 }
 
+TEST(StartTexts, SayWeightsAfterTheRule) {
+  const auto said = [](const InitOptions& init) {
+    return weights_in_words(start_text({.d_model = 64, .arrangement = "post-ln", .init = init}).weights);
+  };
+  EXPECT_EQ(said({.rule = "gpt2"}), "gpt2 weights");
+  EXPECT_EQ(said({.rule = "gpt2", .deviation = 0.1}), "gpt2 weights of 0.1");
+  EXPECT_EQ(said({.rule = "xavier", .branch_scale = 0.25}), "xavier weights, W_o and W_2 times 0.25");
+}
+
 TEST_F(Crossed, CuresAreFoundOneFactorAtATime) {
   const std::size_t failed = add("post-ln", {"xavier"}, false, 3.4);
   add("pre-ln", {"xavier"}, true);

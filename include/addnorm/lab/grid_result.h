@@ -87,11 +87,13 @@ struct StartText {
   std::string embeddings{};  ///< deviation: "0.02"; "": there are none
 };
 StartText start_text(const ModelConfig& model);
+/// "gpt2 weights", "gpt2 weights, W_o and W_2 times 0.5" of StartText::weights.
+std::string weights_in_words(const std::string& weights);
 
 /// One factor of a row that failed, changed by itself.
 struct TriedChange {
   std::string factor{};  ///< "placement", "weights", "embeddings", "warm-up", "rate", "depth"
-  std::string change{};  ///< "pre-ln", "weights of gpt2", "200 warm-up steps"
+  std::string change{};  ///< "pre-ln", "gpt2 weights", "200 warm-up steps"
   std::size_t trained = 0, done = 0;
   std::size_t row = 0;  ///< that has it
   bool cures() const { return 2 * trained > done; }
