@@ -171,14 +171,35 @@ inline constexpr ExpectedField kXray[] = {{"version", Holds::text},
 inline constexpr ExpectedField kClaimValue[] = {
     {"name", Holds::text, true}, {"mean", Holds::number, true}, {"spread", Holds::number, true}, {"seeds", Holds::whole}};
 
-inline constexpr ExpectedField kClaim[] = {{"id", Holds::text, true},      {"claim", Holds::text, true},
-                                           {"kind", Holds::text},          {"source", Holds::text},
-                                           {"expected", Holds::text},      {"measured", Holds::text},
-                                           {"changed", Holds::text},       {"values", Holds::objects, false, kClaimValue},
-                                           {"verdict", Holds::text, true}, {"condition", Holds::text},
-                                           {"seconds", Holds::number},     {"seeds", Holds::whole},
-                                           {"scale", Holds::number},       {"command", Holds::text},
-                                           {"version", Holds::text},       {"date", Holds::text}};
+inline constexpr ExpectedField kClaimEarlier[] = {{"verdict", Holds::text, true}, {"why", Holds::text, true}};
+
+inline constexpr ExpectedField kClaimSee[] = {{"id", Holds::text, true}, {"why", Holds::text, true}};
+
+inline constexpr ExpectedField kClaimInit[] = {{"init", Holds::text, true},
+                                               {"verdict", Holds::text, true},
+                                               {"measured", Holds::text, true},
+                                               {"values", Holds::objects, false, kClaimValue}};
+
+inline constexpr ExpectedField kClaim[] = {{"id", Holds::text, true},
+                                           {"claim", Holds::text, true},
+                                           {"kind", Holds::text},
+                                           {"source", Holds::text},
+                                           {"expected", Holds::text},
+                                           {"measured", Holds::text},
+                                           {"changed", Holds::text},
+                                           {"earlier", Holds::object, false, kClaimEarlier},
+                                           {"see", Holds::objects, false, kClaimSee},
+                                           {"start", Holds::text},
+                                           {"values", Holds::objects, false, kClaimValue},
+                                           {"inits", Holds::objects, false, kClaimInit},
+                                           {"verdict", Holds::text, true},
+                                           {"condition", Holds::text},
+                                           {"seconds", Holds::number},
+                                           {"seeds", Holds::whole},
+                                           {"scale", Holds::number},
+                                           {"command", Holds::text},
+                                           {"version", Holds::text},
+                                           {"date", Holds::text}};
 
 // A record of the full probes.
 inline constexpr ExpectedField kFullProbe[] = {{"lens_loss", Holds::numbers},         {"bypass_change", Holds::numbers},

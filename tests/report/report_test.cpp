@@ -44,6 +44,12 @@ Json data_of(const Report& report) {
   return parsed(report.html.substr(from, report.html.find("</script>", from) - from), "the page");
 }
 
+const Json* claim_named(const Json& set, const std::string& id) {
+  for (const Json& one : set["claims"].array_items())
+    if (one["id"].text() == id) return &one;
+  return nullptr;
+}
+
 bool told(const Report& report, const std::string& words) {
   for (const std::string& problem : report.problems)
     if (problem.find(words) != std::string::npos) return true;
@@ -234,6 +240,49 @@ TEST_F(Reports, LeaveOutFieldsThatHoldSomethingElse) {
   EXPECT_EQ(shown["acts"].dump(), R"([{"name":""}])");
   EXPECT_EQ(shown["comparisons"].dump(), R"(["c",""])");
   EXPECT_FALSE(shown.contains("confusion"));
+}
+
+TEST_F(Reports, ShowAllThatAClaimSays) {
+  Json one = parsed(claim("S01"), "");
+  one["earlier"] = Json{{"verdict", "true"}, {"why", "all started from one rule"}};
+  one["see"] = parsed(R"([{"id":"C34","why":"it is deeper there"}])", "");
+  one["start"] = "W_2 by the rule";
+  one["inits"] = parsed(R"([{"init":"gpt2","verdict":"false","measured":"3.5",
+      "values":[{"name":"post-ln","mean":3.5,"spread":0.25,"seeds":3}]}])",
+                        "");
+  folder.write("claims/S01.json", one.dump());
+  folder.write("claims/S02.json", R"({"id":"S02","claim":"a","verdict":"true","start":7,"earlier":"true","see":[3,{"id":4}],
+      "inits":[[],{"init":"gpt2","values":"none"}]})");
+  const Json data = data_of(report_of({folder.path / "claims"}));
+  const Json& own = data["claims"].array_items()[0];
+  const Json& shown = *claim_named(own, "S01");
+  for (const char* name : {"earlier", "see", "start", "inits"}) {
+    ASSERT_TRUE(shown.contains(name)) << name;
+    EXPECT_EQ(shown[name].dump(), one[name].dump());
+  }
+  const Json& odd = *claim_named(own, "S02");
+  for (const char* name : {"start", "earlier"}) EXPECT_FALSE(odd.contains(name)) << name;
+  EXPECT_EQ(odd["see"].dump(), R"([{"id":"","why":""}])") << "what the page needs is there, and empty";
+  EXPECT_EQ(odd["inits"].dump(), R"([{"init":"gpt2","verdict":"","measured":""}])");
+}
+
+TEST_F(Reports, ShowBuiltInClaimsByInitialisationAndWithTheirLinks) {
+  folder.write("claims/S01.json", claim("S01"));
+  const Json data = data_of(report_of({folder.path / "claims"}));
+  const Json& shipped = data["claims"].array_items()[1];
+  ASSERT_TRUE(shipped["shipped"].boolean());
+  for (const auto& [one, other] : {std::pair{"S50", "C34"}, {"C34", "S50"}, {"S09", "C21"}, {"C21", "S09"}}) {
+    const Json* found = claim_named(shipped, one);
+    ASSERT_TRUE(found && found->contains("see") && (*found)["see"].size() > 0) << one;
+    EXPECT_EQ((*found)["see"].array_items()[0]["id"].text(), other);
+  }
+  const Json& by_rule = *claim_named(shipped, "S12");
+  EXPECT_FALSE(by_rule["start"].text().empty());
+  ASSERT_EQ(by_rule["inits"].size(), 2u);
+  for (const Json& rule : by_rule["inits"].array_items()) {
+    EXPECT_FALSE(rule["verdict"].text().empty());
+    EXPECT_GT(rule["values"].size(), 0u) << rule["init"].text();
+  }
 }
 
 TEST_F(Reports, AskForTheFormulaOfARunAndForArrangementsOfOnesOwn) {
