@@ -2,7 +2,7 @@
 """Draws what docs/grids/branch-strength.json measures: trained or not, by strength of the branches at the start and by depth.
 
 One row of panels per text, one panel per placement, the closed-form skip gain as lines over it. Prints, as a table for the docs,
-how well one threshold on the skip gain separates what trained from what did not, beside one on the strength and one on the depth.
+how many runs lie on the wrong side of the best threshold on the skip gain, beside one on the strength, the depth, or both.
 
 usage: tools/draw_branch_map.py OUT.svg NAME=RUNS...      RUNS: a folder of `addnorm lab --grid docs/grids/branch-strength.json`
 """
@@ -155,11 +155,12 @@ def main():
         sys.exit(__doc__.strip())
     texts = [(name, read(folder)) for name, folder in (asked.split("=", 1) for asked in sys.argv[2:])]
     pathlib.Path(sys.argv[1]).write_text(draw(texts))
-    print("| text | placement | trained | wrong by skip gain | by strength | by depth |\n| --- | --- | --- | --- | --- | --- |")
+    rules = {"skip gain": lambda p: p.gain, "strength": lambda p: p.strength, "depth": lambda p: p.layers, "strength x depth": lambda p: p.strength * p.layers}
+    print(f"| text | placement | trained | wrong by {' | by '.join(rules)} |\n|{' --- |' * (3 + len(rules))}")
     for name, points in texts:
         for placement in TITLES:
             of = [p for p in points if p.placement == placement]
-            wrong = [best_split(of, value) for value in (lambda p: p.gain, lambda p: p.strength, lambda p: p.layers)]
+            wrong = [best_split(of, value) for value in rules.values()]
             print(f"| {name} | {placement} | {sum(p.trained for p in of)} of {len(of)} | {' | '.join(map(str, wrong))} |")
 
 

@@ -90,7 +90,7 @@ branches much weaker than Xavier's, and than at the width of GPT-2. Gains that a
 as DeepNorm's β and ReZero's 0; claims on an initialisation itself keep it for what they are about, and say so under "Start".
 `addnorm lab claims --init NAME` repeats those that compare under any other rule of `addnorm arrangements --inits`.
 
-The skips are not all that carries a gradient. Of post-LN they pass hardly anything by themselves: with 24 layers the skip gain is 8.6e-5
+The skips are not all that carries a gradient. Of post-LN they pass hardly anything by themselves: with 24 layers the measured skip gain is 8.6e-5
 (`addnorm preflight --arrangement post-ln --layers 24`), and yet the gradient at the bottom is 9 times that at the top before the first
 step, as branches carry it. A run that fails loses it later, when tokens have become alike at the top and branches pass nothing on
 (S45, S47, S72).
@@ -145,7 +145,8 @@ std::string see_lines(const Json& r) {
 std::string earlier_text(const Json& r) {
   const Json* earlier = r.find("earlier");
   return earlier ? concat("was ", text_of(*earlier, "verdict"),
-                          " before the initialisation was held equal: ", text_of(*earlier, "why"))
+                          " before the initialisation was held equal (one kind of weights, mostly Xavier's): ",
+                          text_of(*earlier, "why"))
                  : "";
 }
 

@@ -46,6 +46,16 @@ std::optional<std::size_t> first_passing(const TrialGround& ground, std::size_t 
 
 std::string rate_option(const RunOptions& options) { return concat("--lr ", rate_figure(options.lr)); }
 
+/// Whether what was asked of the start has a meaning there: --init-std has none where deviations follow from the widths.
+bool can_start(const ModelConfig& model) {
+  try {
+    with_init(arrangement_of(model), model.init);
+    return true;
+  } catch (const UsageError&) {
+    return false;
+  }
+}
+
 void first_arrangement(const TrialGround& ground, const RunOptions& options, std::span<const OtherArrangement> all,
                        std::vector<Advice>& found) {
   for (const OtherArrangement& one : all) {
@@ -56,6 +66,7 @@ void first_arrangement(const TrialGround& ground, const RunOptions& options, std
     other.model.own_arrangement.reset();
     other.model.choices = {};
     other.model.final_norm.reset();
+    if (!can_start(other.model)) continue;
     const std::string option = concat("--arrangement ", one.name);
     if (passes(ground, other, option)) return add_advice(ground, found, {option, "trains", one.change, other});
   }

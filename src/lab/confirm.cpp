@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "addnorm/residual/init_spec.h"
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
 #include "lab/grid_changes.h"
@@ -125,7 +126,7 @@ std::optional<Telling> telling_change(const GridResult& result, const GridChange
       [[fallthrough]];
     default:  // another arrangement trains, with less warm-up even: does it with this one?
       if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
-        return Telling{changed(row, Json{{"arrangement", result.rows[trains->other].arrangement}})};
+        return Telling{changed(row, as_arrangement(row, result.rows[trains->other].arrangement))};
       return Telling{changed(row, Json{{"lr", lr / 10}})};
   }
 }
@@ -150,8 +151,10 @@ double work_of(const GridResult& result, const RowResult& row) {
 }  // namespace
 
 bool afford(const GridResult& result, const RowResult& row, double& processor_seconds) {
-  processor_seconds -= usual_seconds(result) * work_of(result, row);
-  return processor_seconds >= 0;
+  const double needed = usual_seconds(result) * work_of(result, row);
+  if (needed > processor_seconds) return false;
+  processor_seconds -= needed;
+  return true;
 }
 
 bool is_there(const GridResult& result, const GridRow& row) {
@@ -165,11 +168,23 @@ GridRow changed(const RowResult& row, const Json& more) {
   GridRow copy = row.row;
   copy.place += " with";
   for (const auto& [name, value] : more.items()) {
+    if (value.is_null()) {
+      options.erase(name);
+      continue;
+    }
     options[name] = value;
     copy.place += concat(" ", option_name(name), " ", value.dump());
   }
   copy.options = options.dump();
   return copy;
+}
+
+Json as_arrangement(const RowResult& row, const std::string& name) {
+  Json more{{"arrangement", name}};
+  const Json planned = parsed(row.options, row.row.place);
+  const Json* rule = planned.find("init");
+  if (!row.start.rule.empty() && (!rule || *rule == kInitOfArrangement)) more["init"] = row.start.rule;
+  return more;
 }
 
 bool has_failed(const RowResult& row) { return row.done > 0 && 2 * (row.trained + row.too_short) <= row.done; }

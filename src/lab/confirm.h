@@ -19,8 +19,10 @@ struct AddedRow {
   std::string factor{};  ///< that it tries (cures.h)
 };
 
-/// The row with these options in place of its own.
+/// The row with these options in place of its own; null takes one away.
 GridRow changed(const RowResult& row, const Json& more);
+/// Another arrangement that starts as the row does: the change for changed().
+Json as_arrangement(const RowResult& row, const std::string& name);
 bool is_there(const GridResult& result, const GridRow& row);  ///< a row with these options and as many seeds
 /// Takes off what a copy of the row would need; false: there is not enough left.
 bool afford(const GridResult& result, const RowResult& row, double& processor_seconds);
@@ -39,7 +41,7 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& 
 ///
 ///   all of them but unknown and slow          a lower rate
 ///   all but those and branches die            more warm-up steps
-///   alike, vanishes, explodes, grows,         another arrangement
+///   alike, vanishes, explodes, grows,         another arrangement, other weights, other embeddings
 ///     rank collapse, branches die
 ///   attention collapse                        a norm of queries and keys
 ///   late divergence                           clipping at a lower norm

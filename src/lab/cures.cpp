@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 
-#include "addnorm/residual/init_spec.h"
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
 #include "lab/grid_changes.h"
@@ -57,28 +56,19 @@ std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& c
   return all;
 }
 
-/// Its start spelled out, so that another arrangement keeps it.
-void keep_start(const Json& planned, const RowResult& row, Json& more) {
-  const Json* rule = planned.find("init");
-  if (rule != nullptr && *rule == kInitOfArrangement && row.start.weights.find(' ') == std::string::npos &&
-      row.start.weights != "own")
-    more["init"] = row.start.weights;
-}
-
 /// The row with this factor changed; an empty object: there is nothing to change it to.
 Json change_of(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t index) {
   const RowResult& row = result.rows[index];
-  const Json planned = parsed(row.options, row.row.place);
   const std::string name = factor.name;
   Json more = Json::object();
   if (name == "placement") {
-    keep_start(planned, row, more);
-    more["arrangement"] = row.arrangement == "pre-ln" ? "post-ln" : "pre-ln";
+    more = as_arrangement(row, row.arrangement == "pre-ln" ? "post-ln" : "pre-ln");
   } else if (name == "weights" && !row.start.weights.empty()) {
-    more["init"] = row.start.weights.starts_with("gpt2") ? "xavier" : "gpt2";
+    more["init"] = row.start.rule == "gpt2" ? "xavier" : "gpt2";
+    more["init_std"] = Json();
     // The embeddings stay: what is tried is one thing.
-    if (!row.start.embeddings.empty() && row.start.embeddings.find(',') == std::string::npos)
-      more["embedding_std"] = std::stod(row.start.embeddings);
+    if (row.start.token_std) more["embedding_std"] = *row.start.token_std;
+    if (row.start.position_std) more["position_std"] = *row.start.position_std;
   } else if (name == "warm-up") {
     const std::size_t warmup = std::min<std::size_t>(200, changes.steps(index) * 2 / 3);
     if (changes.warmup(index) < warmup) more["warmup_steps"] = warmup;

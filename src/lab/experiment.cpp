@@ -112,23 +112,32 @@ Var run_units(const Residual& residual, const Var& x, const Branch& branch, cons
   return stream->close();
 }
 
-LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, double gain, DType dtype) {
+LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, double gain, DType dtype)
+    : LinearBranches(shape, seed, std::vector(shape.units(), gain), dtype) {}
+
+LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, const std::vector<double>& gains, DType dtype) {
   for (std::size_t i = 0; i < shape.units(); ++i) {
     const Tensor drawn = random_tensor({shape.width, shape.width}, seed * 1009 + i, dtype);
-    weights.emplace_back(addnorm::scale(Var(drawn), gain / std::sqrt(static_cast<double>(shape.width))).value(), true);
+    weights.emplace_back(addnorm::scale(Var(drawn), gains.at(i) / std::sqrt(static_cast<double>(shape.width))).value(), true);
   }
 }
 
-double start_deviation(const ClaimContext& context, Role role, const StackShape& shape, std::string_view arrangement) {
+double start_deviation(const ClaimContext& context, Role role, const StackShape& shape, std::string_view arrangement,
+                       std::size_t layer) {
   const auto residual = make_residual(with_init(arrangement_named(arrangement), {.rule = context.init}), shape);
   Var none;
-  const Parameter square{.path = "", .value = none, .role = role, .parts = {}, .place = {}, .fan_in = shape.width};
+  const Parameter square{.path = "", .value = none, .role = role, .parts = {}, .place = {.layer = layer}, .fan_in = shape.width};
   return residual->init(square, {.role = role, .first = 0, .rows = shape.width}).value().deviation();
 }
 
-double branch_gain(const ClaimContext& context, const StackShape& shape, std::string_view arrangement) {
+std::vector<double> branch_gains(const ClaimContext& context, const StackShape& shape) {
   const StackShape in_layers{.width = shape.width, .layers = (shape.units() + 1) / 2};
-  return start_deviation(context, Role::ffn_out, in_layers, arrangement) * std::sqrt(static_cast<double>(shape.width));
+  std::vector<double> gains;
+  for (std::size_t unit = 0; unit < shape.units(); ++unit) {
+    const double deviation = start_deviation(context, Role::ffn_out, in_layers, "residual", unit / 2);
+    gains.push_back(deviation * std::sqrt(static_cast<double>(shape.width)));
+  }
+  return gains;
 }
 
 void draw(Module& module, const ClaimContext& context, const StackShape& shape, std::uint64_t seed) {

@@ -50,6 +50,8 @@ inline Var normed(const Var& x, float eps = 1e-5f) { return layer_norm(x, Var(),
 class LinearBranches {
  public:
   LinearBranches(const StackShape& shape, std::uint64_t seed, double gain = 1, DType dtype = DType::f32);
+  /// A gain for each unit.
+  LinearBranches(const StackShape& shape, std::uint64_t seed, const std::vector<double>& gains, DType dtype = DType::f32);
   Var operator()(const Unit& unit, const Var& u) const { return linear(u, weights[unit.index]); }
   std::vector<Var> weights;
 };
@@ -69,12 +71,12 @@ struct Watch : StreamObserver {
 
 // Starts. What is compared starts by one rule, the context's, whatever its authors advise; gains that are part of a formula stay.
 
-/// Deviation of a square matrix of that role at the start.
-double start_deviation(const ClaimContext& context, Role role, const StackShape& shape,
-                       std::string_view arrangement = "residual");
-/// Of a made-up branch of one matrix, for LinearBranches: its deviation as W_2 times the root of the width, with two units to a
-/// layer. 1 by Xavier's rule: it gives as much as it reads.
-double branch_gain(const ClaimContext& context, const StackShape& shape, std::string_view arrangement = "residual");
+/// Deviation of a square matrix of that role at the start, in this layer.
+double start_deviation(const ClaimContext& context, Role role, const StackShape& shape, std::string_view arrangement = "residual",
+                       std::size_t layer = 0);
+/// Of made-up branches of one matrix, for LinearBranches: the deviation of each as W_2 times the root of the width, with two
+/// units to a layer. 1 by Xavier's rule: they give as much as they read.
+std::vector<double> branch_gains(const ClaimContext& context, const StackShape& shape);
 /// Draws the weights of a module outside of a model, as if it were in a stack of this shape.
 void draw(Module& module, const ClaimContext& context, const StackShape& shape, std::uint64_t seed);
 

@@ -80,10 +80,12 @@ std::string outcome_of(const GridResult& result, const Setting& setting) {
   }
   Texts parts;
   if (!good.empty()) parts.push_back(with_verb(good, " trains", " train"));
-  if (!bad.empty()) parts.push_back(with_verb(bad, " does not", " do not"));
+  const char *one_fails = good.empty() ? " does not train" : " does not",
+             *several_fail = good.empty() ? " do not train" : " do not";
+  if (!bad.empty()) parts.push_back(with_verb(bad, one_fails, several_fail));
   if (!late.empty()) parts.push_back(with_verb(late, " is slow", " are slow"));
-  std::string text = setting.where;
-  for (std::size_t i = 0; i < parts.size(); ++i) text += concat(i == 0 ? ": " : "; ", parts[i]);
+  std::string text = setting.where.empty() ? "" : setting.where + ": ";
+  for (std::size_t i = 0; i < parts.size(); ++i) text += concat(i == 0 ? "" : "; ", parts[i]);
   return text + ".";
 }
 
@@ -98,15 +100,21 @@ std::string change_words(const std::string& factor, const Texts& changes) {
 /// "another placement (pre-ln), gpt2 weights and 200 warm-up steps each cure it; embeddings of 0.02 do not".
 std::string cures_of(const RowResult& row) {
   Texts cures, others;
+  std::size_t cure_count = 0;  // of single changes
+  bool is_plural = false;      // "gpt2 weights", "200 warm-up steps"
   for (std::size_t i = 0; i < row.tried.size();) {
     const TriedChange& first = row.tried[i];
     Texts changes;
     for (; i < row.tried.size() && row.tried[i].factor == first.factor && row.tried[i].cures() == first.cures(); ++i)
       changes.push_back(row.tried[i].change);
     (first.cures() ? cures : others).push_back(change_words(first.factor, changes));
+    if (first.cures()) {
+      cure_count += first.factor == "placement" ? 1 : changes.size();
+      is_plural = first.factor != "placement" && first.factor != "rate";
+    }
   }
   std::string text;
-  if (!cures.empty()) text = with_verb(cures, " cures it", " each cure it");
+  if (!cures.empty()) text = joined(cures) + (cure_count > 1 ? " each cure it" : is_plural ? " cure it" : " cures it");
   if (!others.empty()) text += concat(text.empty() ? "" : "; ", joined(others), cures.empty() ? " did not cure it" : " did not");
   return text;
 }

@@ -91,14 +91,18 @@ GridSpec default_lab(std::string_view base) {
   warm["warmup_steps"] = warmup;
   large_embeddings["embedding_std"] = as_xavier;
   Json spec{{"base", parsed(base, "options")}};
-  spec["acts"] = Json::array({
-      act("Act 1: 12 layers, no warm-up, Xavier's weights", from("xavier"),
-          rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain", "deepnorm", "rezero"})),
-      act("Act 2: the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"})),
-      act("Act 3: GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
-          rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"})),
-      act(concat("Act 4: Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({}, {"post-ln", "norm-skip"})),
-  });
+  Json acts = Json::array();
+  const auto add = [&](const std::string& what, Json options, Json rows) {
+    acts.push_back(act(concat("Act ", acts.size() + 1, ": ", what), std::move(options), std::move(rows)));
+  };
+  add("12 layers, no warm-up, Xavier's weights", from("xavier"),
+      rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain", "deepnorm", "rezero"}));
+  add("the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"}));
+  if (given.options.model.model != ModelKind::mlp)  // which has no embeddings
+    add("GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
+        rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"}));
+  add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({}, {"post-ln", "norm-skip"}));
+  spec["acts"] = std::move(acts);
   return grid_from_json(spec.dump(), "the default lab");
 }
 

@@ -93,8 +93,14 @@ TEST(Rules, StartWhatIsComparedAlike) {
     EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_in).front().value()), 0.02, 1e-3) << name;
     EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_out).front().value()), 0.02 / 4, 1e-3) << name;
   }
-  EXPECT_NEAR(lab::branch_gain(ClaimContext{}, lab::units_of(24, 64)), 1, 1e-9);
-  EXPECT_NEAR(lab::branch_gain(gpt2, lab::units_of(24, 64)), 0.16 / std::sqrt(24.0), 1e-9);
+  const auto gain = [](const ClaimContext& context, std::size_t unit) {
+    return lab::branch_gains(context, lab::units_of(24, 64)).at(unit);
+  };
+  EXPECT_NEAR(gain(ClaimContext{}, 0), 1, 1e-9);
+  EXPECT_NEAR(gain(gpt2, 23), 0.16 / std::sqrt(24.0), 1e-9);
+  const ClaimContext by_layer{.init = "ds-init"};
+  EXPECT_NEAR(gain(by_layer, 1), 1, 1e-9);
+  EXPECT_NEAR(gain(by_layer, 23), 1 / std::sqrt(12.0), 1e-9) << "two units to a layer";
   EXPECT_EQ(lab::as_published(lab::thin_run(gpt2, "deepnorm", 4)).model.init, InitOptions{});
 }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "addnorm/lab/grid_result.h"
+#include "addnorm/residual/arrangement_file.h"
 #include "lab/cures.h"
 #include "lab/grid_changes.h"
 #include "lab/refusals.h"
@@ -73,6 +74,33 @@ TEST(StartTexts, SayWeightsAfterTheRule) {
   EXPECT_EQ(said({.rule = "xavier", .branch_scale = 0.25}), "xavier weights, W_o and W_2 times 0.25");
 }
 
+TEST(StartTexts, AreTheSameWhereTheStartIs) {
+  const auto start = [](const char* arrangement, const InitOptions& init) {
+    return start_text({.layers = 9, .d_model = 64, .arrangement = arrangement, .init = init});
+  };
+  EXPECT_EQ(start("deepnorm", {}).weights, "xavier normal");
+  EXPECT_EQ(start("deepnorm", {.rule = "deepnorm"}).weights, "xavier normal") << "its gains are the formula's";
+  EXPECT_EQ(start("post-ln", {.rule = "deepnorm"}).weights, "deepnorm");
+  EXPECT_EQ(start("post-ln", {.rule = "xavier"}).embeddings, "0.125");
+  EXPECT_EQ(start("post-ln", {.rule = "t-fixup"}).embeddings, "0.0417") << "by (9L)^-1/4";
+  EXPECT_EQ(start("t-fixup", {}).embeddings, "0.0417");
+  EXPECT_FALSE(start("t-fixup", {}).token_std) << "the formula says it";
+  EXPECT_EQ(start("post-ln", {}).rule, "xavier");
+  EXPECT_EQ(start("pre-ln", {.branch_scale = 0.5}).rule, "gpt2");
+  EXPECT_EQ(start("deepnorm", {}).rule, "") << "no rule of the table is Xavier's normal one";
+}
+
+TEST(StartTexts, TellOwnRowsApart) {
+  const auto weights = [](const char* name, const char* more) {
+    ModelConfig config{.d_model = 64, .arrangement = name};
+    config.own_arrangement =
+        arrangement_from_json(concat(R"({"name": ")", name, R"(", "unit": {"post": true}, )", more, "}"), "row");
+    return start_text(config).weights;
+  };
+  EXPECT_NE(weights("mine", R"("init": {"base": "fan_in_normal"})"),
+            weights("yours", R"("init": {"base": "normal", "deviation": 0.1})"));
+}
+
 TEST_F(Crossed, CuresAreFoundOneFactorAtATime) {
   const std::size_t failed = add("post-ln", {"xavier"}, false, 3.4);
   add("pre-ln", {"xavier"}, true);
@@ -125,6 +153,43 @@ TEST_F(Crossed, FindingsFollowFromTheNumbers) {
   found = findings(result);
   EXPECT_EQ(found[0], "xavier weights: norm-skip and pre-ln train; post-ln does not.");
   expect_in(found[2], {"did as post-ln did in 1 of 2 settings"});
+}
+
+TEST_F(Crossed, FindingsAreWholeSentences) {
+  add("post-ln", {"xavier"}, false, 3.4);
+  add("norm-skip", {"xavier"}, false, 3.4);
+  add("post-ln", {"xavier", 0, 200}, true);
+  finish();
+  const std::vector<std::string> found = findings(result);
+  ASSERT_GE(found.size(), 4u);
+  EXPECT_EQ(found[0], "post-ln and norm-skip do not train.") << "nothing tells it from the other setting but the warm-up";
+  EXPECT_EQ(found[1], "warm-up: post-ln trains.");
+  EXPECT_EQ(found[3], "post-ln: 200 warm-up steps cure it; another placement (norm-skip) did not.");
+}
+
+TEST_F(Crossed, CopiesKeepTheStartOfTheirRow) {
+  const std::size_t failed = add("post-ln", {"arrangement"}, false, 3.4);
+  result.rows[failed].start = start_text({.d_model = 64, .arrangement = "post-ln", .init = {.branch_scale = 2}});
+  summarise(result);
+  double seconds = 1000;
+  expect_in(rows_that_try_factors(result, seconds).at(0).row.options, {R"("arrangement":"pre-ln")", R"("init":"xavier")"});
+
+  Json options = parsed(result.rows[failed].row.options, "g");
+  options["init"] = "gpt2";
+  options["init_std"] = 0.1;
+  result.rows[failed].row.options = result.rows[failed].options = options.dump();
+  result.rows[failed].start = start_text({.d_model = 64, .arrangement = "post-ln", .init = {.rule = "gpt2", .deviation = 0.1}});
+  const GridRow xavier = rows_that_try_factors(result, seconds).at(1).row;
+  expect_in(xavier.options, {R"("init":"xavier")", R"("embedding_std":0.1)"});
+  EXPECT_EQ(xavier.options.find("init_std"), std::string::npos) << "Xavier's rule has none";
+}
+
+TEST_F(Crossed, WhatCannotBePaidForCostsNothing) {
+  add("post-ln", {"xavier"}, false, 3.4);
+  summarise(result);
+  double seconds = 20;  // a copy takes 30
+  EXPECT_TRUE(rows_that_try_factors(result, seconds).empty());
+  EXPECT_EQ(seconds, 20);
 }
 
 TEST_F(Crossed, ComparisonsSayInWhatRowsDiffer) {

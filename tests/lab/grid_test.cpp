@@ -121,6 +121,12 @@ TEST(DefaultLab, CrossesPlacementsWithStarts) {
   EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows.back())["warmup_steps"], Json(20));
 }
 
+TEST(DefaultLab, AsksNoEmbeddingsOfAModelThatHasNone) {
+  const GridSpec spec = default_lab(R"({"model": "mlp"})");
+  ASSERT_EQ(spec.acts.size(), 3u);
+  for (const GridRow& row : spec.rows) EXPECT_FALSE(options_of(row).contains("embedding_std"));
+}
+
 TEST(GridSpec, TakesSeedsOfARow) {
   const GridSpec spec = grid_from_json(R"({"seeds": 2, "rows": [{"layers": 2, "seeds": 5}, {"layers": 3}]})", "g");
   EXPECT_EQ(spec.rows[0].seeds, 5u);

@@ -117,6 +117,16 @@ TEST(OtherStarts, AreNotAdvisedWhereTheyFailTheTrial) {
   EXPECT_TRUE(passing(fast).empty());
 }
 
+TEST(Advice, LeavesOutArrangementsThatCannotStartAsAsked) {
+  PreflightRequest asked = deep("");
+  asked.given.options.model.arrangement = "pre-ln";
+  asked.given.options.model.init.deviation = 0.5;
+  asked.given.options.lr = 0.1;  // nothing stands that
+  const Prepared p = prepared(asked, nullptr);
+  std::vector<Advice> found;
+  EXPECT_NO_THROW(other_advice(ground_of(p, asked, nullptr), p.options, found)) << "deepnorm has no --init-std";
+}
+
 TEST(OtherStarts, MakeTokenVectorsSmallerWhereATiedHeadMakesLogitsLarge) {
   const std::vector<Advice> found = passing(deep(R"(, "init": "gpt2", "embedding_std": 0.5)"));
   ASSERT_EQ(found.size(), 1u);

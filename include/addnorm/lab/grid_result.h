@@ -85,6 +85,8 @@ const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will n
 struct StartText {
   std::string weights{};  ///< "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; gains of the arrangement's formula are not in it
   std::string embeddings{};  ///< deviation: "0.02"; "": there are none
+  std::string rule{};        ///< by which another arrangement would start so, a name of init_rules(); "": by none
+  std::optional<double> token_std{}, position_std{};  ///< deviations that --init may change; nothing: the formula says them
 };
 StartText start_text(const ModelConfig& model);
 /// "gpt2 weights", "gpt2 weights, W_o and W_2 times 0.5" of StartText::weights.
@@ -92,7 +94,7 @@ std::string weights_in_words(const std::string& weights);
 
 /// One factor of a row that failed, changed by itself.
 struct TriedChange {
-  std::string factor{};  ///< "placement", "weights", "embeddings", "warm-up", "rate", "depth"
+  std::string factor{};  ///< "placement", "weights", "embeddings", "warm-up", "rate"
   std::string change{};  ///< "pre-ln", "gpt2 weights", "200 warm-up steps"
   std::size_t trained = 0, done = 0;
   std::size_t row = 0;  ///< that has it

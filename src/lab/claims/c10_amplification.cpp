@@ -15,17 +15,21 @@ constexpr std::size_t kWidth = 48;
 constexpr double kChange = 1e-3;
 
 /// Its β is on both matrices of a branch, of which a made-up one has only the second.
-double deepnorm_gain(const ClaimContext& context, const StackShape& shape) {
+std::vector<double> deepnorm_gains(const ClaimContext& context, const StackShape& shape) {
   const double beta = value_of(depth_rule_named("deepnorm-beta"), shape, {});
-  return beta * start_deviation(context, Role::ffn_out, shape, "deepnorm") * std::sqrt(static_cast<double>(shape.width));
+  const double deviation = start_deviation(context, Role::ffn_out, shape, "deepnorm");
+  return std::vector(shape.units(), beta * deviation * std::sqrt(static_cast<double>(shape.width)));
 }
 
 double output_change(const ClaimContext& context, const char* name, std::size_t units, std::uint64_t seed) {
   const NoGrad no_grad;
   const StackShape shape = units_of(units, kWidth);
   const auto residual = make_residual(name, shape);
-  const double gain = std::string_view(name) == "deepnorm" ? deepnorm_gain(context, shape) : branch_gain(context, shape);
-  const LinearBranches branches(shape, seed, gain), noise(shape, seed + 500, kChange * gain);
+  const std::vector<double> gains =
+      std::string_view(name) == "deepnorm" ? deepnorm_gains(context, shape) : branch_gains(context, shape);
+  std::vector<double> small = gains;
+  for (double& gain : small) gain *= kChange;
+  const LinearBranches branches(shape, seed, gains), noise(shape, seed + 500, small);
   const Var x = normed(random_var({16, kWidth}, seed));
   residual->calibrate([&](StreamObserver* observer) { run_units(*residual, x, branches, {.train = true}, observer); });
   const Var before = run_units(*residual, x, branches);

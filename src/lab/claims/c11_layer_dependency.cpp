@@ -14,7 +14,7 @@ std::vector<double> shares(const ClaimContext& context, const char* name, std::u
   const StackShape shape = units_of(kUnits, kWidth);
   const auto residual = make_residual(name, shape);
   Watch watch;
-  const LinearBranches branches(shape, seed, branch_gain(context, shape));
+  const LinearBranches branches(shape, seed, branch_gains(context, shape));
   run_units(*residual, normed(random_var({16, kWidth}, seed)), branches, {}, &watch);
   const bool post = residual->arrangement().unit.post;
   std::vector<double> squares{1};

@@ -18,7 +18,7 @@ Samples measure(const ClaimContext& context) {
   for (const std::uint64_t seed : context.seeds)
     for (const char* name : {"pre-ln", "lns", "peri-ln", "post-ln"}) {
       Watch watch;
-      const LinearBranches branches(shape, seed, branch_gain(context, shape));
+      const LinearBranches branches(shape, seed, branch_gains(context, shape));
       run_units(*make_residual(name, shape), normed(random_var({16, kWidth}, seed)), branches, {}, &watch);
       std::vector<double> depth, logs, squares;
       for (std::size_t i = 1; i < watch.streams.size(); ++i) {

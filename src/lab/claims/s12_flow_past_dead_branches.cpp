@@ -11,7 +11,7 @@ constexpr std::size_t kUnits = 24, kWidth = 64;
 /// What is left at the input of a gradient of length 1 at the output, when no branch passes any on.
 double left(const ClaimContext& context, const char* name, std::uint64_t seed) {
   const StackShape shape = units_of(kUnits, kWidth);
-  const LinearBranches branches(shape, seed, branch_gain(context, shape));
+  const LinearBranches branches(shape, seed, branch_gains(context, shape));
   const Var x = Var(normed(random_var({16, kWidth}, seed)).value(), true);
   const auto residual = make_residual(name, shape);
   const Var y = run_units(*residual, x, [&](const Unit& unit, const Var& u) { return branches(unit, u).detach(); });

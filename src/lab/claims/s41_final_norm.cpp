@@ -21,7 +21,7 @@ double growth(const ClaimContext& context, const char* name, std::uint64_t seed)
   for (const std::size_t depth : {4u, 16u, 64u}) {
     const StackShape shape = units_of(depth, 48);
     depths.push_back(static_cast<double>(depth));
-    const LinearBranches branches(shape, seed, branch_gain(context, shape));
+    const LinearBranches branches(shape, seed, branch_gains(context, shape));
     sizes.push_back(rms(run_units(*make_residual(name, shape), random_var({8, 48}, seed), branches).value()));
   }
   return fitted_power(depths, sizes);

@@ -9,7 +9,7 @@ namespace {
 double branch_share(const ClaimContext& context, const char* name, std::uint64_t seed) {
   const StackShape shape = units_of(24, 64);
   Watch watch;
-  const LinearBranches branches(shape, seed, branch_gain(context, shape));
+  const LinearBranches branches(shape, seed, branch_gains(context, shape));
   run_units(*make_residual(name, shape), normed(random_var({16, 64}, seed)), branches, {}, &watch);
   double share = 0;
   for (std::size_t i = 12; i < 24; ++i) {

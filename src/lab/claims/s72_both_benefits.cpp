@@ -12,7 +12,7 @@ constexpr std::size_t kWidth = 64;
 /// none.
 double gradient_left(const ClaimContext& context, std::size_t units, bool skips_alone, std::uint64_t seed) {
   const StackShape shape = units_of(units, kWidth);
-  const LinearBranches branches(shape, seed, branch_gain(context, shape));
+  const LinearBranches branches(shape, seed, branch_gains(context, shape));
   const Var x = Var(normed(random_var({8, kWidth}, seed)).value(), true);
   const Var y = run_units(*make_residual("post-ln", shape), x,
                           [&](const Unit& u, const Var& v) { return skips_alone ? branches(u, v).detach() : branches(u, v); });
@@ -28,7 +28,7 @@ Samples measure(const ClaimContext& context) {
       s.add(concat("skips alone, ", units, " units"), gradient_left(context, units, true, seed));
     s.add("all paths, 48 units", gradient_left(context, 48, false, seed));
     const StackShape shape = units_of(24, kWidth);
-    const LinearBranches branches(shape, seed, branch_gain(context, shape));
+    const LinearBranches branches(shape, seed, branch_gains(context, shape));
     const Var y = run_units(*make_residual("post-ln", shape), scale(random_var({8, kWidth}, seed), 3), branches);
     s.add("output RMS after 24 units", rms(y.value()));
   }

@@ -11,7 +11,7 @@ Samples measure(const ClaimContext& context) {
   for (const std::uint64_t seed : context.seeds)
     for (const char* name : {"residual", "post-ln"}) {
       Watch watch;
-      run_units(*make_residual(name, shape), random_var({8, 64}, seed), LinearBranches(shape, seed, branch_gain(context, shape)),
+      run_units(*make_residual(name, shape), random_var({8, 64}, seed), LinearBranches(shape, seed, branch_gains(context, shape)),
                 {}, &watch);
       s.add(name, rms(watch.streams.back().value()) / rms(watch.streams.front().value()));
     }
