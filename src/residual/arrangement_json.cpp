@@ -9,6 +9,7 @@
 #include "core/json_record.h"
 #include "core/printable.h"
 #include "residual/choice_names.h"
+#include "residual/init_names.h"
 #include "residual/row_check.h"
 
 namespace addnorm {
@@ -48,6 +49,7 @@ static void fields(Io& io, InitGain& gain) {
   io("roles", gain.roles);
   io("gain", gain.gain);
   io("cross", gain.cross);
+  io("sub_layer", gain.sub_layer);
 }
 
 template <class Io>
@@ -60,6 +62,7 @@ static void fields(Io& io, InitSpec::Draw& draw) {
 
 template <class Io>
 static void fields(Io& io, InitSpec& init) {
+  io("name", init.name);
   io("base", init.base);
   io("deviation", init.deviation);
   io("gains", init.gains);
@@ -90,10 +93,6 @@ static const Names& names(CoefficientRule::Kind) {
 }
 static const Names& names(Skip) {
   static const Names all{"none", "stream", "normed"};
-  return all;
-}
-static const Names& names(InitSpec::Base) {
-  static const Names all{"xavier_uniform", "xavier_normal", "normal", "fan_in_uniform", "fan_in_normal", "small_normal"};
   return all;
 }
 static const Names& names(SubLayer) {
@@ -157,6 +156,7 @@ void check_texts(const Arrangement& row, const JsonAt& at) {
   if (row.name.empty()) at.fail("name is missing or empty; an arrangement needs one");
   constexpr const char* kPlain = "text without control characters (line breaks, tabs)";
   if (has_control(row.name)) at.inside("name").wrong(row.name, kPlain);
+  if (has_control(row.init.name)) at.inside("init.name").wrong(row.init.name, kPlain);
   for (std::size_t i = 0; i < row.aliases.size(); ++i)
     if (has_control(row.aliases[i])) at.inside("aliases").item(i).wrong(row.aliases[i], kPlain);
   const auto check_symbols = [&](const UnitSlots& slots, const JsonAt& here) {
@@ -166,6 +166,31 @@ void check_texts(const Arrangement& row, const JsonAt& at) {
   check_symbols(row.unit, at.inside("unit"));
   for (std::size_t i = 0; i < row.overrides.size(); ++i)
     check_symbols(row.overrides[i].slots, at.inside("overrides").item(i).inside("unit"));
+}
+
+/// The rule of the table that has this name; null: none.
+const InitSpec* rule_called(const std::string& name) {
+  const auto has_name = [&](const InitSpec& rule) { return folded(rule.name) == folded(name); };
+  const auto found = std::ranges::find_if(init_rules(), has_name);
+  return found == init_rules().end() ? nullptr : &*found;
+}
+
+bool starts_alike(InitSpec a, InitSpec b) {
+  a.name = b.name = "";
+  return written(a) == written(b);
+}
+
+/// A name of the table is that rule's alone: people compare runs by it.
+void check_init_name(InitSpec& init, const JsonAt& at) {
+  const InitSpec* rule = rule_called(init.name);
+  const bool taken = folded(init.name) == kInitOfArrangement || (rule && !starts_alike(init, *rule));
+  if (taken)
+    at.fail("init.name is ", Json(init.name).dump(),
+            ", but what it says is not that rule of 'addnorm arrangements --inits'; give ",
+            "it another name, or leave init out and choose the rule beside the arrangement");
+  if (!rule) return;
+  init.name = rule->name;
+  init.source = rule->source;
 }
 
 /// A learned coefficient needs a letter in formulas; as a number it would look fixed.
@@ -186,6 +211,7 @@ Arrangement arrangement_from_json(std::string_view text, std::string_view where)
   if (!json.is_object()) at.fail("the file holds ", json.type_name(), "; an object with name, unit, ... is needed");
   read(json, row, at);
   check_texts(row, at);
+  check_init_name(row.init, at);
   if (const auto problem = problem_of(row)) at.fail(problem->field, " ", problem->text);
   name_learned(row.unit);
   for (Override& other : row.overrides) name_learned(other.slots);
@@ -198,7 +224,10 @@ Arrangement read_arrangement(const std::filesystem::path& path) {
 
 std::string to_json(const Arrangement& row) {
   require(row.is_row(), "to_json: arrangement '", row.name, "' is a class, not a row; a file cannot hold it");
-  return written(row).dump(2) + "\n";
+  Arrangement own = row;
+  const InitSpec* rule = rule_called(row.init.name);
+  if (rule && !starts_alike(row.init, *rule)) own.init.name.clear();  // options or choices made another of it
+  return written(own).dump(2) + "\n";
 }
 
 }  // namespace addnorm

@@ -4,6 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
+#include "residual/init_names.h"
 #include "residual/role_groups.h"
 #include "residual/unit_groups.h"
 
@@ -12,27 +13,20 @@ namespace {
 
 struct Matrix {
   Role role;
-  const char* name;
-  SubLayer sub_layer = SubLayer::self;
-  bool outside = false;  ///< of the stack: embeddings and head
+  std::optional<SubLayer> at{};  ///< nothing: outside of the stack
 };
-constexpr std::array kMatrices{Matrix{Role::q, "W_q"},
-                               Matrix{Role::k, "W_k"},
-                               Matrix{Role::v, "W_v"},
-                               Matrix{Role::attention_out, "W_o"},
-                               Matrix{Role::q, "W_q", SubLayer::cross},
-                               Matrix{Role::k, "W_k", SubLayer::cross},
-                               Matrix{Role::v, "W_v", SubLayer::cross},
-                               Matrix{Role::attention_out, "W_o", SubLayer::cross},
-                               Matrix{Role::ffn_in, "W_1", SubLayer::ffn},
-                               Matrix{Role::ffn_out, "W_2", SubLayer::ffn},
-                               Matrix{Role::bias, "biases of W_1 and W_2", SubLayer::ffn},
-                               Matrix{Role::token_embedding, "embeddings", SubLayer::self, true},
-                               Matrix{Role::position_embedding, "learned positions", SubLayer::self, true},
-                               Matrix{Role::head, "a head of its own", SubLayer::self, true}};
+constexpr std::array kOfAttention{Role::q, Role::k, Role::v, Role::attention_out};
 
-constexpr std::size_t kEmbeddings = 11;  // of kMatrices
-static_assert(kMatrices[kEmbeddings].role == Role::token_embedding);
+std::vector<Matrix> matrices() {
+  std::vector<Matrix> all;
+  for (const SubLayer at : {SubLayer::self, SubLayer::cross})
+    for (const Role role : kOfAttention) all.push_back({role, at});
+  for (const Role role : {Role::ffn_in, Role::ffn_out, Role::bias}) all.push_back({role, SubLayer::ffn});
+  for (const Role role : {Role::token_embedding, Role::position_embedding, Role::head}) all.push_back({role});
+  return all;
+}
+
+std::string called(const Matrix& matrix) { return matrix.role == Role::bias ? "biases of W_1 and W_2" : symbol_of(matrix.role); }
 
 std::string base_text(InitSpec::Base base, double deviation) {
   using Base = InitSpec::Base;
@@ -54,7 +48,7 @@ std::string base_text(InitSpec::Base base, double deviation) {
 }
 
 std::string base_text(const InitSpec& spec, const Matrix& matrix) {
-  const InitSpec::Draw* draw = spec.draw_of(matrix.role, matrix.outside ? std::nullopt : std::optional(matrix.sub_layer));
+  const InitSpec::Draw* draw = spec.draw_of(matrix.role, matrix.at);
   if (draw) return base_text(draw->base, draw->deviation);
   if (is_embedding(matrix.role) && spec.base != InitSpec::Base::normal) return "N(0, 1/d)";
   return base_text(spec.base, spec.deviation);
@@ -71,9 +65,23 @@ std::string gain_text(const DepthRule& gain, const StackShape& shape) {
 std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape& shape) {
   std::string rule = base_text(spec, matrix);
   for (const InitGain& gain : spec.gains)
-    if ((gain.cross || matrix.sub_layer != SubLayer::cross) && names_role(gain.roles, matrix.role))
-      rule += gain_text(gain.gain, shape);
+    if (gain.acts_on(matrix.role, matrix.at)) rule += gain_text(gain.gain, shape);
   return rule;
+}
+
+/// Cross-attention has lines of its own where it starts otherwise than self-attention.
+bool tells_cross(const InitSpec& spec, const StackShape& shape) {
+  if (std::ranges::find(shape.sub_layers, SubLayer::cross) == shape.sub_layers.end()) return false;
+  return std::ranges::any_of(kOfAttention, [&](Role role) {
+    return rule_of({role, SubLayer::cross}, spec, shape) != rule_of({role, SubLayer::self}, spec, shape);
+  });
+}
+
+/// Biases start at 0 and the head as other matrices do, where nobody says otherwise.
+bool is_told(const Matrix& matrix, const InitSpec& spec) {
+  if (matrix.role != Role::bias && matrix.role != Role::head) return true;
+  const auto acts = [&](const InitGain& gain) { return gain.acts_on(matrix.role, matrix.at); };
+  return spec.draw_of(matrix.role, matrix.at) || std::ranges::any_of(spec.gains, acts);
 }
 
 }  // namespace
@@ -83,20 +91,17 @@ std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape
     std::string rule, names, of_cross;
   };
   std::vector<Group> groups;
-  const bool crosses = std::ranges::find(shape.sub_layers, SubLayer::cross) != shape.sub_layers.end();
-  const bool differs = std::ranges::any_of(row.init.gains, [](const InitGain& gain) { return !gain.cross; });
-  const std::string of_embeddings = rule_of(kMatrices[kEmbeddings], row.init, shape);
-  for (const Matrix& matrix : kMatrices) {
-    const bool cross = matrix.sub_layer == SubLayer::cross;
-    if (cross && !(crosses && differs)) continue;
-    if (matrix.role == Role::bias && !row.init.draw_of(Role::bias, SubLayer::ffn)) continue;
-    if (matrix.role == Role::head && !row.init.draw_of(Role::head, std::nullopt)) continue;
+  const bool with_cross = tells_cross(row.init, shape);
+  const std::string of_embeddings = rule_of({Role::token_embedding}, row.init, shape);
+  for (const Matrix& matrix : matrices()) {
+    const bool cross = matrix.at == SubLayer::cross;
+    if ((cross && !with_cross) || !is_told(matrix, row.init)) continue;
     const std::string rule = rule_of(matrix, row.init, shape);
     if (matrix.role == Role::position_embedding && rule == of_embeddings) continue;  // "embeddings" are both
     auto found = std::ranges::find(groups, rule, &Group::rule);
     if (found == groups.end()) found = groups.insert(groups.end(), {rule, "", ""});
     std::string& names = cross ? found->of_cross : found->names;
-    names += concat(names.empty() ? "" : ", ", matrix.name);
+    names += concat(names.empty() ? "" : ", ", called(matrix));
   }
   std::vector<InitLine> lines;
   for (const Group& group : groups) {

@@ -1,56 +1,85 @@
 // What options make of the initialisation of a row: the rest changes, what the formula contains stays.
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
+#include "residual/init_names.h"
 #include "residual/role_groups.h"
 
 namespace addnorm {
 namespace {
 
-/// Matrices as people write them, in the order of a layer.
-constexpr std::array kSymbols{std::pair{Role::q, "W_q"},
-                              std::pair{Role::k, "W_k"},
-                              std::pair{Role::v, "W_v"},
-                              std::pair{Role::attention_out, "W_o"},
-                              std::pair{Role::ffn_in, "W_1"},
-                              std::pair{Role::ffn_out, "W_2"},
-                              std::pair{Role::token_embedding, "embeddings"}};
-
-std::string matrices_text(const std::vector<Role>& roles) {
-  std::string text;
-  for (const auto& [role, symbol] : kSymbols)
-    if (names_role(roles, role)) text += concat(text.empty() ? "" : ", ", symbol);
-  return text;
+/// Those of the row's formula. with_init marks them; a row that it has not made has no others.
+std::vector<InitGain> gains_of_formula(const Arrangement& row) {
+  std::vector<InitGain> gains;
+  if (!row.gains_in_formula) return gains;
+  const bool marked = std::ranges::any_of(row.init.gains, &InitGain::contained);
+  for (const InitGain& gain : row.init.gains)
+    if (gain.contained == marked) gains.push_back(gain);
+  return gains;
 }
 
 std::vector<Role> roles_in_formula(const Arrangement& row) {
   std::vector<Role> roles;
-  if (row.gains_in_formula)
-    for (const InitGain& gain : row.init.gains) roles.insert(roles.end(), gain.roles.begin(), gain.roles.end());
+  for (const InitGain& gain : gains_of_formula(row)) roles.insert(roles.end(), gain.roles.begin(), gain.roles.end());
   return roles;
 }
 
-/// The rule with the row's own gains in place of its own, on the matrices that these name.
-InitSpec with_formula(InitSpec rule, const Arrangement& row) {
-  const std::vector<Role> kept = roles_in_formula(row);
-  for (InitGain& gain : rule.gains) std::erase_if(gain.roles, [&](Role role) { return names_role(kept, role); });
-  std::erase_if(rule.gains, [](const InitGain& gain) { return gain.roles.empty(); });
-  if (!row.gains_in_formula) return rule;
-  for (InitGain gain : row.init.gains) {
-    gain.added = true;
-    rule.gains.push_back(std::move(gain));
+/// A rule's gain beside the gains of a formula, which stand in its place on the matrices that they act on.
+struct Beside {
+  std::vector<InitGain> left{};
+  std::vector<Role> replaced{};
+  std::optional<SubLayer> stays{};  ///< the kind of attention in which some of these stay
+};
+
+Beside beside(const std::vector<InitGain>& formula, const InitGain& gain) {
+  InitGain whole = gain;
+  whole.roles.clear();
+  Beside result;
+  for (const Role role : gain.roles) {
+    std::vector<std::optional<SubLayer>> own = places_of(role), left;
+    std::erase_if(own, [&](const auto& at) { return !gain.acts_on(role, at); });
+    for (const auto& at : own)
+      if (std::ranges::none_of(formula, [&](const InitGain& each) { return each.acts_on(role, at); })) left.push_back(at);
+    if (left.size() < own.size()) result.replaced.push_back(role);
+    if (left.size() == own.size()) {
+      whole.roles.push_back(role);
+    } else if (!left.empty()) {
+      result.stays = left.front();  // of two places one is taken
+      InitGain& part = result.left.emplace_back(gain);
+      part.roles = {role};
+      part.sub_layer = result.stays;
+    }
   }
+  if (!whole.roles.empty()) result.left.insert(result.left.begin(), whole);
+  return result;
+}
+
+/// The rule with the row's own gains in place of its own, on the matrices that these act on.
+InitSpec with_formula(InitSpec rule, const Arrangement& row) {
+  const std::vector<InitGain> formula = gains_of_formula(row);
+  std::vector<InitGain> gains;
+  for (const InitGain& gain : rule.gains) {
+    const std::vector<InitGain> left = beside(formula, gain).left;
+    gains.insert(gains.end(), left.begin(), left.end());
+  }
+  for (InitGain gain : formula) {
+    gain.added = gain.contained = true;
+    gains.push_back(std::move(gain));
+  }
+  rule.gains = std::move(gains);
   return rule;
 }
 
 /// Options as a caller knows them: "embedding_std", or "--embedding-std".
 class Started {
  public:
-  Started(const Arrangement& row, FieldWords words) : row_(row), result_(row), words_(words) {}
+  Started(const Arrangement& row, FieldWords words) : row_(row), result_(row), words_(words) {
+    const bool marked = std::ranges::any_of(row.init.gains, &InitGain::contained);
+    for (InitGain& gain : spec().gains) gain.contained = marked ? gain.contained : row.gains_in_formula;
+  }
 
   void rule(const std::string& name) { spec() = with_formula(init_rule_named(name), row_); }
 
@@ -97,9 +126,48 @@ std::string depth_in_formula(const Arrangement& row) {
   return row.unit.b.kind == CoefficientRule::Kind::fixed && row.unit.b.start.name ? text_of(row.unit.b.start) : "";
 }
 
-bool scales_outputs_by_depth(const InitSpec& rule) {
-  return std::ranges::any_of(rule.gains,
-                             [](const InitGain& gain) { return gain.gain.name && names_role(gain.roles, Role::attention_out); });
+/// LayerNorm scaling: its authors find that its gain goes where output matrices shrink too.
+bool scales_norms_by_layer(const Arrangement& row) {
+  return row.unit.in_scale.name && row.unit.in_scale.name == std::string_view("inv-sqrt-layer");
+}
+
+bool weakens_outputs_by_depth(const InitSpec& rule) {
+  const StackShape deep{.width = 1, .layers = 100};
+  return std::ranges::any_of(rule.gains, [&](const InitGain& gain) {
+    return gain.gain.name && names_role(gain.roles, Role::attention_out) &&
+           value_of(gain.gain, deep, deep.unit(deep.layers - 1, 0)) < 1;
+  });
+}
+
+std::string contained_text(const Arrangement& row) {
+  return concat("the formula of ", row.name, " contains gains of ", symbols_of(roles_in_formula(row)), "; ");
+}
+
+/// Of a rule other than the arrangement's own.
+void note_rule(const Arrangement& row, const InitSpec& rule, std::vector<std::string>& notes) {
+  std::vector<Role> replaced;
+  std::optional<SubLayer> stays;
+  for (const InitGain& gain : rule.gains) {
+    const Beside both = beside(gains_of_formula(row), gain);
+    replaced.insert(replaced.end(), both.replaced.begin(), both.replaced.end());
+    if (both.stays) stays = both.stays;
+  }
+  if (!replaced.empty() && rule.name != row.init.name)
+    notes.push_back(concat(contained_text(row), "those of init ", rule.name, " on ", symbols_of(replaced), " are left out",
+                           stays ? concat(", except in ", *stays, "-attention") : ""));
+  const std::string twice = depth_in_formula(row);
+  if (!twice.empty() && weakens_outputs_by_depth(rule))
+    notes.push_back(concat(row.name, " weakens its branches by ", twice, "; init ", rule.name,
+                           " weakens their output matrices by depth as well",
+                           scales_norms_by_layer(row) ? ", and takes the effect away" : ""));
+}
+
+void note_branch_scale(const Arrangement& row, double scale, std::vector<std::string>& notes) {
+  std::vector<Role> both = writing_matrices();
+  const std::vector<Role> formula = roles_in_formula(row);
+  std::erase_if(both, [&](Role role) { return !names_role(formula, role); });
+  if (scale != 1 && !both.empty())
+    notes.push_back(concat(contained_text(row), "a branch scale of ", scale, " multiplies those of ", symbols_of(both)));
 }
 
 }  // namespace
@@ -116,9 +184,8 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
 
 std::vector<std::string> contained_init(const Arrangement& row) {
   std::vector<std::string> lines;
-  if (row.gains_in_formula)
-    for (const InitGain& gain : row.init.gains)
-      lines.push_back(concat(matrices_text(gain.roles), ": times ", text_of(gain.gain)));
+  for (const InitGain& gain : gains_of_formula(row))
+    lines.push_back(concat(symbols_of(gain.roles), ": times ", text_of(gain.gain)));
   const auto add = [&](const CoefficientRule& rule) {
     if (rule.kind == CoefficientRule::Kind::fixed) return;
     if (rule.profiled)
@@ -132,21 +199,9 @@ std::vector<std::string> contained_init(const Arrangement& row) {
 }
 
 std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options) {
-  if (options.by_arrangement()) return {};
-  const InitSpec& rule = init_rule_named(options.rule);
   std::vector<std::string> notes;
-  const std::vector<Role> kept = roles_in_formula(row);
-  std::vector<Role> replaced;
-  for (const InitGain& gain : rule.gains)
-    for (const Role role : gain.roles)
-      if (names_role(kept, role)) replaced.push_back(role);
-  if (!replaced.empty() && rule.name != row.init.name)
-    notes.push_back(concat("the formula of ", row.name, " contains gains of ", matrices_text(kept), "; those of init ", rule.name,
-                           " on ", matrices_text(replaced), " are left out"));
-  const std::string twice = depth_in_formula(row);
-  if (!twice.empty() && scales_outputs_by_depth(rule))
-    notes.push_back(concat(row.name, " weakens its branches by ", twice, "; init ", rule.name,
-                           " weakens their output matrices by depth as well, and takes the effect away"));
+  if (!options.by_arrangement()) note_rule(row, init_rule_named(options.rule), notes);
+  note_branch_scale(row, options.branch_scale, notes);
   return notes;
 }
 

@@ -94,6 +94,10 @@ const InitSpec* find_rule(std::string_view name) {
 
 }  // namespace
 
+bool InitGain::acts_on(Role role, std::optional<SubLayer> at) const {
+  return names_role(roles, role) && (cross || at != SubLayer::cross) && (!sub_layer || sub_layer == at);
+}
+
 const InitSpec::Draw* InitSpec::draw_of(Role role, std::optional<SubLayer> sub_layer) const {
   const Draw* found = nullptr;
   for (const Draw& draw : draws)

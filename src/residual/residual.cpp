@@ -63,10 +63,8 @@ std::optional<Distribution> Residual::init(const Parameter& parameter, const Par
                       : by_width ? drawn(InitSpec::Base::fan_in_normal, 0)
                                  : drawn(spec.base, spec.deviation);
   const Unit at{.layer = parameter.place.layer.value_or(0), .sub_layer = parameter.place.sub_layer.value_or(SubLayer::self)};
-  for (const InitGain& gain : spec.gains) {
-    const bool here = gain.cross || parameter.place.sub_layer != SubLayer::cross;
-    if (here && names_role(gain.roles, part.role)) from = from.scaled(value_of(gain.gain, shape_, at));
-  }
+  for (const InitGain& gain : spec.gains)
+    if (gain.acts_on(part.role, parameter.place.sub_layer)) from = from.scaled(value_of(gain.gain, shape_, at));
   return from;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "addnorm/nn/kinds.h"
@@ -11,6 +12,16 @@ namespace addnorm {
 
 inline bool names_role(const std::vector<Role>& roles, Role role) { return std::ranges::find(roles, role) != roles.end(); }
 inline bool is_embedding(Role role) { return role == Role::token_embedding || role == Role::position_embedding; }
+inline bool is_of_attention(Role role) {
+  return role == Role::q || role == Role::k || role == Role::v || role == Role::attention_out;
+}
+inline bool is_of_ffn(Role role) { return role == Role::ffn_in || role == Role::ffn_gate || role == Role::ffn_out; }
+
+/// The sub-layers that have matrices of a role; nothing for those outside of them.
+inline std::vector<std::optional<SubLayer>> places_of(Role role) {
+  if (is_of_attention(role)) return {SubLayer::self, SubLayer::cross};
+  return {is_of_ffn(role) ? std::optional(SubLayer::ffn) : std::nullopt};
+}
 
 inline std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
 /// Those that write into the stream.

@@ -1,8 +1,11 @@
 #include "residual/row_check.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "residual/init_names.h"
+#include "residual/role_groups.h"
 
 namespace addnorm {
 namespace {
@@ -34,27 +37,44 @@ Problem problem_of(const Override& other, const std::string& at) {
   return problem_of(other.slots, at + ".unit");
 }
 
+/// Of a base or a draw; `usual`: what a new one has.
+Problem problem_of_deviation(InitSpec::Base base, double deviation, double usual, const std::string& at) {
+  if (!(deviation >= 0) || !std::isfinite(deviation)) return RowProblem{at, concat("is ", deviation, "; it must be 0 or more")};
+  if (base == InitSpec::Base::normal || deviation == usual) return {};
+  return RowProblem{at, concat("is that of base \"normal\"; that of \"", names(base).at(static_cast<std::size_t>(base)),
+                               "\" follows from the widths")};
+}
+
+Problem problem_of(const InitGain& gain, const std::string& at) {
+  if (gain.roles.empty()) return RowProblem{at + ".roles", "is empty; name the matrices that the gain is for"};
+  for (const Role role : gain.roles)
+    if (!is_matrix(role))
+      return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; gains are for matrices only")};
+  if (!gain.sub_layer) return {};
+  if (gain.sub_layer == SubLayer::cross && !gain.cross)
+    return RowProblem{at + ".sub_layer", "is \"cross\", which cross: false leaves out"};
+  for (const Role role : gain.roles) {
+    const auto places = places_of(role);
+    if (std::ranges::find(places, gain.sub_layer) == places.end())
+      return RowProblem{at + ".roles", concat("names ", role, ", which sub_layer \"", *gain.sub_layer, "\" does not have")};
+  }
+  return {};
+}
+
+Problem problem_of(const InitSpec::Draw& draw, const std::string& at) {
+  if (draw.roles.empty()) return RowProblem{at + ".roles", "is empty; name the matrices that are drawn so"};
+  for (const Role role : draw.roles)
+    if (!is_matrix(role) && role != Role::bias)
+      return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; matrices and biases are")};
+  return problem_of_deviation(draw.base, draw.deviation, InitSpec::Draw{}.deviation, at + ".deviation");
+}
+
 Problem problem_of(const InitSpec& init) {
-  if (!(init.deviation >= 0) || !std::isfinite(init.deviation))
-    return RowProblem{"init.deviation", concat("is ", init.deviation, "; it must be 0 or more")};
-  if (init.base != InitSpec::Base::normal && init.deviation != InitSpec{}.deviation)
-    return RowProblem{"init.deviation", "is that of base \"normal\"; Xavier's follows from the widths"};
-  for (std::size_t i = 0; i < init.gains.size(); ++i) {
-    const std::string at = concat("init.gains[", i, "].roles");
-    if (init.gains[i].roles.empty()) return RowProblem{at, "is empty; name the matrices that the gain is for"};
-    for (const Role role : init.gains[i].roles)
-      if (!is_matrix(role)) return RowProblem{at, concat("names ", role, ", which is not drawn; gains are for matrices only")};
-  }
-  for (std::size_t i = 0; i < init.draws.size(); ++i) {
-    const InitSpec::Draw& draw = init.draws[i];
-    const std::string at = concat("init.draws[", i, "]");
-    if (draw.roles.empty()) return RowProblem{at + ".roles", "is empty; name the matrices that are drawn so"};
-    for (const Role role : draw.roles)
-      if (!is_matrix(role) && role != Role::bias)
-        return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; matrices and biases are")};
-    if (!(draw.deviation >= 0) || !std::isfinite(draw.deviation))
-      return RowProblem{at + ".deviation", concat("is ", draw.deviation, "; it must be 0 or more")};
-  }
+  if (Problem problem = problem_of_deviation(init.base, init.deviation, InitSpec{}.deviation, "init.deviation")) return problem;
+  for (std::size_t i = 0; i < init.gains.size(); ++i)
+    if (Problem problem = problem_of(init.gains[i], concat("init.gains[", i, "]"))) return problem;
+  for (std::size_t i = 0; i < init.draws.size(); ++i)
+    if (Problem problem = problem_of(init.draws[i], concat("init.draws[", i, "]"))) return problem;
   return {};
 }
 

@@ -4,18 +4,25 @@
 
 #include "addnorm/residual/explain.h"
 #include "residual/class_texts.h"
-#include "residual/role_groups.h"
 
 namespace addnorm {
 namespace {
 
-/// The product of the row's initial gains of one role: those that count.
+/// Of a matrix with as many inputs as the stream has features.
+double base_gain(InitSpec::Base base) {
+  using Base = InitSpec::Base;
+  if (base == Base::small_normal) return std::sqrt(0.4);
+  return base == Base::fan_in_uniform ? std::sqrt(1.0 / 3) : 1;
+}
+
+/// What the row draws a role from, and the product of its initial gains: those that count.
 double role_gain(const Arrangement& row, const StackShape& shape, const Unit& unit, Role role, NormalInit init) {
-  const bool all = row.init.base != InitSpec::Base::normal || init == NormalInit::with_its_gains;
-  double product = 1;
+  const InitSpec::Draw* draw = row.init.draw_of(role, unit.sub_layer);
+  const InitSpec::Base base = draw ? draw->base : row.init.base;
+  const bool all = base != InitSpec::Base::normal || init == NormalInit::with_its_gains;
+  double product = base_gain(base);
   for (const InitGain& gain : row.init.gains)
-    if ((all || gain.added) && (gain.cross || unit.sub_layer != SubLayer::cross) && names_role(gain.roles, role))
-      product *= value_of(gain.gain, shape, unit);
+    if ((all || gain.added) && gain.acts_on(role, unit.sub_layer)) product *= value_of(gain.gain, shape, unit);
   return product;
 }
 

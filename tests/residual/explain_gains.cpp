@@ -33,6 +33,31 @@ TEST(InitLines, SayTheGainsWithTheirNumbers) {
   EXPECT_TRUE(has(lines("deepnorm", decoder(6)), "(12M)^−¼"));
 }
 
+TEST(InitLines, SayWhatIsOfCrossAttentionAlone) {
+  std::string all;
+  for (const InitLine& line : init_lines(with_init(arrangement_named("sub-ln"), {.rule = "gpt2"}), decoder(8)))
+    all += line.what + ": " + line.rule + "\n";
+  EXPECT_TRUE(has(all, "W_o of cross-attention: N(0, 0.02²), times 1/√(2L) = 0.25\n")) << all;
+  EXPECT_TRUE(has(all, "W_v, W_o, W_1, W_2: N(0, 0.02²), times √(ln(3M)) = ")) << all;
+}
+
+TEST(InitLines, NameEveryMatrixThatAGainIsFor) {
+  const auto contained = [](std::vector<Role> roles) {
+    return contained_init({.name = "mine",
+                           .init = {.gains = {{.roles = std::move(roles), .gain = {.constant = 0.5}}}},
+                           .gains_in_formula = true})
+        .at(0);
+  };
+  EXPECT_EQ(contained({Role::head}), "a head of its own: times 0.5");
+  EXPECT_EQ(contained({Role::head, Role::q}), "W_q, a head of its own: times 0.5");
+  EXPECT_EQ(contained({Role::token_embedding, Role::position_embedding}), "embeddings: times 0.5");
+  for (Role role = Role::q; role <= Role::weight; role = static_cast<Role>(static_cast<int>(role) + 1))
+    EXPECT_GT(contained({role}).find(": times 0.5"), 0u) << role;
+  Arrangement headed = arrangement_named("post-ln");
+  headed.init.gains = {{.roles = {Role::head}, .gain = {.constant = 0.5}}};
+  EXPECT_EQ(init_lines(headed, language_model(2)).back().what, "a head of its own");
+}
+
 TEST(SkipGains, AreThoseOfTheTable) {
   const auto gain = [](const char* name, std::size_t units, int digits) {
     std::ostringstream out;
@@ -65,6 +90,24 @@ TEST(SkipGains, OfProfiledAdminIsThatOfPreLn) {
 TEST(SkipGains, OfAnInitialisationByDepthCountWhenAsked) {
   const auto gain = skip_gain(arrangement_named("pre-ln"), language_model(12), NormalInit::with_its_gains);
   EXPECT_DOUBLE_EQ(gain->gain, std::sqrt(0.5));
+}
+
+TEST(SkipGains, CountWhatABaseDrawsBesidesItsGains) {
+  const StackShape shape = language_model(8);
+  const auto branch = [&](const Arrangement& row, std::size_t unit) { return branch_gain(row, shape, shape.unit(unit)); };
+  const auto by_rule = [](const char* rule) { return with_init(arrangement_named("post-ln"), {.rule = rule}); };
+  const Arrangement neox = by_rule("neox");
+  for (const std::size_t unit : {0u, 1u, 14u, 15u})  // W_v of N(0, 2/(5d)) and W_o of N(0, 4/(L^2 d)), beside N(0, 1/d)
+    EXPECT_DOUBLE_EQ(branch(neox, unit), std::sqrt(0.4) * 2 / 8) << unit;
+  EXPECT_NEAR(skip_gain(neox, shape)->gain, std::pow(1 + 0.4 * 4 / 64, -8.0), 1e-12);
+  EXPECT_DOUBLE_EQ(branch(by_rule("t5"), 0), 1);
+  EXPECT_DOUBLE_EQ(branch(by_rule("mitchell"), 6), 1 / std::sqrt(2 * 4.0));
+  Arrangement row = arrangement_named("post-ln");
+  row.init = {.base = InitSpec::Base::fan_in_uniform};
+  EXPECT_DOUBLE_EQ(branch(row, 0), 1.0 / 3) << "a deviation of 1/sqrt(3 fan_in), twice";
+  row.init = {.draws = {{.roles = {Role::v}, .base = InitSpec::Base::small_normal, .sub_layer = SubLayer::self}}};
+  EXPECT_DOUBLE_EQ(branch(row, 0), std::sqrt(0.4));
+  EXPECT_DOUBLE_EQ(branch(row, 1), 1);
 }
 
 /// The share of the input in the output of a real stream whose branches are random matrices, of the gain that the row gives them.

@@ -54,6 +54,46 @@ TEST_P(EveryRowAsJson, ComesBackAsItWas) {
   }
 }
 
+TEST_P(EveryRowAsJson, KeepsTheNameOfItsInitWhileItIsThatRule) {
+  Arrangement row = arrangement_named(GetParam());
+  const Arrangement again = arrangement_from_json(to_json(row), "test");
+  EXPECT_EQ(again.init.name, row.init.name);
+  EXPECT_EQ(again.init.source, row.init.source);
+  row.init.gains.push_back({.roles = {Role::head}, .gain = {.constant = 0.5}});
+  EXPECT_EQ(arrangement_from_json(to_json(row), "test").init.name, "") << "it is another now";
+}
+
+TEST(RowsInFiles, MayNameTheirInit) {
+  const auto named = [](const char* init) {
+    return arrangement_from_json(concat(R"({"name": "x", "init": )", init, "}"), "my.json");
+  };
+  const Arrangement mine = named(R"({"name": "mine", "base": "normal", "deviation": 0.1})");
+  EXPECT_EQ(mine.init.name, "mine");
+  EXPECT_EQ(arrangement_from_json(to_json(mine), "test").init.name, "mine");
+  EXPECT_EQ(named(R"({"base": "normal"})").init.name, "") << "as in files of 0.1.0";
+  EXPECT_EQ(named(R"({"name": "BERT", "base": "normal"})").init.name, "bert");
+  EXPECT_EQ(named(R"({"name": "xavier"})").init.source, init_rule_named("xavier").source);
+  const auto refused = [&](const char* init, std::initializer_list<std::string> parts) {
+    return throws_saying<DataError>([&] { named(init); }, parts);
+  };
+  EXPECT_TRUE(refused(R"({"name": "gpt2"})", {"init.name is \"gpt2\"", "that rule", "another name"}));
+  EXPECT_TRUE(refused(R"({"name": "arrangement"})", {"init.name is \"arrangement\"", "another name"}));
+  EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"init.name is", "control characters"}));
+  EXPECT_TRUE(refused(R"({"name": 1})", {"init.name is 1"}));
+}
+
+TEST(RowsInFiles, MayKeepAGainToOneSubLayer) {
+  const Arrangement row = arrangement_from_json(
+      R"({"name": "x", "init": {"gains": [{"roles": ["v"], "gain": 2, "sub_layer": "cross"}]}})", "my.json");
+  EXPECT_EQ(arrangement_from_json(to_json(row), "test").init.gains.at(0).sub_layer, SubLayer::cross);
+  const auto residual = make_residual(row, {.width = 4, .layers = 1, .sub_layers = {SubLayer::self, SubLayer::cross}});
+  Var matrix(Tensor::zeros({4, 4}), true);
+  const auto deviation = [&](SubLayer at) {
+    return residual->init({"w", matrix, Role::v, {}, {.layer = 0, .sub_layer = at}}, {Role::v, 0, 4})->deviation();
+  };
+  EXPECT_DOUBLE_EQ(deviation(SubLayer::cross), 2 * deviation(SubLayer::self));
+}
+
 TEST(RowsInFiles, RunAsTheySay) {
   const Arrangement row = read_arrangement(std::string(ADDNORM_SOURCE_DIR) + "/examples/halved.json");
   EXPECT_EQ(row.name, "halved-sandwich");
@@ -114,7 +154,19 @@ TEST(RowsInFiles, HaveNoFieldWithoutEffect) {
                         {"init.gains[0].roles names ", role, "matrices"}));
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"gain": 2}]}})", {"init.gains[0].roles is empty"}));
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"deviation": 0.1}})", {"init.deviation", "\"normal\""}));
+  for (const char* base : {"xavier_uniform", "xavier_normal", "fan_in_uniform", "fan_in_normal", "small_normal"}) {
+    const std::string what = concat("is that of base \"normal\"; that of \"", base, "\" follows from the widths");
+    EXPECT_TRUE(refused(concat(R"({"name": "x", "init": {"deviation": 0.1, "base": ")", base, R"("}})").c_str(),
+                        {"init.deviation " + what}));
+    EXPECT_TRUE(refused(
+        concat(R"({"name": "x", "init": {"draws": [{"roles": ["v"], "deviation": 0.1, "base": ")", base, R"("}]}})").c_str(),
+        {"init.draws[0].deviation " + what}));
+  }
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"base": "normal", "deviation": -1}})", {"init.deviation is -1"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["v"], "gain": 2, "cross": false, "sub_layer": "cross"}]}})",
+                      {"init.gains[0].sub_layer", "cross: false"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["v", "ffn_in"], "gain": 2, "sub_layer": "self"}]}})",
+                      {"init.gains[0].roles names ffn_in", "self"}));
   EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"name is", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": "x", "aliases": ["y", "\u0007"]})", {"aliases[1]", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"start": 2, "symbol": "\t"}}})", {"unit.b.symbol", "control characters"}));

@@ -60,8 +60,10 @@ std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape
 /// How much of the stack's input is left at its output on the skip path alone, at initialisation.
 ///
 /// The input has variance 1, and each branch gives something independent of everything before it, of variance s^2 times that of
-/// what it reads; s is the product of the gains of its two matrices (attention: v and out; feed-forward: in and out), 1 without
-/// gains. With v the variance of the stream and g the gain so far, a unit is
+/// what it reads; s is the product of the gains of its two matrices (attention: v and out; feed-forward: in and out). A matrix
+/// has that of its distribution, 1 for Xavier's and N(0, 1/fan_in), 1/sqrt(3) for U(+-1/sqrt(fan_in)), sqrt(2/5) for
+/// N(0, 2/(5d)), whatever the inner width; N(0, deviation^2): see NormalInit; times those of the rule. GPT-NeoX's
+/// s = sqrt(2/5) * 2/L. With v the variance of the stream and g the gain so far, a unit is
 ///
 ///   branch   b^2 s^2 c^2 v_u,   v_u = 1 behind N_in, else v;   c the factor of N_in
 ///            b^2 s_out^2        behind a norm inside the branch;   b^2 behind N_out

@@ -22,8 +22,12 @@ struct Arrangement;
 struct InitGain {
   std::vector<Role> roles;
   DepthRule gain;
-  bool cross = true;   ///< cross-attention too
-  bool added = false;  ///< not the rule's own: of the arrangement's formula, or asked for
+  bool cross = true;                    ///< cross-attention too
+  bool added = false;                   ///< not the rule's own: of the arrangement's formula, or asked for
+  std::optional<SubLayer> sub_layer{};  ///< only there
+  bool contained = false;               ///< with_init: of the formula, where `added` may be asked for
+
+  bool acts_on(Role role, std::optional<SubLayer> at) const;  ///< a matrix of this role, in a sub-layer or outside of them
 };
 
 struct InitSpec {
@@ -46,7 +50,7 @@ struct InitSpec {
   double deviation = 0.02;  ///< of `normal`
   std::vector<InitGain> gains{};
   std::vector<Draw> draws{};  ///< embeddings that none names: as the base where that is `normal`, else N(0, 1/d)
-  std::string name{};         ///< "gpt2"; of rows without a rule of the table empty
+  std::string name{};         ///< "gpt2"; of rows without a rule of the table what their file calls it, else empty
   std::string source{};       ///< where it comes from, and who starts so
 
   const Draw* draw_of(Role role, std::optional<SubLayer> sub_layer) const;  ///< null: the base
@@ -68,19 +72,21 @@ struct InitOptions {
   std::optional<double> position_std{};   ///< deviation of learned positions, where it is another
   double branch_scale = 1;                ///< a factor on W_o and W_2, the matrices that write into the stream
 
-  bool by_arrangement() const { return rule == kInitOfArrangement; }
+  bool by_arrangement() const { return folded(rule) == kInitOfArrangement; }
   friend bool operator==(const InitOptions&, const InitOptions&) = default;
 };
 
 /// The row that starts so: its `init` is the rule's with the options in it. Gains that are part of the row's formula
-/// (Arrangement::gains_in_formula) stay, and stand in place of the rule's on the same matrices. A UsageError where an option has
-/// nothing to act on, or contradicts the formula; `words`: what fields are called in it.
+/// (Arrangement::gains_in_formula) stay, and stand in place of the rule's on the same matrices; where they leave out
+/// cross-attention, the rule's stay there. A UsageError where an option has nothing to act on, or contradicts the formula;
+/// `words`: what fields are called in it.
 Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
 
 /// What the formula of an arrangement says of the start, which no rule changes: "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts
 /// at 0".
 std::vector<std::string> contained_init(const Arrangement& row);
-/// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice.
+/// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
+/// branch scale on top of the formula's gains.
 std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options);
 
 }  // namespace addnorm
