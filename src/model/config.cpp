@@ -12,7 +12,6 @@ namespace addnorm {
 namespace {
 
 bool has_attention(const ModelConfig& c) { return c.layer != LayerKind::ffn; }
-bool has_tokens(const ModelConfig& c) { return c.model != ModelKind::mlp; }
 bool has_classes(const ModelConfig& c) { return c.model == ModelKind::classifier || c.model == ModelKind::mlp; }
 
 // Far beyond any machine, and far below where products of two sizes overflow.
@@ -53,16 +52,16 @@ class Checks {
     } catch (const UsageError& error) {
       throw UsageError(concat(words_ ? "" : "model config: ", error.what()));
     }
-    const bool learned = has_tokens(c) && c.positions == PositionKind::learned;
+    const bool learned = has_tokens(c.model) && c.positions == PositionKind::learned;
     field(!c.init.position_std || learned, "position_std", c.init.position_std.value_or(0),
           "be left out: this model has no learned positions");
-    field(!c.init.embedding_std || has_tokens(c), "embedding_std", c.init.embedding_std.value_or(0),
+    field(!c.init.embedding_std || has_tokens(c.model), "embedding_std", c.init.embedding_std.value_or(0),
           "be left out in a model of kind ", name_of(c.model));
   }
 
   void vocabularies() const {
     const bool pair = c.model == ModelKind::seq2seq;
-    if (has_tokens(c)) size("vocab", c.vocab, kMostIds);
+    if (has_tokens(c.model)) size("vocab", c.vocab, kMostIds);
     if (pair) size("target_vocab", c.target_vocab, kMostIds);
     if (has_classes(c)) size("classes", c.classes, kMostIds);
     if (c.model == ModelKind::mlp) size("features", c.features, kMostWidth);
@@ -73,7 +72,7 @@ class Checks {
     field(!pair || !c.shared_vocab || c.target_vocab == c.vocab, "target_vocab", c.target_vocab, "equal ", called("vocab"), " (",
           c.vocab, "), because ", called("shared_vocab"), " is true");
     field(c.head || c.model == ModelKind::encoder, "head", "false", "be true in a model of kind ", name_of(c.model));
-    unused("token_types", !has_tokens(c) && c.token_types > 0, c.token_types);
+    unused("token_types", !has_tokens(c.model) && c.token_types > 0, c.token_types);
     unused("d_embedding", c.model != ModelKind::lm && c.d_embedding > 0, c.d_embedding);
     field(c.d_embedding <= kMostWidth, "d_embedding", c.d_embedding, "be at most ", kMostWidth);
     field(c.d_embedding == 0 || !c.scale_embedding, "d_embedding", c.d_embedding, "be left out with scale_embedding");
@@ -89,7 +88,7 @@ class Checks {
     if (c.model == ModelKind::seq2seq) size("decoder_layers", c.decoder_layers, kMostLayers);
     size("d_model", c.d_model, kMostWidth);
     if (c.layer != LayerKind::attention) size("d_ff", c.d_ff, kMostWidth);
-    if (has_tokens(c)) size("seq_len", c.seq_len, kMostIds);
+    if (has_tokens(c.model)) size("seq_len", c.seq_len, kMostIds);
     field(c.position_offset <= kMostIds - std::min(c.seq_len, kMostIds), "position_offset", c.position_offset,
           "be at most 2147483647 together with ", called("seq_len"), " (", c.seq_len, ")");
     field(c.dropout >= 0 && static_cast<float>(c.dropout) < 1, "dropout", c.dropout, "be at least 0 and below 1");
@@ -204,7 +203,7 @@ ModelConfig completed(ModelConfig config, FieldWords words) {
   if (has_attention(config) && config.kv_heads == 0) config.kv_heads = config.heads;
   if (has_attention(config) && config.d_head == 0) config.d_head = config.d_model / config.heads;
   config.arrangement = arrangement_of(config).name;
-  if (!config.init.by_arrangement()) config.init.rule = init_rule_named(config.init.rule).name;
+  config.init.rule = config.init.by_arrangement() ? kInitOfArrangement : init_rule_named(config.init.rule).name;
   return config;
 }
 

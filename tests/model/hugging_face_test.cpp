@@ -142,6 +142,17 @@ TEST(HuggingFace, OwnInitIsThatOfTheFileUnderTheSameName) {
   EXPECT_EQ(hugging_face(kGptJ).init->rule, "bert") << "nor does GPT-J, though parallel by itself does";
 }
 
+TEST(HuggingFace, InitOfZerosIsLeftToTheArrangementAndNoted) {
+  const HuggingFaceConfig read = hugging_face(R"({"model_type": "bert", "initializer_range": 0})");
+  EXPECT_FALSE(read.init);
+  EXPECT_EQ(with_own_init(read).init, InitOptions{});
+  EXPECT_TRUE(notes(read, "initializer_range is 0")) << all_notes(read);
+  EXPECT_EQ(read.training.size(), 2u) << all_notes(read);
+  EXPECT_TRUE(notes(hugging_face(R"({"model_type": "opt", "init_std": 0.0})"), "init_std is 0"));
+  EXPECT_TRUE(throws_saying<DataError>([] { hugging_face(R"({"model_type": "bert", "initializer_range": -1})"); },
+                                       {"initializer_range is -1", "0 ... 100"}));
+}
+
 TEST(HuggingFace, RobertaAndDistilbertAreReadAsBertWithTheirPositions) {
   const HuggingFaceConfig roberta =
       hugging_face(R"({"architectures": ["RobertaModel"], "layer_norm_eps": 1e-05, "model_type": "roberta",

@@ -22,12 +22,12 @@ ModelConfig small_lm(const std::string& arrangement, InitOptions init = {}) {
       .vocab = 50, .layers = 4, .d_model = 32, .heads = 2, .seq_len = 16, .arrangement = arrangement, .init = std::move(init)};
 }
 
-/// Deviations by role, and of biases by matrix; of the first layer.
-std::map<std::string, double> deviations(const ModelConfig& config) {
+/// Deviations by role, and of biases by matrix; of one layer.
+std::map<std::string, double> deviations(const ModelConfig& config, std::size_t layer = 0) {
   std::map<std::string, double> all;
   LanguageModel model(config, Start::blank);
   for_each_parameter(model, [&](Parameter& p) {
-    if (p.place.layer.value_or(0) > 0) return;
+    if (p.place.layer.value_or(layer) != layer) return;
     for (const Part& part : p.parts) {
       std::string name = name_of(part.role);
       if (part.role == Role::bias && p.place.sub_layer == SubLayer::ffn)
@@ -65,6 +65,53 @@ TEST(Init, RulesDrawAsTheProgramsDoThatTheyAreNamedAfter) {
   EXPECT_GE(compared, 30u);
 }
 
+/// Deviations as their sources print them, for L layers of width d, f inside the feed-forward part, in layer l from 1 on.
+struct Published {
+  double v = 0, attention_out = 0, ffn_out = 0, tokens = 0;
+};
+struct Depths {
+  double L, d, f, l;
+  double xavier() const { return std::sqrt(2 / (d + d)); }
+  double xavier_of_ffn() const { return std::sqrt(2 / (d + f)); }
+  /// Xavier's of W_v, W_o and W_2, each times a gain.
+  Published by(double gain) const { return {gain * xavier(), gain * xavier(), gain * xavier_of_ffn(), 1 / std::sqrt(d)}; }
+};
+
+void expect_published(const std::string& rule, Published (*of)(const Depths&)) {
+  const ModelConfig config = completed(small_lm("post-ln", {.rule = rule}));
+  for (const std::size_t layer : {std::size_t{0}, config.layers - 1}) {
+    SCOPED_TRACE(concat(rule, ", layer ", layer + 1));
+    const auto ours = deviations(config, layer);
+    const Published theirs = of({.L = static_cast<double>(config.layers),
+                                 .d = static_cast<double>(config.d_model),
+                                 .f = static_cast<double>(config.d_ff),
+                                 .l = static_cast<double>(layer + 1)});
+    EXPECT_DOUBLE_EQ(ours.at("v"), theirs.v);
+    EXPECT_DOUBLE_EQ(ours.at("attention_out"), theirs.attention_out);
+    EXPECT_DOUBLE_EQ(ours.at("ffn_out"), theirs.ffn_out);
+    EXPECT_DOUBLE_EQ(ours.at("token_embedding"), theirs.tokens);
+  }
+}
+
+TEST(Init, RulesOfPapersAreTheirFormulasInTheFirstAndTheLastLayer) {
+  expect_published("deepnorm", [](const Depths& n) { return n.by(std::pow(8 * n.L, -0.25)); });
+  expect_published("magneto", [](const Depths& n) { return n.by(std::sqrt(std::log(2 * n.L))); });
+  expect_published("b2t", [](const Depths& n) { return n.by(1 / std::sqrt(n.L)); });
+  expect_published("ds-init", [](const Depths& n) { return n.by(1 / std::sqrt(n.l)); });
+  expect_published("t-fixup", [](const Depths& n) {
+    Published all = n.by(0.67 * std::pow(n.L, -0.25));
+    all.tokens = std::pow(n.d, -0.5) * std::pow(9 * n.L, -0.25);
+    return all;
+  });
+  expect_published("mitchell", [](const Depths& n) {
+    return Published{1 / std::sqrt(n.d), 1 / std::sqrt(2 * n.d * n.l), 1 / std::sqrt(2 * n.f * n.l), 1 / std::sqrt(n.d)};
+  });
+  expect_published("neox", [](const Depths& n) {
+    const double wang = 2 / (n.L * std::sqrt(n.d));  // of both, whatever their inputs
+    return Published{std::sqrt(2 / (5 * n.d)), wang, wang, 1 / std::sqrt(n.d)};
+  });
+}
+
 TEST(Init, OfTheArrangementIsTheRuleItsSourcePrescribes) {
   const std::map<std::string, std::string> prescribed{{"pre-ln", "gpt2"},       {"post-ln", "xavier"},  {"norm-skip", "xavier"},
                                                       {"deepnorm", "deepnorm"}, {"t-fixup", "t-fixup"}, {"parallel", "gpt2"}};
@@ -99,10 +146,50 @@ TEST(Init, LeavesWhatTheFormulaContains) {
   EXPECT_EQ(contained_init(arrangement_named("admin")), std::vector<std::string>{"ω is measured on the first batch"});
   EXPECT_TRUE(contained_init(arrangement_named("pre-ln")).empty());
   LanguageModel rezero(small_lm("rezero", {.rule = "t5"}));
-  for_each_parameter(rezero, [](Parameter& p) {
+  std::size_t coefficients = 0;
+  for_each_parameter(rezero, [&](Parameter& p) {
     if (p.role != Role::coefficient) return;
     EXPECT_EQ(p.value.value().item(), 0) << p.path;
+    ++coefficients;
   });
+  EXPECT_EQ(coefficients, 4u) << "one per layer";
+}
+
+/// Of the last layer of a decoder that reads an encoder, all in one word: "cross attention_out".
+std::map<std::string, double> of_decoder(const std::string& arrangement, const std::string& rule) {
+  ModelConfig config = small_lm(arrangement, {.rule = rule});
+  config.model = ModelKind::seq2seq;
+  const auto model = make_model(config, Start::blank);
+  std::map<std::string, double> all;
+  for_each_parameter(*model, [&](Parameter& p) {
+    if (!p.path.starts_with("decoder.") || p.place.layer != config.layers - 1 || !p.place.sub_layer) return;
+    for (const Part& part : p.parts)
+      if (is_matrix(part.role)) all[concat(*p.place.sub_layer, " ", part.role)] = model->init(p, part)->deviation();
+  });
+  return all;
+}
+
+TEST(Init, RuleKeepsItsGainsWhereTheFormulaHasNone) {
+  const double gamma = std::sqrt(std::log(3 * 4)), by_depth = 1 / std::sqrt(2 * 4);
+  const auto sub_ln = of_decoder("sub-ln", "gpt2");
+  EXPECT_DOUBLE_EQ(sub_ln.at("self attention_out"), 0.02 * gamma);
+  EXPECT_DOUBLE_EQ(sub_ln.at("self v"), 0.02 * gamma);
+  EXPECT_DOUBLE_EQ(sub_ln.at("ffn ffn_out"), 0.02 * gamma);
+  EXPECT_DOUBLE_EQ(sub_ln.at("cross v"), 0.02);
+  EXPECT_DOUBLE_EQ(sub_ln.at("cross attention_out"), 0.02 * by_depth) << "Magneto's gain is not for cross-attention";
+  const auto deepnorm = of_decoder("deepnorm", "gpt2");
+  EXPECT_DOUBLE_EQ(deepnorm.at("cross attention_out"), 0.02 * std::pow(12 * 4, -0.25)) << "DeepNorm's is";
+  EXPECT_DOUBLE_EQ(of_decoder("sub-ln", "magneto").at("cross attention_out"), std::sqrt(2.0 / 64)) << "nor the rule's";
+}
+
+TEST(Init, RuleIsToldApartFromWhatTheFormulaContains) {
+  const auto contained = [](const char* name, InitOptions init) {
+    return contained_init(with_init(arrangement_named(name), std::move(init)));
+  };
+  for (const char* name : {"sub-ln", "deepnorm", "t-fixup", "post-ln"})
+    for (const char* rule : {"arrangement", "gpt2", "b2t", "t-fixup", "deepnorm"})
+      EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained_init(arrangement_named(name)))
+          << name << " " << rule;
 }
 
 TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {
@@ -112,10 +199,34 @@ TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {
     return all;
   };
   EXPECT_NE(notes("deepnorm", "gpt2").find("those of init gpt2 on W_o, W_2 are left out"), std::string::npos);
-  EXPECT_NE(notes("lns", "gpt2").find("takes the effect away"), std::string::npos);
+  EXPECT_NE(notes("sub-ln", "gpt2").find("on W_o, W_2 are left out, except in cross-attention"), std::string::npos);
+  EXPECT_TRUE(notes("lns", "gpt2").ends_with("by depth as well, and takes the effect away"));
+  EXPECT_TRUE(notes("scaled-res", "gpt2").ends_with("weakens their output matrices by depth as well")) << "twice, and no more";
+  EXPECT_EQ(notes("lns", "magneto"), "") << "whose gain is above 1";
   EXPECT_EQ(notes("deepnorm", "deepnorm"), "");
   EXPECT_EQ(notes("post-ln", "gpt2"), "");
   EXPECT_EQ(notes("lns", "xavier"), "");
+}
+
+TEST(Init, NotesABranchScaleOnTopOfTheFormulas) {
+  const auto notes = [](const char* name, const InitOptions& init) { return init_notes(arrangement_named(name), init); };
+  for (const char* name : {"deepnorm", "b2t", "ds-init", "sub-ln", "t-fixup"}) {
+    const std::vector<std::string> said = notes(name, {.branch_scale = 0.25});
+    ASSERT_EQ(said.size(), 1u) << name;
+    EXPECT_NE(said.front().find(concat("the formula of ", name, " contains gains of")), std::string::npos) << said.front();
+    EXPECT_TRUE(said.front().ends_with("a branch scale of 0.25 multiplies those of W_o, W_2")) << said.front();
+    EXPECT_TRUE(notes(name, {}).empty()) << name;
+  }
+  EXPECT_EQ(notes("deepnorm", {.rule = "gpt2", .branch_scale = 0.25}).size(), 2u);
+  EXPECT_TRUE(notes("post-ln", {.branch_scale = 0.25}).empty());
+}
+
+TEST(Init, OfTheArrangementIsCalledSoInAnyCase) {
+  for (const char* name : {"Arrangement", "ARRANGEMENT"}) {
+    const ModelConfig config = completed(small_lm("deepnorm", {.rule = name}));
+    EXPECT_EQ(config.init, InitOptions{});
+    EXPECT_EQ(deviations(small_lm("deepnorm", {.rule = name})), deviations(small_lm("deepnorm")));
+  }
 }
 
 TEST(Init, OfEmbeddingsAndBranchesCanBeSaidByItself) {

@@ -25,6 +25,7 @@ enum class ModelKind : unsigned char {
   mlp,         ///< numbers instead of tokens, feed-forward units only: logits of classes
 };
 const char* name_of(ModelKind kind);
+constexpr bool has_tokens(ModelKind kind) { return kind != ModelKind::mlp; }
 
 /// Of what a layer is made.
 enum class LayerKind : unsigned char { attention_ffn, attention, ffn };

@@ -135,9 +135,12 @@ void note_task(Fields& f) {
 }
 
 void read_init(Fields& f, HuggingFaceConfig& out, FieldNames names, double usual, bool by_depth) {
-  constexpr double kLeast = std::numeric_limits<double>::min(), kMost = 100;
-  InitOptions theirs{.rule = by_depth ? "gpt2" : "bert", .deviation = f.number(names, usual, kLeast, kMost)};
+  constexpr double kMost = 100;
+  InitOptions theirs{.rule = by_depth ? "gpt2" : "bert", .deviation = f.number(names, usual, 0, kMost)};
   const InitSpec& ours = arrangement_of(out.config).init;
+  if (*theirs.deviation == 0)
+    return f.differs_in_training(*names.begin(), " is 0: before training, all matrices are 0 there; here they start by ",
+                                 ours.name);
   if (ours.name != theirs.rule || ours.deviation != *theirs.deviation) out.init = std::move(theirs);
 }
 

@@ -47,7 +47,8 @@ void refuse_cross_attention(Fields& f);
 /// Another head than that of a language model.
 void note_task(Fields& f);
 
-/// N(0, deviation²) for every matrix; by_depth: those that write into the stream times 1/√(2 layers) too, as GPT-2.
+/// N(0, deviation²) for every matrix; by_depth: those that write into the stream times 1/√(2 layers) too, as GPT-2. A
+/// deviation of 0 is noted and left to the arrangement.
 void read_init(Fields& f, HuggingFaceConfig& out, FieldNames names, double usual = 0.02, bool by_depth = false);
 
 }  // namespace addnorm::hugging_face
