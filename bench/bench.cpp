@@ -8,6 +8,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
+#include "addnorm/residual/init_spec.h"
 #include "bench/embed_measure.h"
 #include "bench/idle.h"
 #include "bench/step_measure.h"
@@ -57,6 +58,8 @@ std::vector<std::string> shapes_of(const std::vector<Job>& jobs) {
   return each_once(shapes);
 }
 
+bool draws_weights(const Job& job) { return job.group == "train-step" || job.group == "decode"; }
+
 std::vector<Job> chosen_jobs(const Options& options) {
   std::vector<Job> jobs = all_jobs(options);
   const auto groups = resolved("group", options.groups, group_names());
@@ -66,6 +69,9 @@ std::vector<Job> chosen_jobs(const Options& options) {
           ": no chosen group has shapes; add a group such as add-norm, or leave --shape out");
   const auto shapes = resolved("shape", options.shapes, known);
   std::erase_if(jobs, [&](const Job& job) { return !wanted(shapes, shape_name(job)); });
+  require(InitOptions{.rule = options.init}.by_arrangement() || std::ranges::any_of(jobs, draws_weights), "--init ", options.init,
+          ": nothing that was chosen draws the weights of a model; it is for train-step and decode. Add one of them, or leave ",
+          "--init out");
   return jobs;
 }
 

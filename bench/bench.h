@@ -37,7 +37,8 @@ struct Report {
   std::vector<Result> results;
 };
 
-/// Measures. Progress, and what could not be compared, go to `notes`. Throws UsageError for unknown groups and shapes.
+/// Measures. Progress, and what could not be compared, go to `notes`. Throws UsageError for unknown groups and
+/// shapes, and for an init where no weights are drawn.
 Report run(const Options& options, std::ostream& notes);
 
 std::string shape_text(const std::vector<std::size_t>& shape, const char* between);

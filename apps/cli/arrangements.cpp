@@ -15,9 +15,11 @@
 namespace addnorm::cli {
 namespace {
 
+constexpr const char* kUsualNorm = "layernorm";
+
 struct Options {
   std::vector<std::string> names;
-  std::string format = "text", norm = "layernorm", model = "lm";
+  std::string format = "text", norm = kUsualNorm, model = "lm";
   std::int64_t layers = 12;
   std::filesystem::path file;
   InitOptions init;
@@ -60,7 +62,7 @@ Options with_process(Options o) {
   std::cerr << "addnorm arrangements: preprocess '" << p.pre << "', postprocess '" << p.post << "', postprocess-top '" << p.top
             << "' is " << found.arrangement->name << " with " << found.norm << '\n';
   o.names.push_back(found.arrangement->name);
-  if (found.norm != "layernorm") o.norm = found.norm;
+  if (found.norm != kUsualNorm) o.norm = found.norm;
   return o;
 }
 
@@ -74,35 +76,49 @@ std::deque<Arrangement> started(const Rows& rows, const InitOptions& init) {
   return all;
 }
 
+std::string format_of(const Options& o) {
+  const std::vector<std::string> known{"text", "svg", "mermaid", "json"};
+  const std::string format = o.json ? "json" : o.format;
+  if (std::ranges::find(known, format) == known.end()) throw UsageError(unknown_name("format", format, known));
+  return format;
+}
+
 int list_inits(const Options& o, const ArrangementView& view, const Terminal& terminal) {
+  const std::string format = format_of(o);
   require(o.names.empty() && o.file.empty(), "--inits lists the rules of --init; leave out the names of arrangements");
-  std::cout << (o.json || o.format == "json" ? inits_json(view) : inits_table(view, terminal));
+  require(o.init.by_arrangement(), "--init ", o.init.rule,
+          " is for arrangements; --inits lists all that it takes. Leave one out");
+  require(o.norm == kUsualNorm, "--norm ", o.norm, " is for formulas of arrangements; --inits lists rules, which have none");
+  require(format == "text" || format == "json", "--format ", format, " draws arrangements; the list of --inits is text or json");
+  std::cout << (format == "json" ? inits_json(view) : inits_table(view, terminal));
   return 0;
+}
+
+Terminal terminal_of(const Options& o) {
+  Terminal terminal = terminal_of_stdout();
+  if (o.ascii) terminal.unicode = false;
+  return terminal;
 }
 
 int run(const Options& given) {
   const Options o = with_process(given);
-  const std::vector<std::string> formats{"text", "svg", "mermaid", "json"};
-  const std::string format = o.json ? "json" : o.format;
+  const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
+  const Terminal terminal = terminal_of(o);
+  if (o.inits) return list_inits(o, view, terminal);
+
+  const std::string format = format_of(o);
   const std::optional<Arrangement> own = own_row(o.file);
   const std::deque<Arrangement> of_init = started(rows_of(o.names, own), o.init);
   Rows rows;
   for (const Arrangement& row : of_init) rows.push_back(&row);
   const bool all = o.names.empty() && !own;
-  const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
-  Terminal terminal = terminal_of_stdout();
-  if (o.ascii) terminal.unicode = false;
-  if (o.inits) return list_inits(o, view, terminal);
-
   if (format == "json") {
     std::cout << arrangements_json(rows, view, !all);
   } else if (format == "text") {
     std::cout << (all ? arrangements_table : arrangements_page)(rows, view, terminal);
-  } else if (format == "svg" || format == "mermaid") {
+  } else {
     require(!all, "--format ", format, " draws what is named; name one arrangement or more, e.g. post-ln pre-ln");
     std::cout << (format == "svg" ? arrangements_svg : arrangements_mermaid)(rows, view);
-  } else {
-    throw UsageError(unknown_name("format", format, formats));
   }
   return 0;
 }

@@ -59,6 +59,19 @@ TEST(Bench, RefusesShapesThatTheChosenGroupsDoNotHave) {
   EXPECT_NE(said.find("2048x384"), std::string::npos) << said;
 }
 
+TEST(Bench, RefusesAnInitWhereNoModelIsMade) {
+  const auto said = [](std::vector<std::string> groups, std::vector<std::string> shapes = {}) {
+    return message_of({.groups = std::move(groups), .threads = {}, .shapes = std::move(shapes), .python = "", .init = "gpt2"});
+  };
+  const std::vector<std::string> kernels[]{{}, {"gemm"}, {"machine"}, {"embed"}, {"add-norm", "attention"}};
+  for (const auto& groups : kernels) {
+    const std::string text = said(groups);
+    EXPECT_NE(text.find("--init gpt2"), std::string::npos) << text;
+    EXPECT_NE(text.find("train-step and decode"), std::string::npos) << text;
+  }
+  EXPECT_NE(said({"add-norm", "train-step"}, {"2048x384"}).find("--init gpt2"), std::string::npos) << "no step is left";
+}
+
 TEST(Bench, RefusesAThreadCountThatCannotBe) {
   for (const int count : {0, 1025})
     EXPECT_NE(message_of({.groups = {"machine"}, .threads = {count}, .shapes = {}, .python = ""}).find("1 to 1024"),

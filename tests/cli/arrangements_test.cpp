@@ -248,6 +248,30 @@ TEST(ProcessStringsOfOtherTools, NameArrangements) {
   EXPECT_TRUE(says(outcome.err, {"is pre-ln with layernorm"}));
 }
 
+TEST(ArrangementsCommand, ListsInitsAsTextOrJsonAndRefusesWhatThatListDoesNotTake) {
+  EXPECT_TRUE(says(run({"--inits"}).out, {"arrangement ", "gpt2 ", "W_o, W_2: N(0, 0.02²), times 1/√(2L)"}));
+  EXPECT_EQ(Json::parse(run({"--inits", "--json"}).out).size(), init_rules().size());
+  EXPECT_EQ(run({"--inits", "--format", "json"}).out, run({"--inits", "--json"}).out);
+  const auto refused = [](const std::vector<const char*>& arguments, std::initializer_list<std::string> parts) {
+    const Outcome o = run(arguments);
+    EXPECT_EQ(o.code, 2) << o.out;
+    EXPECT_EQ(o.out, "");
+    return says(o.err, parts);
+  };
+  EXPECT_TRUE(refused({"--inits", "--format", "svg"}, {"--format svg", "arrangements", "text or json"}));
+  EXPECT_TRUE(refused({"--inits", "--format", "mermaid"}, {"--format mermaid", "text or json"}));
+  EXPECT_TRUE(refused({"--inits", "--format", "jsn"}, {"unknown format 'jsn'", "did you mean json?"}));
+  EXPECT_TRUE(refused({"--inits", "--init", "gpt2"}, {"--init gpt2", "--inits lists"}));
+  EXPECT_TRUE(refused({"--inits", "--norm", "rmsnorm"}, {"--norm rmsnorm", "--inits lists"}));
+  EXPECT_TRUE(refused({"--inits", "pre-ln"}, {"--inits lists", "names of arrangements"}));
+}
+
+TEST(ArrangementsCommand, TakesTheInitOfTheArrangementInAnyCase) {
+  const Outcome o = run({"deepnorm", "--init", "Arrangement"});
+  EXPECT_EQ(o.code, 0) << o.err;
+  EXPECT_EQ(o.out, run({"deepnorm"}).out);
+}
+
 TEST(ArrangementsCommand, PutsARowOfOnesOwnWhereItIsNamed) {
   const std::string file = testing::TempDir() + "/addnorm_own_row.json";
   std::ofstream(file) << R"({"name": "mine", "unit": {"in": true}})";
