@@ -12,7 +12,7 @@ export const add_norm: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'The Transformer of 2017 puts the two together, once behind attention and once behind the feed-forward part: **add** what the sub-layer said to what it was told, then **norm** the sum. A layer with cross-attention has a third.',
+        'The Transformer of 2017 puts the two together, once after attention and once after the feed-forward part: **add** what the sub-layer said to what it was told, then **norm** the sum. A layer with cross-attention has a third.',
         'Each [[unit]] begins with a vector of known size, at any depth. The price is on the wire: the norm stands on the stream itself, and divides everything that comes along by the size of the sum. If branch and stream are equally strong, half of the variance of the old is lost at every unit, and the gradient that comes back along the skip shrinks by √2: the [[skip gain]] of a deep stack is tiny.',
         'That is not to say that no gradient arrives. At the first step the branches carry it, and the bottom of a deep stack hears the loss as well as the top does. After the first updates, some twenty steps at full rate, they do not: all tokens have become alike, and hardly anything is left of their [[spread]].',
       ),
@@ -36,7 +36,7 @@ export const add_norm: Topic = {
       'Size of the stream by depth',
       'stream_rms',
       main_rows(),
-      'From the runs of this page. With a norm behind every sum the stream has size 1 at every depth. Without one it keeps the size of the embeddings at first and grows in training (move the slider); without norm and skip it dies away.',
+      'From the runs of this page. With a norm after every sum the stream has size 1 at every depth. Without one it keeps the size of the embeddings at first and grows in training (move the slider); without norm and skip it dies away.',
     );
     if (drawn) place.append(drawn);
     place.append(code(kAddNorm), evidence(data, 'S71', 'S17', 'S72', 'S10'));

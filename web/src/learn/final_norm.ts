@@ -13,7 +13,7 @@ export const final_norm: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'In pre-LN nothing divides the stream: what [[units|unit]] add piles up. At the top it is as large as all branches together, and how large that is depends on the depth and on how long it was trained. So **one more norm** stands behind the last layer, before the head reads the stream. Post-LN ends with a norm anyway.',
+        'In pre-LN nothing divides the stream: what [[units|unit]] add piles up. At the top it is as large as all branches together, and how large that is depends on the depth and on how long it was trained. So **one more norm** stands after the last layer, before the head reads the stream. Post-LN ends with a norm anyway.',
         'It is easy to leave out of a drawing, and many leave it out. The diagrams of this page draw it, because they are made from the rows that are computed with.',
       ),
       formulas(['y = LN(x_0 + F_1 + F_2 + … + F_n)', 'pre-LN: one norm over the whole sum']),
@@ -39,7 +39,7 @@ export const final_norm: Topic = {
       series.length
         ? figure({
             title: 'Size of the stream at the top, before the exit',
-            note: 'From the runs of this page that have skips. Where the line moves, the head would read vectors of ever other size; the final norm takes that away.',
+            note: 'From the runs of this page that have skips. Where the line moves, the head would read vectors whose size keeps changing; the final norm takes that away.',
             draw: (width) =>
               line_chart(
                 {

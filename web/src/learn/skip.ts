@@ -70,7 +70,7 @@ export const skip: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'Put forty functions behind each other, and the loss has to speak through forty of them before the first one hears how to improve. Most of them make the message quieter, or louder, and either way it is soon useless.',
+        'Put forty functions one after the other, and the loss has to speak through forty of them before the first one hears how to improve. Most of them make the message quieter, or louder, and either way it is soon useless.',
         'A **skip connection** is a wire around a function: what went in is added to what came out. The function, called the **branch**, no longer has to carry everything that is known so far; it only has to say what should be added. The running sum is the **residual stream**: every branch reads from it and writes to it.',
       ),
       formulas(
@@ -78,7 +78,7 @@ export const skip: Topic = {
         ['∂L/∂x = ∂L/∂y·(I + J_F)', 'backwards: the I is the wire, J_F the way through the branch'],
       ),
       ...say(
-        'The I is a matrix that changes nothing. However badly F passes the gradient on, one copy of it arrives untouched. That holds for this formula, and only as long as nothing else stands on the wire; a norm behind the sum does, and the figure shows what becomes of it.',
+        'The I is a matrix that changes nothing. However badly F passes the gradient on, one copy of it arrives untouched. That holds for this formula, and only as long as nothing else stands on the wire; a norm after the sum does, and the figure shows what becomes of it.',
       ),
       code(kWrite),
       code(kSum),

@@ -96,14 +96,14 @@ function lens_figure(all: Probed[]): HTMLElement | null {
   return figure({
     title: 'Loss by depth: if the stack ended here',
     level: 2,
-    note: 'The head reads the stream behind every unit (a logit lens). Where the line falls evenly each unit does its part; where it is flat the units add nothing that the head can use.',
+    note: 'The head reads the stream after every unit (a logit lens). Where the line falls evenly each unit does its part; where it is flat the units add nothing that the head can use.',
     draw: (width) =>
       line_chart(
         {
           series,
           x_label: 'unit, from the bottom',
           y_label: 'loss, nats per token',
-          describe: 'Loss if the stack ended behind each unit',
+          describe: 'Loss if the stack ended after each unit',
         },
         width,
       ),
