@@ -1,4 +1,4 @@
-// The fields of every kind of record that the page shows: web/src/data.ts, field by field.
+// The fields of every kind of record that the page shows: web/src/data.ts and results.ts, field by field.
 #pragma once
 
 #include "report/shape.h"

@@ -1,4 +1,4 @@
-// One function per kind of record: JSON of a file or folder -> JSON of the page. web/src/data.ts describes what they return.
+// One function per kind of record: JSON of a file or folder -> JSON of the page, as web/src/data.ts and results.ts have it.
 #pragma once
 
 #include <filesystem>

@@ -1,7 +1,9 @@
 // Labs as the views want them: rows with the curves of their seeds put together. Runs of `train` are shown as one more lab.
-import type { Arrangement, Curve, Lab, LabRow, LabRun, Probes, ReportData } from './data';
+import type { Curve, Lab, LabRow, LabRun, Probes, ReportData } from './data';
+import { differing, said } from './differences';
 import { known, mean } from './numbers';
 import { look_of, type Look } from './palette';
+import type { Arrangement } from './results';
 import * as state from './state';
 
 export interface Together {
@@ -130,26 +132,8 @@ export function name_among(row: Row, others: Row[]): string {
   if (new Set(same.map((o) => o.layers)).size > 1) parts.push(`${row.layers}L`);
   if (new Set(same.map((o) => o.rate)).size > 1) parts.push(`lr ${row.rate}`);
   if (new Set(same.map((o) => o.warmup)).size > 1) parts.push(row.warmup ? `warm-up ${row.warmup}` : 'no warm-up');
+  parts.push(...differing(same).map((name) => said(row, name)));
   return parts.length ? `${row.arrangement} (${parts.join(', ')})` : row.label_in_act || row.label || row.arrangement;
-}
-
-// Not part of a configuration, or shown in places of their own; how often a run is saved changes nothing.
-const kShown = ['arrangement', 'layers', 'lr', 'warmup_steps', 'seed', 'save_every'];
-
-function text_of(row: LabRow, option_name: string): string {
-  const value = row.options?.[option_name] ?? row.asked?.[option_name] ?? '';
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** The options that were asked for and differ between rows, but for those that have an axis of their own. */
-export function differing(rows: LabRow[]): string[] {
-  const asked = [...new Set(rows.flatMap((r) => Object.keys(r.asked ?? {})))];
-  return asked.filter((name) => !kShown.includes(name) && new Set(rows.map((r) => text_of(r, name))).size > 1);
-}
-
-/** "post-ln, norm rmsnorm, batch-size 8". */
-export function named_with(row: LabRow, options: string[]): string {
-  return [row.arrangement, ...options.map((name) => `${name.replace(/_/g, '-')} ${text_of(row, name) || 'none'}`)].join(', ');
 }
 
 const cache = new WeakMap<Row, Together>();

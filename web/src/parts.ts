@@ -43,6 +43,11 @@ export function legend(entries: { name: string; look: Look }[]): HTMLElement {
   );
 }
 
+/** To a claim by itself, whatever the list of claims was narrowed to. */
+export function claim_link(id: string): string {
+  return state.link({ view: 'claims', claim: id, find: id, kind: '', verdict: '' });
+}
+
 /** Which lab, where there are several. */
 export function lab_choice(): Child {
   const all = labs.all();

@@ -1,8 +1,8 @@
 // How much of a stack's input is left at its output on the skips alone: the closed form, and what runs of this page show.
-import type { Preflight } from './data';
 import * as labs from './labs';
 import { known } from './numbers';
 import { unpack } from './packed';
+import type { Preflight } from './results';
 
 export interface Dot {
   layers: number;
@@ -27,7 +27,7 @@ export function closed_form(name: string, layers: number): number | null {
 }
 
 /**
- * From the first probed step of a run. Where nothing stands behind the sum, x_K holds x_0 as it was, so the share is |x_0| / |x_K|.
+ * From the first probed step of a run. Where nothing stands after the sum, x_K holds x_0 as it was, so the share is |x_0| / |x_K|.
  * Where a norm does, every unit keeps a |s| of |a s + f|; f is taken to be at right angles to s, as it is at initialisation.
  */
 function from_probes(row: labs.Row): number | null {

@@ -109,7 +109,7 @@ test('a CSV file holds no text that a spreadsheet would compute', async (context
   await page.close();
 });
 
-test('a grid over other options keeps their values apart, and leaves out copies that confirm a cause', async (context) => {
+test('a grid over other options keeps their values apart, and leaves out copies that try one change', async (context) => {
   const page = await changed(context, 'view=grid', (lab) => {
     const [row] = lab.rows;
     const made = [];

@@ -1,4 +1,4 @@
-// Topics of Learn whose figures have to show what their words say; and what is said of skip gain.
+// Topics of Learn whose figures have to show what their words say, and compare what is alike; what is said of skip gain.
 import { changed, drawn, open, read_data, views_of } from './browser.mjs';
 import { expect, Skip, test } from './harness.mjs';
 
@@ -73,5 +73,82 @@ test('a small skip gain is not said to be a small gradient', async (context) => 
     const text = await page.textContent('.topic');
     expect(/not (to )?say that no gradient arrives/.test(text), `${topic} does not say so`);
   }
+  await page.close();
+});
+
+/** Rows of these arrangements, each trained or not as it says, and the same as the page's first row in all else. */
+function made(...rows) {
+  return (lab) => {
+    const [row] = lab.rows;
+    lab.rows = rows.map(({ arrangement, happened, options, ...fields }) => ({
+      ...row,
+      weights: 'xavier',
+      embeddings: '0.125',
+      ...fields,
+      arrangement,
+      options: { ...row.options, arrangement, warmup_steps: 0, layers: 12, lr: 0.001, ...options },
+      asked: { ...row.asked, arrangement, warmup_steps: 0, layers: 12, lr: 0.001, ...options },
+      happened,
+      trained: happened === 'trains' ? 1 : 0,
+      slow: false,
+      instead_of: undefined,
+    }));
+  };
+}
+
+const kCold = { arrangement: 'post-ln', happened: 'does not train' };
+const kWarm = { arrangement: 'post-ln', happened: 'trains', options: { warmup_steps: 200 } };
+
+test('with and without warm-up: nothing else differs between the two', async (context) => {
+  const page = await changed(
+    context,
+    'view=learn&topic=warm-up',
+    made(
+      kCold,
+      { ...kWarm, weights: 'gpt2', options: { warmup_steps: 150 } },
+      { ...kWarm, options: { warmup_steps: 90, dropout: 0.5 } },
+      kWarm,
+    ),
+  );
+  const asked = await page.textContent('.predict');
+  expect(asked.includes('everything the same but for the first 200 steps'), asked);
+  await page.close();
+});
+
+for (const [what, change] of Object.entries({
+  weights: { weights: 'gpt2' },
+  embeddings: { embeddings: '0.02' },
+  layers: { options: { warmup_steps: 200, layers: 24 } },
+  'an option': { options: { warmup_steps: 200, batch_size: 77 } },
+}))
+  test(`rows that differ in warm-up and ${what} are not shown as the same but for warm-up`, async (context) => {
+    const page = await changed(context, 'view=learn&topic=warm-up', made(kCold, { ...kWarm, ...change }));
+    expect(!(await page.$('.predict')), await page.textContent('.topic'));
+    await page.close();
+  });
+
+test('three formulas are compared at equal weights, and what else differs is said', async (context) => {
+  const mixed = Object.entries({ 'post-ln': 'xavier', 'pre-ln': 'gpt2', 'norm-skip': 'xavier' }).map(([arrangement, weights]) => ({
+    arrangement,
+    weights,
+    happened: 'trains',
+  }));
+  const question = async (rows) => {
+    const page = await changed(context, 'view=learn&topic=pre-post', made(...rows));
+    const asked = await page.textContent('.predict');
+    await page.close();
+    return asked;
+  };
+  const unequal = await question(mixed);
+  const says = /12 layers, full learning rate from the first step\. .* They differ in more than the formula: in weights\./;
+  expect(says.test(unequal), unequal);
+  const equal = await question([...mixed, { arrangement: 'pre-ln', happened: 'does not train', weights: 'xavier' }]);
+  expect(!/more than the formula/.test(equal), equal);
+});
+
+test('the note under skip gain does not say how rows start', async (context) => {
+  const page = await changed(context, 'view=layers&a=post-ln&b=pre-ln', made(kCold, { arrangement: 'pre-ln', happened: 'trains' }));
+  const note = await page.textContent('.figure:has(h2:text("Skip gain"))');
+  expect(/like GPT-2's, make them weaker/.test(note) && !/has here/.test(note), note);
   await page.close();
 });

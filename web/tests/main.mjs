@@ -34,7 +34,7 @@ async function again() {
   this.browser = browser = await launch();
 }
 
-const kParts = 'file views overview learn questions terms interaction state keyboard looks hostile cases xray large'.split(' ');
+const kParts = 'file views overview claims learn questions terms interaction state keyboard looks hostile cases xray large'.split(' ');
 const sum = { passed: 0, failed: 0, skipped: 0 };
 const add = (count) => Object.keys(sum).forEach((k) => (sum[k] += count[k]));
 for (const name of kParts)

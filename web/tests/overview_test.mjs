@@ -72,6 +72,90 @@ test('losses that so many seeds do not decide are shown in the words of the prog
   await page.close();
 });
 
+/** Rows of post-ln as this says, the first of them failing; everything else as the page's own first row has it. */
+function starts(...all) {
+  return (lab) => {
+    first_rows(lab);
+    const [row] = lab.rows;
+    lab.rows = all.map(({ options, ...fields }, i) => ({
+      ...row,
+      ...fields,
+      arrangement: 'post-ln',
+      options: { ...row.options, ...options },
+      asked: { ...row.asked, ...options },
+      happened: i ? 'trains' : 'does not train',
+      trained: i ? 1 : 0,
+      slow: false,
+    }));
+  };
+}
+
+const kStarts = [
+  { weights: 'xavier', embeddings: '0.125', options: { init: 'xavier' } },
+  { weights: 'gpt2', embeddings: '0.02', options: { init: 'gpt2' } },
+];
+const kLarge = { weights: 'gpt2', embeddings: '0.125', options: { init: 'gpt2', embedding_std: 0.125 } };
+for (const [what, rows, names] of [
+  ['of two starts', kStarts, ['xavier weights, embeddings 0.125', 'gpt2 weights, embeddings 0.02']],
+  [
+    'of weights, embeddings and warm-up',
+    [...kStarts, kLarge, { ...kStarts[0], options: { init: 'xavier', warmup_steps: 200 } }],
+    [
+      'no warm-up, xavier weights, embeddings 0.125',
+      'no warm-up, gpt2 weights, embeddings 0.02',
+      'no warm-up, gpt2 weights, embeddings 0.125',
+      'warm-up 200, xavier weights, embeddings 0.125',
+    ],
+  ],
+  [
+    'of branches made weaker',
+    [
+      { weights: 'gpt2, W_o and W_2 times 0.25', embeddings: '0.02' },
+      { weights: 'gpt2', embeddings: '0.02' },
+    ],
+    ['gpt2 weights, W_o and W_2 times 0.25', 'gpt2 weights'],
+  ],
+  [
+    'of options that ask for the same start',
+    ['arrangement', 'xavier'].map((init, i) => ({ ...kStarts[0], options: { init, lr: i + 1 } })),
+    ['lr 1', 'lr 2'],
+  ],
+  [
+    'of norms at two rates',
+    ['layernorm', 'rmsnorm'].flatMap((norm) => [1, 2].map((lr) => ({ options: { norm, lr } }))),
+    ['lr 1, norm layernorm', 'lr 2, norm layernorm', 'lr 1, norm rmsnorm', 'lr 2, norm rmsnorm'],
+  ],
+])
+  test(`rows of one arrangement are told apart: ${what}`, async (context) => {
+    const page = await changed(context, 'view=overview', starts(...rows));
+    const found = await page.$$eval('.card h3', (all) => all.map((c) => c.textContent.trim()));
+    expect(found.join('; ') === names.map((n) => `post-ln (${n})`).join('; '), found.join('; '));
+    const lead = await page.textContent('.lead');
+    expect(lead.includes(`post-ln (${names[0]}) does not`), lead);
+    await page.close();
+  });
+
+test('those that fail are said not to train, also where those that train are too many to be named', async (context) => {
+  const many = Array.from({ length: 12 }, (_, i) => ({ ...kStarts[1], options: { init: 'gpt2', d_model: 8 * i + 8 } }));
+  const page = await changed(context, 'view=overview', starts(kStarts[0], ...many));
+  const lead = await page.textContent('.lead');
+  expect(/^post-ln \([^)]*\) does not train\. /.test(lead), lead);
+  await page.close();
+});
+
+test('a copy of a row is said to try one change, and a start is said in words', async (context) => {
+  const weaker = { weights: 'gpt2, W_o and W_2 times 0.25', embeddings: '0.02' };
+  const page = await changed(context, 'view=overview', (lab) => {
+    starts(kStarts[0], weaker)(lab);
+    Object.assign(lab.rows[0], { label: 'the row' });
+    Object.assign(lab.rows[1], { instead_of: 0 });
+  });
+  const card = await page.textContent('.card >> nth=1');
+  expect(card.includes('Run to try one change of: the row.') && !/confirm/.test(card), card);
+  expect(card.includes('starts from gpt2 weights, W_o and W_2 times 0.25, embeddings of 0.02'), card);
+  await page.close();
+});
+
 /** The colours that are on top along a line, from a third of its way on. */
 async function colours_along(page, name) {
   return page.$eval(`.loss [data-series="${name}"] .line`, (line) => {

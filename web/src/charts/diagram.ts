@@ -1,8 +1,8 @@
 // A layer drawn from its row. The residual stream is the upright line in the middle, from the input at the bottom to the output at the
 // top; branches leave it to the right, a second stream runs on the left. So a norm that stands on the stream is seen to stand there.
-import type { Arrangement, DiagramEdge, DiagramNode } from '../data';
 import { svg } from '../dom';
 import { chart_root } from './root';
+import type { Arrangement, DiagramEdge, DiagramNode } from '../results';
 
 interface Placed {
   node: DiagramNode;

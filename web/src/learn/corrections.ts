@@ -1,7 +1,6 @@
 // Where the texts are wrong, or loose, and what was measured instead.
 import { h } from '../dom';
-import { badge } from '../parts';
-import * as state from '../state';
+import { badge, claim_link } from '../parts';
 import { claim_named, say, type Topic } from './topic';
 
 export const kCorrections: { said: string; right: string; claim: string }[] = [
@@ -12,12 +11,12 @@ export const kCorrections: { said: string; right: string; claim: string }[] = [
   },
   {
     said: 'The gradient of the printed LN(x + F(x)) is multiplied by 1 + F′.',
-    right: "That holds for x + F(x). Behind a norm, the norm's own derivative stands in front, and the 1 is not kept.",
+    right: "That holds for x + F(x). With a norm after the sum, the norm's own derivative stands in front, and the 1 is not kept.",
     claim: 'S11',
   },
   {
     said: 'A sub-layer that learns the identity leaves its input as it is.',
-    right: 'It gives 2x, or LN(x) behind a norm. Only a zero branch leaves x.',
+    right: 'It gives 2x, or LN(x) where a norm follows. Only a zero branch leaves x.',
     claim: 'S20',
   },
   {
@@ -87,7 +86,7 @@ export const corrections: Topic = {
               ? h(
                   'p',
                   { class: 'quiet' },
-                  h('a', { href: state.link({ view: 'claims', claim: c.claim, find: c.claim }) }, c.claim),
+                  h('a', { href: claim_link(c.claim) }, c.claim),
                   ' ',
                   badge(claim.verdict),
                   ' ',

@@ -6,7 +6,7 @@ import { known } from '../numbers';
 import { with_terms } from '../terms';
 import { kSum } from './code_lines';
 import { predict } from './predict';
-import { claim_named, code, evidence, formulas, not_here, rows_named, say, type Topic } from './topic';
+import { also_differ, claim_named, code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
 
 export const degradation: Topic = {
   id: 'degradation',
@@ -18,12 +18,14 @@ export const degradation: Topic = {
         'With skips a layer that has nothing to say can fall silent instead of standing in the way, and depth stops hurting so much. That is a statement about what training finds in these runs. It is no promise that more layers can never do harm.',
       ),
     );
-    const rows = rows_named(['plain', 'pre-ln'], labs.judged);
+    const { rows, also } = rows_compared(['plain', 'pre-ln'], labs.judged);
     place.append(
       rows.length
         ? predict(
             'With and without skips',
-            `The same ${rows[0].layers || ''} layers, the same data, the same rate. Which of these will learn?`,
+            also.length
+              ? `Which of these will learn?${also_differ(also)}`
+              : `The same ${rows[0].layers || ''} layers, the same data, the same rate. Which of these will learn?`,
             rows,
             ['plain: x′ = F(x)', 'pre-LN: x′ = x + F(LN(x))'],
           )

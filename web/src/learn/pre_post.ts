@@ -3,11 +3,22 @@ import { diagram_of, draw_diagram } from '../charts/diagram';
 import { h } from '../dom';
 import { figure } from '../figure';
 import * as labs from '../labs';
+import { sentence } from '../parts';
 import { kPreRow, kSkipChoice } from './code_lines';
 import { predict } from './predict';
-import { code, evidence, formulas, not_here, rows_named, say, type Topic } from './topic';
+import { also_differ, code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
 
 const kThree = ['post-ln', 'pre-ln', 'norm-skip'];
+
+/** "12 layers, 200 warm-up steps. ": what all have in common. */
+function how_trained(row: labs.Row, not_alike: string[]): string {
+  const rate = row.warmup > 0 ? `${row.warmup} warm-up steps` : 'full learning rate from the first step';
+  const parts = [
+    not_alike.includes('layers') ? '' : `${row.layers || 'Some'} layers`,
+    not_alike.includes('warmup_steps') ? '' : rate,
+  ].filter(Boolean);
+  return parts.length ? `${sentence(parts.join(', '))} ` : '';
+}
 
 export const pre_post: Topic = {
   id: 'pre-post',
@@ -15,7 +26,7 @@ export const pre_post: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        '**Post-LN** norms behind the sum, on the stream. **Pre-LN** norms what the branch reads, and leaves the stream alone: from the first embedding to the last layer there is one sum that nothing ever divides.',
+        '**Post-LN** norms after the sum, on the stream. **Pre-LN** norms what the branch reads, and leaves the stream alone: from the first embedding to the last layer there is one sum that nothing ever divides.',
         'A third formula goes around under the name of pre-LN. It norms first, and then lets branch **and skip** start from the normed vector. It looks like pre-LN. Write z for the normed stream, and it is post-LN, one norm later.',
       ),
       formulas(
@@ -39,13 +50,13 @@ export const pre_post: Topic = {
         : [];
     });
     if (pictures.length) place.append(h('div', { class: 'trio' }, pictures));
-    const cold = rows_named(kThree, (r) => labs.judged(r) && !(r.warmup > 0));
-    const rows = cold.length ? cold : rows_named(kThree, labs.judged);
+    const cold = rows_compared(kThree, (r) => labs.judged(r) && !(r.warmup > 0));
+    const { rows, also } = cold.rows.length ? cold : rows_compared(kThree, labs.judged);
     place.append(
       rows.length
         ? predict(
             'Three formulas, one data set',
-            `${rows[0].layers || 'Some'} layers, ${rows[0].warmup > 0 ? `${rows[0].warmup} warm-up steps` : 'full learning rate from the first step'}. Tick those that will train, then draw.`,
+            `${how_trained(rows[0], also)}Tick those that will train, then draw.${also_differ(also)}`,
             rows,
             ['post-LN: LN(x + F(x))', 'pre-LN: x + F(LN(x))', 'as printed: LN(x) + F(LN(x))'],
           )

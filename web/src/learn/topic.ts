@@ -1,10 +1,12 @@
 // What every topic of the Learn tab is made of: words, a formula, the line of code that computes it, and something measured.
-import type { Claim, ReportData } from '../data';
+import type { ReportData } from '../data';
+import { between, in_words } from '../differences';
 import { h, type Child } from '../dom';
 import { formula } from '../formula';
 import * as labs from '../labs';
-import { badge } from '../parts';
-import * as state from '../state';
+import { listed } from '../numbers';
+import { badge, claim_link } from '../parts';
+import type { Claim } from '../results';
 import { with_terms } from '../terms';
 
 export interface Topic {
@@ -69,7 +71,7 @@ export function evidence(data: ReportData, ...ids: string[]): HTMLElement {
           h(
             'div',
             null,
-            h('a', { href: state.link({ view: 'claims', claim: c.id, find: c.id }), class: 'claim-id' }, c.id),
+            h('a', { href: claim_link(c.id), class: 'claim-id' }, c.id),
             ' ',
             c.claim,
             ' ',
@@ -82,13 +84,32 @@ export function evidence(data: ReportData, ...ids: string[]): HTMLElement {
   );
 }
 
-/** Rows of the page's first lab that has them, the least changed ones first. */
-export function rows_named(names: string[], fits: (row: labs.Row) => boolean = () => true): labs.Row[] {
-  for (const table of labs.all()) {
-    const rows = names.map((name) => table.rows.find((r) => r.arrangement === name && fits(r))).filter((r): r is labs.Row => !!r);
-    if (rows.length === names.length) return rows;
+export interface Compared {
+  rows: labs.Row[]; // one of each arrangement; empty: no lab of the page has them all
+  also: string[]; // in what they differ besides
+}
+
+/** Rows of these arrangements that differ in nothing else; where no lab has such rows, the first of each. */
+export function rows_compared(names: string[], fits: (row: labs.Row) => boolean): Compared {
+  const besides = (first: labs.Row, row: labs.Row): string[] => between(first, row).filter((name) => name !== 'arrangement');
+  const others: Compared[] = [];
+  for (const { rows: all } of labs.all()) {
+    const of_name = (name: string): labs.Row[] => all.filter((r) => r.arrangement === name && fits(r));
+    const [firsts, ...rest] = names.map(of_name);
+    if (!firsts.length || rest.some((own) => !own.length)) continue;
+    for (const first of firsts) {
+      const alike = rest.flatMap((own) => own.find((r) => !besides(first, r).length) ?? []);
+      if (alike.length === rest.length) return { rows: [first, ...alike], also: [] };
+    }
+    const rows = [firsts[0], ...rest.map((own) => own[0])];
+    others.push({ rows, also: [...new Set(rows.flatMap((r) => besides(rows[0], r)))] });
   }
-  return [];
+  return others[0] ?? { rows: [], also: [] };
+}
+
+/** " They differ in more than the formula: in weights and embeddings." */
+export function also_differ(names: string[]): string {
+  return names.length ? ` They differ in more than the formula: in ${listed(names.map(in_words))}.` : '';
 }
 
 /** All rows of the part of a lab that has most arrangements: the one that a newcomer should look at. */

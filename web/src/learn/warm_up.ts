@@ -1,5 +1,6 @@
 // Warm-up: a small learning rate first.
 import { line_chart, type Series } from '../charts/line_chart';
+import { between } from '../differences';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { look_of } from '../palette';
@@ -7,12 +8,12 @@ import { kWarmUp } from './code_lines';
 import { predict } from './predict';
 import { code, evidence, formulas, not_here, say, type Topic } from './topic';
 
-/** A row and its copy with warm-up, both with a verdict. */
+/** A row and the same with warm-up, both with a verdict. */
 function pair(name: string): labs.Row[] {
   for (const table of labs.all()) {
     const own = table.rows.filter((r) => r.arrangement === name && labs.judged(r));
     for (const cold of own.filter((r) => !(r.warmup > 0))) {
-      const warm = own.find((r) => r.warmup > 0 && r.layers === cold.layers && r.rate === cold.rate);
+      const warm = own.find((r) => r.warmup > 0 && between(cold, r).join() === 'warmup_steps');
       if (warm) return [cold, warm];
     }
   }

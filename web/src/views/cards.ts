@@ -1,4 +1,5 @@
 // A verdict card: formula, what was predicted, what happened, and the cause.
+import { weights_in_words } from '../differences';
 import { h, type Child } from '../dom';
 import { formula_lines } from '../formula';
 import * as labs from '../labs';
@@ -47,7 +48,7 @@ function tried_line(row: labs.Row): Child {
 function start_line(row: labs.Row): Child {
   if (!row.weights) return null;
   const embeddings = row.embeddings ? `, embeddings of ${row.embeddings}` : '';
-  return h('p', { class: 'start quiet' }, `starts from ${row.weights} weights${embeddings}`);
+  return h('p', { class: 'start quiet' }, `starts from ${weights_in_words(row.weights)}${embeddings}`);
 }
 
 export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
@@ -98,11 +99,7 @@ export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {
       ),
     ),
     row.instead_of !== undefined
-      ? h(
-          'p',
-          { class: 'why quiet' },
-          `Run to confirm the cause found for ${row.of.rows[row.instead_of]?.label ?? 'another row'}.`,
-        )
+      ? h('p', { class: 'why quiet' }, `Run to try one change of: ${row.of.rows[row.instead_of]?.label ?? 'another row'}.`)
       : null,
     cause_line(row),
     tried_line(row),

@@ -1,11 +1,12 @@
 // What texts and papers say, and what was measured.
 import { spread_bars } from '../charts/spread_bars';
-import type { Claim, ClaimValue, ReportData } from '../data';
+import type { ReportData } from '../data';
 import { choose, clear, h, toggles } from '../dom';
 import { figure } from '../figure';
 import { count_of, known } from '../numbers';
 import { tone_of } from '../palette';
-import { badge } from '../parts';
+import { badge, claim_link } from '../parts';
+import type { Claim, ClaimSet, ClaimValue } from '../results';
 import type { View } from '../shell';
 import * as state from '../state';
 
@@ -53,7 +54,7 @@ function details(claim: Claim): HTMLElement {
       h(
         'p',
         null,
-        h('b', null, 'See ', h('a', { href: state.link({ view: 'claims', claim: other.id, find: other.id }) }, other.id), ': '),
+        h('b', null, 'See ', h('a', { href: claim_link(other.id) }, other.id), ': '),
         other.why,
       ),
     ),
@@ -115,10 +116,12 @@ export function claims_view(data: ReportData): View {
     id: 'claims',
     title: 'Claims',
     empty: () => !sets.length,
-    watches: ['set', 'verdict', 'kind'],
+    watches: ['set', 'verdict', 'kind', 'claim', 'find'],
     draw(place) {
       const own = sets.findIndex((s) => !s.shipped);
-      const chosen = sets[state.number('set', Math.max(0, own))] ?? sets[0];
+      const wanted = sets[state.number('set', Math.max(0, own))] ?? sets[0];
+      const has = (set: ClaimSet): boolean => set.claims.some((c) => c.id === state.get('claim'));
+      const chosen = has(wanted) ? wanted : (sets.find(has) ?? wanted); // a link may lead into another set
       const verdicts = [...new Set(chosen.claims.map(verdict_of))];
       const counts = verdicts.map(
         (v) => `${chosen.claims.filter((c) => verdict_of(c) === v).length} ${v}${v === 'true only if' ? ' …' : ''}`,
@@ -156,7 +159,7 @@ export function claims_view(data: ReportData): View {
                 'Claims',
                 sets.map((s, i) => ({ value: String(i), text: s.name })),
                 String(sets.indexOf(chosen)),
-                (value) => state.set({ set: value }),
+                (value) => state.set({ set: value, claim: '' }),
               )
             : null,
           toggles(

@@ -1,11 +1,11 @@
 // The closed-form skip gain against depth, with what was measured as dots and a depth to read off.
 import { line_chart, type Series } from '../charts/line_chart';
-import type { Preflight } from '../data';
 import { h, slider } from '../dom';
 import { make_figure } from '../figure';
 import * as labs from '../labs';
 import { known, short } from '../numbers';
 import { look_of } from '../palette';
+import type { Preflight } from '../results';
 import { bottom_over_top, closed_form, measured } from '../skip_gain';
 import * as state from '../state';
 import { with_terms } from '../terms';
@@ -66,7 +66,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
       },
     ),
     note: [
-      "Lines: the closed form, with branches as strong as what they read. Dots: measured before the first step, or at it, with the branches as they really begin; small initial weights (GPT-2's, which pre-LN has here) make them weaker, and the gain larger. ",
+      "Lines: the closed form, with branches as strong as what they read. Dots: measured before the first step, or at it, with the branches as they really begin; small initial weights, like GPT-2's, make them weaker, and the gain larger. ",
       with_terms('A small [[skip gain]] does not mean that no gradient arrives: at the first step the branches carry it.'),
       names.map(gradient_text),
     ],

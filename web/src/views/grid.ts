@@ -1,6 +1,7 @@
 // Final loss over depth, learning rate and warm-up: dots are seeds, a line joins their means, and the largest rate that trains.
 import { line_chart } from '../charts/line_chart';
 import { scatter } from '../charts/scatter';
+import { differing, named_with } from '../differences';
 import { choose, h, type Child } from '../dom';
 import { figure } from '../figure';
 import * as labs from '../labs';
@@ -24,9 +25,9 @@ function varies(rows: labs.Row[], axis: Axis): boolean {
 
 function stable_rates(rows: labs.Row[]): HTMLElement | null {
   const groups = new Map<string, labs.Row[]>(),
-    others = labs.differing(rows);
+    others = differing(rows);
   for (const r of rows) {
-    const key = JSON.stringify([labs.named_with(r, others), r.layers, r.warmup]);
+    const key = JSON.stringify([named_with(r, others), r.layers, r.warmup]);
     groups.set(key, [...(groups.get(key) ?? []), r]);
   }
   const lines = [...groups.values()]
@@ -35,7 +36,7 @@ function stable_rates(rows: labs.Row[]): HTMLElement | null {
       const good = g.filter((r) => r.happened === 'trains').map((r) => r.rate);
       const [first] = g;
       return [
-        labs.named_with(first, others),
+        named_with(first, others),
         first.layers,
         first.warmup || 'none',
         good.length ? short(Math.max(...good)) : 'none of these',
@@ -61,9 +62,9 @@ function crossing(rows: labs.Row[]): HTMLElement[] {
   const depths = [...new Set(rows.map((r) => r.layers))].sort((a, b) => a - b);
   const columns = [...new Set(rows.map((r) => `${r.rate}|${r.warmup}`))].sort((a, b) => parseFloat(a) - parseFloat(b));
   const several = varies(rows, 'warmup');
-  const others = labs.differing(rows);
-  return [...new Set(rows.map((r) => labs.named_with(r, others)))].slice(0, 40).map((name) => {
-    const own = rows.filter((r) => labs.named_with(r, others) === name);
+  const others = differing(rows);
+  return [...new Set(rows.map((r) => named_with(r, others)))].slice(0, 40).map((name) => {
+    const own = rows.filter((r) => named_with(r, others) === name);
     const used = columns.filter((c) => own.some((r) => `${r.rate}|${r.warmup}` === c));
     if (used.length > 4)
       return data_table(
@@ -109,8 +110,8 @@ export function grid_view(): View {
     draw(place) {
       const table = labs.current();
       if (!table) return;
-      const rows = table.rows.filter((r) => r.instead_of === undefined); // not the copies that confirm a cause
-      const others = labs.differing(rows);
+      const rows = table.rows.filter((r) => r.instead_of === undefined); // not the copies that try one change
+      const others = differing(rows);
       const possible = kAxes.filter((a) => varies(rows, a.id));
       const axis = possible.find((a) => a.id === state.get('x')) ?? possible[0] ?? kAxes[0];
       const rest = kAxes.filter((a) => a.id !== axis.id);
@@ -141,7 +142,7 @@ export function grid_view(): View {
       const groups = new Map<string, labs.Row[]>();
       for (const r of rows) {
         const key = [
-          labs.named_with(r, others),
+          named_with(r, others),
           ...rest
             .filter((a) => varies(rows, a.id))
             .map(

@@ -1,4 +1,5 @@
 // The first screen: which arrangements train here, and why the others do not.
+import { weights_in_words } from '../differences';
 import { h, toggles, type Child } from '../dom';
 import * as labs from '../labs';
 import { count_of, known, listed } from '../numbers';
@@ -17,7 +18,7 @@ export function trained(row: labs.Row): boolean {
   return row.happened === 'trains';
 }
 
-/** Rows with a verdict, without the copies that were run to confirm a cause. */
+/** Rows with a verdict, without the copies that were run to try one change. */
 function asked_for(rows: labs.Row[]): labs.Row[] {
   return rows.filter((r) => labs.judged(r) && r.instead_of === undefined);
 }
@@ -39,7 +40,7 @@ function names(rows: labs.Row[], among: labs.Row[]): string {
 function place_of(rows: labs.Row[]): string {
   const starts = new Set(rows.map((r) => r.weights ?? ''));
   const [only] = starts;
-  return starts.size === 1 && only ? `from ${only} weights` : 'here';
+  return starts.size === 1 && only ? `from ${weights_in_words(only)}` : 'here';
 }
 
 /** "3 of 6 arrangements train from xavier weights." */
@@ -69,7 +70,8 @@ function lead(rows: labs.Row[]): Child[] {
   const out: Child[] = [];
   const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some, judged).length < 110;
   if (fits(good)) out.push(h('b', null, names(good, judged)), good.length === 1 ? ' trains. ' : ' train. ');
-  if (fits(bad)) out.push(h('b', null, names(bad, judged)), bad.length === 1 ? ' does not. ' : ' do not. ');
+  if (fits(bad))
+    out.push(h('b', null, names(bad, judged)), ` ${bad.length === 1 ? 'does' : 'do'} not${fits(good) ? '' : ' train'}. `);
   if (fits(late))
     out.push(h('b', null, names(late, judged)), ` ${late.length === 1 ? 'is' : 'are'} slow: more steps are needed. `);
   const left = judged.length ? open_ones(rows).length : 0;

@@ -1,6 +1,6 @@
 // Preflight: the model's profile before the first step and after a trial of real ones, the verdict, and advice that passed the same trial.
 import { line_chart, type Series } from '../charts/line_chart';
-import type { Preflight, ReportData } from '../data';
+import type { ReportData } from '../data';
 import { choose, h, type Child } from '../dom';
 import { figure } from '../figure';
 import { formula_lines } from '../formula';
@@ -8,6 +8,7 @@ import { place_name } from '../metrics';
 import { known, percent, short } from '../numbers';
 import { look_of } from '../palette';
 import { badge, sentence } from '../parts';
+import type { Preflight } from '../results';
 import type { View } from '../shell';
 import * as state from '../state';
 import { term, terms_in, with_terms } from '../terms';

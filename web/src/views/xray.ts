@@ -1,10 +1,11 @@
 // X-ray: a trained model unit by unit. Which units work, which could go, and what the stream carries.
-import type { ReportData, Xray, XrayStack } from '../data';
+import type { ReportData } from '../data';
 import { choose, h, type Child } from '../dom';
 import { formula_lines } from '../formula';
 import { place_name } from '../metrics';
 import { fixed, known, listed, short } from '../numbers';
 import { data_table, sentence } from '../parts';
+import type { Xray, XrayStack } from '../results';
 import type { View } from '../shell';
 import * as state from '../state';
 import { xray_figures } from './xray_figures';

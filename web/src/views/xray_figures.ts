@@ -1,11 +1,11 @@
 // The figures of an x-ray: profiles over depth, bars of units, gains of norms.
 import { line_chart, type Series } from '../charts/line_chart';
 import { unit_bars, type UnitBar } from '../charts/unit_bars';
-import type { Xray, XrayNorm, XrayStack } from '../data';
 import { figure } from '../figure';
 import { place_name } from '../metrics';
 import { known, short } from '../numbers';
 import { look_of } from '../palette';
+import type { Xray, XrayNorm, XrayStack } from '../results';
 
 type Values = (number | null)[];
 
@@ -39,7 +39,7 @@ interface Profile {
   range?: [number, number];
 }
 
-/** Lines over depth; the x of a unit is that of the place behind it. */
+/** Lines over depth; the x of a unit is that of the place after it. */
 function profile(stack: XrayStack, p: Profile): HTMLElement | null {
   const looks = ['pre-ln', 'post-ln', 'deepnorm'];
   const series = p.series.flatMap((s, i): Series[] => {
@@ -115,7 +115,7 @@ function attribution_figure(x: Xray, stack: XrayStack): HTMLElement | null {
   const of = x.measure === 'embedding' ? 'the embedding (1 in all)' : `the label's logit, ${short(x.attribution?.whole)} above the mean of all`;
   const how =
     x.attribution?.ln === 'recompute'
-      ? 'Norms are computed anew: a bar is what the logits change by when the stack ends behind this unit and not before it.'
+      ? 'Norms are computed anew: a bar is what the logits change by when the stack ends after this unit and not before it.'
       : 'Every norm keeps the scale it has in the whole pass, so that the head can be applied to each part by itself.';
   return bars(
     'Who makes the output',
@@ -133,7 +133,7 @@ function attribution_figure(x: Xray, stack: XrayStack): HTMLElement | null {
 function influence_figure(stack: XrayStack): HTMLElement | null {
   return bars(
     'Block influence',
-    '1 − cos of the stream before and behind a whole layer, mean over tokens (Men et al. 2024, ShortGPT). A layer near 0 hardly turns the stream; whether it can go the loss decides.',
+    '1 − cos of the stream before and after a whole layer, mean over tokens (Men et al. 2024, ShortGPT). A layer near 0 hardly turns the stream; whether it can go the loss decides.',
     '1 − cosine',
     'layer, from the bottom',
     (stack.block_influence ?? []).map((value, i) => ({ name: `layer ${i + 1} (layers.${i})`, value, kind: 0 })),
@@ -199,7 +199,7 @@ export function xray_figures(x: Xray, stack: XrayStack): HTMLElement[] {
     profile(stack, {
       title: 'If the stack ended here',
       note: loss
-        ? 'The head reads the stream behind every unit, through the usual exit of the stack (logit lens). Where the line is flat, units add nothing that the head can use yet.'
+        ? 'The head reads the stream after every unit, through the usual exit of the stack (logit lens). Where the line is flat, units add nothing that the head can use yet.'
         : 'How far the pooled output of a stack that ends here is from the whole one.',
       y_label: loss ? 'loss, nats' : 'cosine distance',
       series: [{ name: loss ? 'loss' : 'distance', values: stack.lens_loss ?? stack.lens_change, by: 'place' }],
@@ -217,7 +217,7 @@ export function xray_figures(x: Xray, stack: XrayStack): HTMLElement[] {
     }),
     profile(stack, {
       title: 'Share of the branch',
-      note: 'Branch: ‖f‖² / (‖skip‖² + ‖f‖²) of the sum that a unit makes. Cosine: of the stream before and behind it; 1 is no turn at all.',
+      note: 'Branch: ‖f‖² / (‖skip‖² + ‖f‖²) of the sum that a unit makes. Cosine: of the stream before and after it; 1 is no turn at all.',
       y_label: 'share, cosine',
       series: [
         { name: 'branch share', values: stack.branch_share, by: 'unit' },

@@ -1,0 +1,58 @@
+// What tells rows of a lab apart: options that differ, and how weights start, in words.
+import type { LabRow } from './data';
+
+/** How weights start is compared by what it comes to, where that is told: two options may ask for the same. */
+const kStart = ['init', 'init_std', 'embedding_std', 'position_std', 'branch_scale'];
+const kStartTold = ['weights', 'embeddings'];
+/** What changes nothing that is learned, or is another draw of the same. */
+const kNoFactor = ['seed', 'save_every', 'keep', 'log_every', 'eval_every', 'eval_samples', 'probes', 'probe_every'];
+/** Those that have an axis or words of their own. */
+const kShown = ['arrangement', 'layers', 'lr', 'warmup_steps'];
+
+function text_of(row: LabRow, name: string): string {
+  if (name === 'weights' || name === 'embeddings') return row[name] ?? '';
+  const value = row.options?.[name] ?? row.asked?.[name] ?? '';
+  return typeof value === 'object' ? JSON.stringify(value) : String(value);
+}
+
+/** What was asked for, as factors: what merely follows from another option is none of its own. */
+function factors(rows: LabRow[]): string[] {
+  const asked = new Set(rows.flatMap((r) => Object.keys(r.asked ?? r.options ?? {})));
+  const start_told = rows.every((r) => r.weights);
+  const left_out = [...kNoFactor, ...(start_told ? kStart : [])];
+  return [...asked, ...(start_told ? kStartTold : [])].filter((name) => !left_out.includes(name));
+}
+
+/** The factors in which rows differ, but for those that have an axis of their own. */
+export function differing(rows: LabRow[]): string[] {
+  return factors(rows).filter((name) => !kShown.includes(name) && new Set(rows.map((r) => text_of(r, name))).size > 1);
+}
+
+/** All factors in which two rows differ. */
+export function between(row: LabRow, other: LabRow): string[] {
+  return [...new Set([...kShown, ...factors([row, other])])].filter((name) => text_of(row, name) !== text_of(other, name));
+}
+
+/** "gpt2 weights"; "gpt2 weights, W_o and W_2 times 2". */
+export function weights_in_words(weights: string): string {
+  const rule_ends = weights.search(/ of |, /);
+  return rule_ends < 0 ? `${weights} weights` : `${weights.slice(0, rule_ends)} weights${weights.slice(rule_ends)}`;
+}
+
+const kWords: Record<string, string> = { lr: 'learning rate', warmup_steps: 'warm-up' };
+
+/** A factor by itself: "learning rate", "batch-size". */
+export function in_words(name: string): string {
+  return kWords[name] ?? name.replace(/_/g, '-');
+}
+
+/** "norm rmsnorm", "batch-size 8", "gpt2 weights". */
+export function said(row: LabRow, name: string): string {
+  if (name === 'weights') return weights_in_words(text_of(row, name));
+  return `${in_words(name)} ${text_of(row, name) || 'none'}`;
+}
+
+/** "post-ln, norm rmsnorm, batch-size 8". */
+export function named_with(row: LabRow, names: string[]): string {
+  return [row.arrangement, ...names.map((name) => said(row, name))].join(', ');
+}
