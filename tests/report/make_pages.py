@@ -61,6 +61,13 @@ def with_hostile_texts(value, names, keep):
     return names.next() if isinstance(value, str) else value
 
 
+def hostile_claim(name, text):
+    values = [{"name": text, "mean": 1.5, "spread": None, "seeds": 3}]
+    return {"id": name, "claim": text, "source": text, "measured": text, "expected": text, "verdict": text, "kind": "S", "start": text,
+            "earlier": {"verdict": text, "why": text}, "see": [{"id": text, "why": text}], "values": values,
+            "inits": [{"init": text, "verdict": text, "measured": text, "values": values}]}
+
+
 def hostile_records(real, folder):
     keep = {"state", "outcome", "outcomes", "happened", "forecast", "folder", "classes", "units", "stack", "curve", "id", "begun"}
     names = Names()
@@ -79,8 +86,7 @@ def hostile_records(real, folder):
     looked = with_hostile_texts(json.loads((real / "xray.json").read_text(encoding="utf-8")), names, keep | {"measure", "name"})
     looked["model"]["name"] = HOSTILE[1]
     (folder / f"{HOSTILE[4]}.json").write_text(json.dumps(looked), encoding="utf-8")
-    claims = [{"id": f"S{i:02}", "claim": text, "source": text, "measured": text, "expected": text, "verdict": text, "kind": "S",
-               "values": [{"name": text, "mean": 1.5, "spread": None, "seeds": 3}]} for i, text in enumerate(HOSTILE) if text.strip()]
+    claims = [hostile_claim(f"S{i:02}", text) for i, text in enumerate(HOSTILE) if text.strip()]
     (folder / "claims.json").write_text(json.dumps(claims), encoding="utf-8")
     return [place, book, folder / f"{HOSTILE[3]}.json", folder / f"{HOSTILE[4]}.json", folder / "claims.json"]
 

@@ -123,6 +123,16 @@ export function probes_of(run: LabRun | undefined): Probes | undefined {
   return stacks.find((s) => s.stack === state.get('stack')) ?? stacks[stacks.length - 1];
 }
 
+/** The rows with looks that tell those of one arrangement apart, also where they are of several parts of the lab. */
+export function looking_different(rows: Row[]): Row[] {
+  const seen = new Map<string, number>();
+  return rows.map((row) => {
+    const variant = seen.get(row.arrangement) ?? 0;
+    seen.set(row.arrangement, variant + 1);
+    return { ...row, look: look_of(row.arrangement, variant) };
+  });
+}
+
 /** The name of a row among others: what all of them share is left out. */
 export function name_among(row: Row, others: Row[]): string {
   if (of_trains.has(row.of)) return row.label;

@@ -77,3 +77,15 @@ test('a link to a claim that another set of the page has leads into that set', a
   expect(await page.isVisible('#claim-S1'), 'the other set cannot be chosen any more');
   await page.close();
 });
+
+test('every view renders: claims, each of them opened', async (context) => {
+  const { page, problems } = await open(context, 'view=claims', { width: 400 });
+  if (!(await views_of(page)).includes('claims')) throw new Skip('this page has no claims');
+  const count = await page.$$eval('details.claim', (all) => all.slice(0, 30).map((d) => (d.open = true)).length);
+  await drawn(page);
+  expect((await page.$$('.claim-body')).length === count, 'a claim stays empty');
+  const over = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  expect(over <= 0 && !(await page.$('img')), `${over} pixels too wide, or an <img> was made`);
+  expect(!problems.length, problems.join('\n'));
+  await page.close();
+});

@@ -156,6 +156,23 @@ test('a copy of a row is said to try one change, and a start is said in words', 
   await page.close();
 });
 
+test('rows of several parts have looks and legible names of their own in one figure', async (context) => {
+  const page = await changed(context, 'view=overview&act=-1', (lab) => {
+    starts(...kStarts, kLarge)(lab);
+    lab.rows.forEach((row, act) => Object.assign(row, { act }));
+    lab.acts = ['one', 'two', 'three'].map((name) => ({ name }));
+  });
+  const dashes = await page.$$eval('.loss .series .line', (all) => all.map((l) => l.getAttribute('stroke-dasharray')));
+  expect(new Set(dashes).size === 3, dashes.join('; '));
+  const labels = await page.$$eval('.loss .end-label', (all) => all.map((l) => l.textContent));
+  expect(labels.length === 3 && new Set(labels).size === 3, labels.join('; '));
+  const beyond = await page.$$eval('.loss .end-label', (all) =>
+    all.filter((l) => l.getBoundingClientRect().right > l.closest('svg').getBoundingClientRect().right + 1),
+  );
+  expect(!beyond.length, 'a name is longer than the figure is wide');
+  await page.close();
+});
+
 /** The colours that are on top along a line, from a third of its way on. */
 async function colours_along(page, name) {
   return page.$eval(`.loss [data-series="${name}"] .line`, (line) => {

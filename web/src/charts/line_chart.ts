@@ -64,18 +64,32 @@ function cut(text: string, letters: number): string {
   return text.length > letters + 1 ? `${text.slice(0, Math.max(1, Math.floor(letters) - 1))}…` : text;
 }
 
+function letters_in(pixels: number): number {
+  return pixels / 6.6;
+}
+
+/** Whether names that differ still do when they are cut. */
+function differ_cut(series: Series[], letters: number): boolean {
+  const names = [...new Set(series.map((s) => s.name))];
+  return new Set(names.map((name) => cut(name, letters))).size === names.length;
+}
+
 export function line_chart(chart: LineChart, width: number): SVGSVGElement {
   const height = chart.height ?? Math.max(220, Math.min(380, width * 0.5));
-  const label_ends = chart.label_ends !== false && width > 480 && chart.series.length <= 14;
   const longest = Math.max(
     0,
     ...chart.series.map((s) => s.name.length),
     ...(chart.references ?? []).map((r) => r.text.length * 0.9),
   );
-  const names = chart.series.filter((s) => s.name).map((s) => ({ name: s.name, look: s.look, width: 38 + s.name.length * 7 }));
+  const room = Math.min(190, longest * 6.7 + 26);
+  const label_ends =
+    chart.label_ends !== false && width > 480 && chart.series.length <= 14 && differ_cut(chart.series, letters_in(room - 20));
+  const names = chart.series
+    .filter((s) => s.name)
+    .map((s) => ({ name: s.name, look: s.look, width: Math.min(width - 6, 38 + s.name.length * 7) }));
   const rows = label_ends || names.length > 14 || names.length < 2 ? [] : wrapped(names, width);
   const box: Box = { left: long_ticks(chart) ? 60 : 46, top: 30, width: 0, height: height - 30 - 44 };
-  box.width = width - box.left - (label_ends ? Math.min(190, longest * 6.7 + 26) : 14);
+  box.width = width - box.left - (label_ends ? room : 14);
   const xs = chart.series.flatMap((s) => [s.x[0], s.x[s.x.length - 1]]).filter(known);
   const x_domain = sound(Math.min(...xs), Math.max(...xs), chart.log_x);
   const x = (chart.log_x ? scaleLog() : scaleLinear())
@@ -168,7 +182,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
         styled(svg('path', { d: kMarks[l.look.mark], transform: `translate(${right + 9},${places[i]})` }), {
           fill: l.look.colour,
         }),
-        svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, cut(l.text, (width - right - 20) / 6.6)),
+        svg('text', { class: 'end-label', x: right + 17, y: places[i], dy: '0.33em' }, cut(l.text, letters_in(width - right - 20))),
       );
     else root.appendChild(svg('text', { class: 'reference-text', x: right + 5, y: places[i], dy: '0.33em' }, l.text));
   });
@@ -182,7 +196,7 @@ export function line_chart(chart: LineChart, width: number): SVGSVGElement {
         styled(svg('path', { d: kMarks[e.look.mark], transform: `translate(${e.x + 12},${height + 6 + i * 18})` }), {
           fill: e.look.colour,
         }),
-        svg('text', { class: 'end-label', x: e.x + 29, y: height + 6 + i * 18, dy: '0.33em' }, e.name),
+        svg('text', { class: 'end-label', x: e.x + 29, y: height + 6 + i * 18, dy: '0.33em' }, cut(e.name, letters_in(width - e.x - 32))),
       ),
     ),
   );

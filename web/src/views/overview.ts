@@ -163,7 +163,7 @@ export function overview(): View {
       if (!table) return;
       const first = Math.min(...table.rows.map((r) => r.act ?? 0));
       const act = state.number('act', first);
-      const of_act = act < 0 ? table.rows : table.rows.filter((r) => (r.act ?? 0) === act);
+      const of_act = act < 0 ? labs.looking_different(table.rows) : table.rows.filter((r) => (r.act ?? 0) === act);
       const words = state.get('rows').toLowerCase().split(/\s+/).filter(Boolean);
       const rows = of_act.filter((r) =>
         words.every((w) =>
