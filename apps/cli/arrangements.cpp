@@ -78,7 +78,7 @@ std::deque<Arrangement> started(const Rows& rows, const InitOptions& init) {
 
 std::string format_of(const Options& o) {
   const std::vector<std::string> known{"text", "svg", "mermaid", "json"};
-  const std::string format = o.json ? "json" : o.format;
+  std::string format = o.json ? "json" : o.format;
   if (std::ranges::find(known, format) == known.end()) throw UsageError(unknown_name("format", format, known));
   return format;
 }

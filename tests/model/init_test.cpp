@@ -49,7 +49,7 @@ TEST(Init, RulesDrawAsTheProgramsDoThatTheyAreNamedAfter) {
   std::size_t compared = 0;
   for (const Json& entry : golden.at("entries").array_items()) {
     const std::string rule = entry.at("rule").text(), role = entry.at("role").text();
-    SCOPED_TRACE(rule + " " + role);
+    SCOPED_TRACE(concat(rule, " ", role));
     const ModelConfig config{.vocab = golden.at("vocab").whole(),
                              .layers = golden.at("layers").whole(),
                              .d_model = golden.at("d_model").whole(),
@@ -183,8 +183,8 @@ TEST(Init, RuleKeepsItsGainsWhereTheFormulaHasNone) {
 }
 
 TEST(Init, RuleIsToldApartFromWhatTheFormulaContains) {
-  const auto contained = [](const char* name, InitOptions init) {
-    return contained_init(with_init(arrangement_named(name), std::move(init)));
+  const auto contained = [](const char* name, const InitOptions& init) {
+    return contained_init(with_init(arrangement_named(name), init));
   };
   for (const char* name : {"sub-ln", "deepnorm", "t-fixup", "post-ln"})
     for (const char* rule : {"arrangement", "gpt2", "b2t", "t-fixup", "deepnorm"})
