@@ -144,10 +144,11 @@ std::string see_lines(const Json& r) {
 /// What it was before, without the verdict of now.
 std::string earlier_text(const Json& r) {
   const Json* earlier = r.find("earlier");
-  return earlier ? concat("was ", text_of(*earlier, "verdict"),
-                          " before the initialisation was held equal (one kind of weights, mostly Xavier's): ",
-                          text_of(*earlier, "why"))
-                 : "";
+  return earlier
+             ? concat(
+                   "was ", text_of(*earlier, "verdict"),
+                   " before the initialisation was held equal (one kind of weights, mostly Xavier's): ", text_of(*earlier, "why"))
+             : "";
 }
 
 /// Of a claim that compares whose file has numbers of one rule only.

@@ -23,7 +23,6 @@ bool outputs_are_scaled(const InitSpec& spec) {
 }
 
 bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip != Skip::none; }
-bool has_tokens(const ModelConfig& model) { return model.model != ModelKind::mlp; }
 
 bool formula_has_embeddings(const Arrangement& row) {
   return row.gains_in_formula &&
@@ -66,7 +65,7 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
     rule.rule = kSmallWeights;
     if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
   }
-  if (!small || !has_tokens(model) || formula_has_embeddings(row)) return all;
+  if (!small || !has_tokens(model.model) || formula_has_embeddings(row)) return all;
   if (model.tied && token_deviation(spec) > spec.deviation)
     all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small"));
   if (token_deviation(spec) < kLargeTokens)

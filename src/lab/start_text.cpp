@@ -31,7 +31,9 @@ std::string rule_text(const InitSpec& rest, const Arrangement& row) {
 /// By which rule of the table all that is not the formula's starts, in another arrangement too.
 std::string rule_of(const InitSpec& rest, const std::string& text, const Arrangement& row, const InitOptions& init) {
   if (text == "xavier" || !init.by_arrangement()) return text;
-  return row.gains_in_formula ? "" : rest.name;
+  const std::vector<std::string> table = init_rule_names();
+  const bool is_known = std::ranges::find(table, rest.name) != table.end();
+  return is_known && !row.gains_in_formula ? rest.name : "";
 }
 
 double gain_of(const InitSpec& spec, Role table, const StackShape& shape) {

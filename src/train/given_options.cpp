@@ -15,7 +15,7 @@ bool is(const RunOptions& o, std::initializer_list<OptimizerKind> kinds) {
   return std::ranges::find(kinds, o.optimizer.kind) != kinds.end();
 }
 bool has_attention(const RunOptions& o) { return o.model.layer != LayerKind::ffn && !is(o, {ModelKind::mlp}); }
-bool has_tokens(const RunOptions& o) { return !is(o, {ModelKind::mlp}); }
+bool on_tokens(const RunOptions& o) { return has_tokens(o.model.model); }
 bool has_moments(const RunOptions& o) { return is(o, {OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::radam}); }
 bool is_sgd(const RunOptions& o) { return is(o, {OptimizerKind::sgd}); }
 bool is_measured(const RunOptions& o) { return o.validation > 0; }
@@ -35,7 +35,7 @@ constexpr const char* kUnmeasured = "with --validation 0: nothing is measured";
 constexpr std::array kUses{
     Use{"task", [](const RunOptions& o) { return o.data.empty(); }, "beside --data: it says which data is made up"},
     Use{"tokenizer", [](const RunOptions& o) { return !o.data.empty(); }, "without --data: made-up data has tokens of its own"},
-    Use{"tokenizer", has_tokens, kOnNumbers},
+    Use{"tokenizer", on_tokens, kOnNumbers},
     Use{"label", [](const RunOptions& o) { return is(o, {ModelKind::mlp}) && !o.data.empty(); },
         "except on a table of numbers (--model mlp with --data)"},
     Use{"truncate",
@@ -50,8 +50,8 @@ constexpr std::array kUses{
     Use{"decoder_layers", [](const RunOptions& o) { return is(o, {ModelKind::seq2seq}); }, "except with --model seq2seq"},
     Use{"heads", has_attention, kWithoutAttention},
     Use{"kv_heads", has_attention, kWithoutAttention},
-    Use{"seq_len", has_tokens, kOnNumbers},
-    Use{"positions", has_tokens, kOnNumbers},
+    Use{"seq_len", on_tokens, kOnNumbers},
+    Use{"positions", on_tokens, kOnNumbers},
     Use{"tied",
         [](const RunOptions& o) {
           return !is(o, {ModelKind::mlp, ModelKind::classifier});
@@ -72,7 +72,7 @@ constexpr std::array kUses{
 /// As a run would have it, whatever its data.
 std::string outcome(const Json& some, std::string_view where) {
   RunOptions o = planned(run_options_from_json(some.dump(), where), {});
-  if (has_tokens(o)) o.model.vocab = 1;
+  if (on_tokens(o)) o.model.vocab = 1;
   if (is(o, {ModelKind::mlp})) o.model.features = 1;
   if (is(o, {ModelKind::mlp, ModelKind::classifier})) o.model.classes = 1;
   o.model = completed(o.model, option_or_field);

@@ -55,6 +55,8 @@ Claim claim() {
               "or more, with all of the 95 % interval. Mixed: only the first. Not decided: 20 units are within 0.1 "
               "nats of chance without skips. The gradient is reported, and decides nothing",
           .changed = "with GPT-2's weights it was first not seen: without skips both 20 and 56 units stay at chance, 2.3 nats",
+          .earlier = {"seen at this scale",
+                      "with GPT-2's weights 20 units without skips are at chance already: nothing is left to get worse"},
           .compares = true,
           .trains = true,
           .seeds = 5,

@@ -42,6 +42,9 @@ Claim claim() {
       .expected =
           "with 100 steps of warm-up fewer than half of the seeds of post-ln train (loss below half of what frequencies alone "
           "give), all of pre-ln, dlcl-pre and dlcl-post. Mixed: one of the DLCL forms does not",
+      .earlier =
+          {"seen at this scale",
+           "with GPT-2's weights one of three seeds of post-norm trains, and one of three of the post-normed DLCL does not"},
       .compares = true,
       .trains = true,
       .seeds = 3,

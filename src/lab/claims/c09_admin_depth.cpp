@@ -45,6 +45,9 @@ Claim claim() {
           .expected =
               "at 18 layers fewer than half of the seeds of post-LN train, at 6 layers all; at 18 all of admin, admin-const, "
               "deepnorm, b2t and keel. Mixed: all of admin, but not of every other. Pre-LN is reported for comparison",
+          .earlier = {"seen at this scale",
+                      "with GPT-2's weights 18 layers of post-LN train in every seed, and Admin, whose weights of the skip were "
+                      "measured on weak branches, in none"},
           .compares = true,
           .start = "gains that are part of a formula stay under either rule: DeepNorm's β, B2T's 1/√L; Admin measures its ω",
           .trains = true,

@@ -70,6 +70,7 @@ Claim claim() {
           "below twice the smallest) and gradients differ by more than 4 times. Mixed: updates are even, but so are gradients. "
           "Not decided: it trains. "
           "It shows that starved layers are not the cause, not what is",
+      .earlier = {"mixed", "with GPT-2's weights 18 layers of post-LN train: there is no failure to explain"},
       .compares = true,
       .trains = true,
       .seeds = 3,

@@ -92,6 +92,9 @@ Claim claim() {
           "DeepNorm (post-LN 0.58); the paper's bound is on the weights of branches, while norms and biases add up with their "
           "number. "
           "They are now told apart, and the line is the same",
+      .earlier = {"seen at this scale",
+                  "with GPT-2's weights, whose output matrices shrink with depth, post-LN trains at 100 layers too, and in most "
+                  "seeds at 200"},
       .compares = true,
       .start = "DeepNorm starts as it was published under either rule, post-LN by the rule",
       .trains = true,

@@ -66,6 +66,9 @@ Claim claim() {
           "alone give. Mixed: one of the two, or only ReZero trains. Losses at the end are reported too (Narang et al. 2021 "
           "found "
           "ReZero's worse)",
+      .earlier = {"seen at this scale",
+                  "with GPT-2's weights pre-LN is the sooner one, 43 steps against 113: ReZero's branches start at nothing and "
+                  "are small matrices on top of that"},
       .compares = true,
       .trains = true,
       .seeds = 3,
