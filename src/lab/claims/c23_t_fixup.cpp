@@ -39,6 +39,8 @@ Claim claim() {
       .expected =
           "every seed of 16 layers trains with T-Fixup, fewer than half with weights by the rule, neither with norm; mixed: "
           "both train",
+      .earlier = {"seen at this scale",
+                  "with GPT-2's weights 16 layers train without norm and without T-Fixup's weights, and so does post-LN"},
       .compares = true,
       .start = "T-Fixup starts as it was published under either rule, the others by the rule",
       .trains = true,

@@ -41,6 +41,7 @@ Claim claim() {
           .expected =
               "every seed trains, fewer than half of post-LN's, and the held-out loss is below pre-LN's, with all of the 95 % "
               "interval; mixed: trains, but not below",
+          .earlier = {"mixed", "with GPT-2's weights 16 layers of post-LN train as well, and end below B2T"},
           .compares = true,
           .start = "B2T's 1/√L on the matrices of its branches is part of it under either rule",
           .trains = true,
