@@ -144,18 +144,9 @@ std::string see_lines(const Json& r) {
 /// What it was before, without the verdict of now.
 std::string earlier_text(const Json& r) {
   const Json* earlier = r.find("earlier");
-  return earlier
-             ? concat(
-                   "was ", text_of(*earlier, "verdict"),
-                   " before the initialisation was held equal (one kind of weights, mostly Xavier's): ", text_of(*earlier, "why"))
-             : "";
-}
-
-/// Of a claim that compares whose file has numbers of one rule only.
-std::string not_run_again(const Json& r) {
-  const auto known = std::ranges::find(claims(), text_of(r, "id"), &Claim::id);
-  if (known == claims().end() || !known->compares || r.find("inits")) return "";
-  return "with Xavier's weights alone: these numbers are from before the initialisation was held equal";
+  return earlier ? concat("was \"", text_of(*earlier, "verdict"),
+                          "\" before the initialisation was held equal: ", text_of(*earlier, "why"))
+                 : "";
 }
 
 std::string run_line(const Json& r) {
@@ -174,18 +165,22 @@ std::string entry(const Json& r) {
   return concat("<a id=\"", text_of(r, "id"), "\"></a>\n\n### ", text_of(r, "id"), ": ", text_of(r, "verdict"), "\n\n",
                 for_markdown(text_of(r, "claim")), "\n\n", measured_lines(r), see_lines(r),
                 line("Looked for", text_of(r, "expected")), line("Start", text_of(r, "start")),
-                line("Not run again", not_run_again(r)), line("Changed after a first look", text_of(r, "changed")),
-                line("Verdict", earlier_text(r)), line("Source", text_of(r, "source")), run_line(r));
+                line("Changed after a first look", text_of(r, "changed")), line("Verdict", earlier_text(r)),
+                line("Source", text_of(r, "source")), run_line(r));
 }
 
 /// All whose verdict is another one since what they compare starts alike.
 std::string changed_verdicts(const std::vector<Json>& results) {
   std::string lines;
   for (const Json& r : results)
-    if (const std::string earlier = earlier_text(r); !earlier.empty())
-      lines += concat("- ", link_to(text_of(r, "id")), " ", for_markdown(earlier), ". Now: ", for_markdown(text_of(r, "verdict")),
-                      ".\n");
-  return lines.empty() ? "" : concat("\n## Changed since the initialisation was held equal\n\n", lines);
+    if (const Json* earlier = r.find("earlier"))
+      lines += concat("- ", link_to(text_of(r, "id")), " was \"", for_markdown(text_of(*earlier, "verdict")), "\", now \"",
+                      for_markdown(text_of(r, "verdict")), "\": ", for_markdown(text_of(*earlier, "why")), ".\n");
+  return lines.empty()
+             ? ""
+             : concat("\n## Changed since the initialisation was held equal\n\n",
+                      "Before, a claim was measured with one kind of weights, mostly Xavier's for all that it compares.\n\n",
+                      lines);
 }
 
 }  // namespace

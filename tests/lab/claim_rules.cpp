@@ -3,11 +3,13 @@
 #include <cmath>
 
 #include "core/json.h"
+#include "core/json_record.h"
 #include "lab/claim_texts.h"
 #include "lab/experiment.h"
 #include "lab/made_up.h"
 #include "lab/refusals.h"
 #include "lab/small_runs.h"
+#include "support/folder.h"
 
 namespace addnorm {
 namespace {
@@ -122,6 +124,20 @@ TEST(EarlierVerdicts, SayWhyTheyAreOthers) {
   for (const Claim& claim : claims()) {
     EXPECT_EQ(claim.earlier.verdict.empty(), claim.earlier.why.empty()) << claim.id;
     EXPECT_TRUE(claim.earlier.verdict.empty() || claim.compares) << claim.id;
+  }
+}
+
+TEST(ShippedResults, AreOfEveryRuleWhereAClaimCompares) {
+  for (const Claim& claim : claims()) {
+    const auto path = std::filesystem::path(ADDNORM_SOURCE_DIR) / "docs/claims" / (claim.id + ".json");
+    const Json result = parsed(test::text_of(path), claim.id);
+    const Json* inits = result.find("inits");
+    ASSERT_EQ(inits != nullptr, claim.compares) << claim.id;
+    EXPECT_NE(result["verdict"].text(), claim.earlier.verdict) << claim.id << " is not another verdict now";
+    if (!inits) continue;
+    ASSERT_EQ(inits->size(), kClaimInits.size()) << claim.id;
+    for (std::size_t i = 0; i < kClaimInits.size(); ++i)
+      EXPECT_EQ(inits->array_items()[i].at("init").text(), kClaimInits[i]) << claim.id;
   }
 }
 

@@ -56,7 +56,7 @@ test('what a verdict was before the initialisation was held equal is said', asyn
     all.claims = [{ name: 'own', shipped: false, claims: [{ id: 'S1', claim: 'c', verdict: 'false', measured: 'm', earlier }] }];
   });
   const text = await shown(page, 'S1');
-  expect(text.includes(`was ${earlier.verdict} before the initialisation was held equal: ${earlier.why}`), text);
+  expect(text.includes(`was "${earlier.verdict}" before the initialisation was held equal: ${earlier.why}`), text);
   await page.close();
 });
 

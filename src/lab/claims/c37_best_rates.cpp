@@ -47,6 +47,7 @@ Claim claim() {
           "over 5 seeds. Mixed: the interval holds 0, or one of them does not train at its best rate. Not seen: pre-LN is lower "
           "by more than "
           "that",
+      .earlier = {"seen at this scale", "with GPT-2's weights both end alike: pre-LN gains by weaker branches, post-LN does not"},
       .compares = true,
       .trains = true,
       .seeds = 5,
