@@ -2,6 +2,7 @@
 // equal placement, what cures a row that failed.
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
@@ -89,59 +90,85 @@ std::string outcome_of(const GridResult& result, const Setting& setting) {
   return text + ".";
 }
 
-/// "another placement (pre-ln, rezero)", "gpt2 weights".
-std::string change_words(const std::string& factor, const Texts& changes) {
-  if (factor != "placement") return joined(changes);
+/// {"another placement (pre-ln, rezero)"}; of other factors each change by itself: {"gpt2 weights", "xavier weights"}.
+Texts change_words(const std::string& factor, const Texts& changes) {
+  if (factor != "placement") return changes;
   std::string all;
   for (const std::string& change : changes) all += (all.empty() ? "" : ", ") + change;
-  return concat("another placement (", all, ")");
+  return {concat("another placement (", all, ")")};
 }
 
 /// "another placement (pre-ln), gpt2 weights and 200 warm-up steps each cure it; embeddings of 0.02 do not".
-std::string cures_of(const RowResult& row) {
+std::string cures_in_words(const std::vector<TriedChange>& tried) {
   Texts cures, others;
-  std::size_t cure_count = 0;  // of single changes
-  bool is_plural = false;      // "gpt2 weights", "200 warm-up steps"
-  for (std::size_t i = 0; i < row.tried.size();) {
-    const TriedChange& first = row.tried[i];
+  bool is_plural = false;  // "gpt2 weights", "200 warm-up steps"
+  for (std::size_t i = 0; i < tried.size();) {
+    const TriedChange& first = tried[i];
     Texts changes;
-    for (; i < row.tried.size() && row.tried[i].factor == first.factor && row.tried[i].cures() == first.cures(); ++i)
-      changes.push_back(row.tried[i].change);
-    (first.cures() ? cures : others).push_back(change_words(first.factor, changes));
-    if (first.cures()) {
-      cure_count += first.factor == "placement" ? 1 : changes.size();
-      is_plural = first.factor != "placement" && first.factor != "rate";
-    }
+    for (; i < tried.size() && tried[i].factor == first.factor && tried[i].cures() == first.cures(); ++i)
+      changes.push_back(tried[i].change);
+    Texts& texts = first.cures() ? cures : others;
+    for (std::string& text : change_words(first.factor, changes)) texts.push_back(std::move(text));
+    if (first.cures()) is_plural = first.factor != "placement" && first.factor != "rate";
   }
   std::string text;
-  if (!cures.empty()) text = joined(cures) + (cure_count > 1 ? " each cure it" : is_plural ? " cure it" : " cures it");
+  if (!cures.empty()) text = joined(cures) + (cures.size() > 1 ? " each cure it" : is_plural ? " cure it" : " cures it");
   if (!others.empty()) text += concat(text.empty() ? "" : "; ", joined(others), cures.empty() ? " did not cure it" : " did not");
   return text;
 }
 
-/// Rows that fail and are cured alike share a sentence.
+/// What was tried of several rows, each change once, in the order of a row: by factor, cures first.
+std::vector<TriedChange> all_tried(const GridResult& result, const std::vector<std::size_t>& rows) {
+  std::vector<TriedChange> all;
+  for (const std::size_t row : rows)
+    for (const TriedChange& tried : result.rows[row].tried) {
+      if (std::ranges::find(all, tried.change, &TriedChange::change) != all.end()) continue;
+      const auto same = [&](const TriedChange& one) { return one.factor == tried.factor && (one.cures() || !tried.cures()); };
+      const auto last = std::find_if(all.rbegin(), all.rend(), same);
+      all.insert(last == all.rend() ? all.end() : last.base(), tried);
+    }
+  return all;
+}
+
+/// Another placement, and nothing else that was tried.
+bool is_cured_by_placement_alone(const RowResult& row) {
+  return !row.tried.empty() &&
+         std::ranges::all_of(row.tried, [](const TriedChange& one) { return one.cures() == (one.factor == "placement"); });
+}
+
+/// Rows that fail and are cured alike share a sentence, and so do all rows of an arrangement that only another one cures.
 Texts cure_sentences(const GridResult& result, const std::vector<Setting>& settings) {
   struct Group {
     std::string cures;
     Texts names, where;
+    std::set<const Setting*> settings;
   };
   const auto add_once = [](Texts& texts, const std::string& text) {
     if (std::ranges::find(texts, text) == texts.end()) texts.push_back(text);
   };
+  std::map<std::string, std::vector<std::size_t>> only_placement;  // by arrangement
+  for (const Setting& setting : settings)
+    for (const std::size_t i : setting.rows)
+      if (is_cured_by_placement_alone(result.rows[i])) only_placement[result.rows[i].arrangement].push_back(i);
   std::vector<Group> groups;
   for (const Setting& setting : settings)
     for (const std::size_t i : setting.rows) {
-      const std::string cures = cures_of(result.rows[i]);
+      const RowResult& row = result.rows[i];
+      const auto alike = only_placement.find(row.arrangement);
+      const bool is_alike = alike != only_placement.end() && std::ranges::find(alike->second, i) != alike->second.end();
+      const std::string cures = cures_in_words(is_alike ? all_tried(result, alike->second) : row.tried);
       if (cures.empty()) continue;
       auto same = std::ranges::find(groups, cures, &Group::cures);
-      if (same == groups.end()) same = groups.insert(groups.end(), {cures, {}, {}});
-      add_once(same->names, result.rows[i].arrangement);
+      if (same == groups.end()) same = groups.insert(groups.end(), {cures, {}, {}, {}});
+      add_once(same->names, row.arrangement);
       add_once(same->where, setting.where);
+      same->settings.insert(&setting);
     }
   Texts all;
   for (const Group& group : groups) {
     std::string where;
     for (const std::string& one : group.where) where += (where.empty() ? "" : "; ") + one;
+    if (group.settings.size() > 2) where = concat("in ", group.settings.size(), " settings");
     all.push_back(concat(joined(group.names), where.empty() ? "" : concat(" (", where, ")"), ": ", group.cures, "."));
   }
   return all;

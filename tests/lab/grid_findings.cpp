@@ -167,6 +167,18 @@ TEST_F(Crossed, FindingsAreWholeSentences) {
   EXPECT_EQ(found[3], "post-ln: 200 warm-up steps cure it; another placement (norm-skip) did not.");
 }
 
+TEST_F(Crossed, AnArrangementThatOnlyAnotherOneCuresHasOneSentence) {
+  for (const Start& start : {Start{"xavier"}, Start{"gpt2"}, Start{"gpt2", 0.125}}) {
+    add("plain", start, false, 3.4);
+    add("pre-ln", start, true);
+  }
+  add("rezero", {"xavier"}, true);
+  finish();
+  EXPECT_EQ(findings(result).back(),
+            "plain (in 3 settings): another placement (pre-ln, rezero) cures it; gpt2 weights, xavier weights, embeddings of "
+            "0.125 and embeddings of 0.02 did not.");
+}
+
 TEST_F(Crossed, CopiesKeepTheStartOfTheirRow) {
   const std::size_t failed = add("post-ln", {"arrangement"}, false, 3.4);
   result.rows[failed].start = start_text({.d_model = 64, .arrangement = "post-ln", .init = {.branch_scale = 2}});
