@@ -34,6 +34,7 @@ struct Report {
   std::string onnxruntime, ctranslate2, openvino;
   Bf16 bf16 = Bf16::none;
   std::optional<ProductShares> products;  ///< measured where PyTorch has Intel's MKL and the processor is AMD's
+  std::string init;                       ///< rule by which weights of whole steps started; empty: that of the arrangement
   std::vector<Result> results;
 };
 

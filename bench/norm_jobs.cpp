@@ -1,6 +1,7 @@
 // add_layer_norm, layer_norm, add_rms_norm: forward and backward.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 
 #include "addnorm/kernels/add_norm.h"
@@ -57,7 +58,10 @@ std::shared_ptr<NormArrays> make_arrays(const Kind& kind, bool backward, Size si
     slot.out = memory.take(rows * width);
     slot.mean = memory.take_doubles(rows);
     slot.rstd = memory.take(rows);
-    std::fill_n(slot.rstd, rows, 1.5f);
+    for (std::size_t row = 0; row < rows; ++row) {
+      slot.mean[row] = 0.1 * slot.rstd[row];
+      slot.rstd[row] = 1 + std::abs(slot.rstd[row]);
+    }
     arrays->slots.push_back(slot);
   }
   return arrays;

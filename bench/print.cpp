@@ -56,6 +56,7 @@ void print_machine(const Report& report, std::ostream& out) {
 
 /// What the figures below must be read with.
 void print_peers(const Report& report, std::ostream& out) {
+  if (!report.init.empty()) out << "weights of whole steps start by --init " << report.init << '\n';
   if (!report.torch.empty()) out << "PyTorch " << report.torch << ", oneDNN " << onednn_version() << '\n';
   if (const auto& p = report.products)
     out << "An AMD CPU: PyTorch's f32 products are Intel MKL's, which does badly on AMD, most of all with AVX-512.\n"
@@ -200,7 +201,9 @@ void print_table(const Report& report, std::ostream& out) {
 void print_json(const Report& report, std::ostream& out) {
   Json results = Json::array();
   for (const Result& r : report.results) results.push_back(r.group == "embed" ? embed_json(r) : result_json(r));
-  out << Json{{"machine", machine_json(report)}, {"results", results}}.dump(1) << '\n';
+  Json all = {{"machine", machine_json(report)}, {"results", results}};
+  if (!report.init.empty()) all["init"] = report.init;
+  out << all.dump(1) << '\n';
 }
 
 }  // namespace addnorm::bench

@@ -1,4 +1,5 @@
 #include "addnorm/core/error.h"
+#include "addnorm/train/run_options.h"
 #include "bench/steps.h"
 #include "bench/workload.h"
 
@@ -55,7 +56,7 @@ std::vector<Job> step_jobs(const std::string& init) {
   std::vector<StepModel> models = step_models();
   for (StepModel& m : models) {
     m.init = init;
-    completed(config_of(m));  // an unknown rule is refused here, by name
+    completed(config_of(m), option_or_field);  // an unknown rule is refused here, by name
   }
   std::vector<Job> jobs;
   for (const StepModel& m : models) jobs.push_back(train_job(m));
