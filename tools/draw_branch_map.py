@@ -47,7 +47,7 @@ class Point:
     def __init__(self, row):
         options = row["options"]
         self.placement, self.layers, self.strength = options["arrangement"], options["layers"], options["branch_scale"]
-        self.loss, self.trained = row["loss"]["mean"], row["trained"] > 0
+        self.loss, self.trained = row["loss"]["mean"], 2 * row["trained"] > row["done"]
         self.gain = GAINS[self.placement](self.strength, self.layers)
         said = row["skip_gain_predicted"]
         if not math.isclose(said, self.gain, rel_tol=1e-6):
@@ -78,6 +78,11 @@ def fraction(value):
     return f"1/{round(1 / value)}" if value < 1 else f"{value:g}"
 
 
+def number(loss):
+    """A run that broke off has no loss at its end."""
+    return "–" if loss is None else f"{loss:.2f}"
+
+
 def text(x, y, words, size=12, anchor="middle", more="", ink=INK):
     return f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" fill="{ink}"{more}>{words}</text>'
 
@@ -91,13 +96,13 @@ class Panel:
     def draw(self):
         places = [(p, self.x + CELL_WIDTH * self.strengths.index(p.strength), self.y + CELL_HEIGHT * self.depths.index(p.layers)) for p in self.points]
         for p, x, y in places:
-            what = f"{p.layers} layers, branches x {fraction(p.strength)}: loss {p.loss:.2f}, skip gain {p.gain:.2g}"
+            what = f"{p.layers} layers, branches x {fraction(p.strength)}: loss {number(p.loss)}, skip gain {p.gain:.2g}"
             size = f'width="{CELL_WIDTH - 1}" height="{CELL_HEIGHT - 1}"'
             yield f'<rect x="{x}" y="{y}" {size} fill="{TRAINED if p.trained else STUCK}"><title>{what}</title></rect>'
         for gain in LINES:
             yield from self.line(gain)
         for p, x, y in places:
-            yield text(x + CELL_WIDTH / 2, y + CELL_HEIGHT - 8, f"{p.loss:.2f}", 10, more=' pointer-events="none"', ink=PAPER if p.trained else INK)
+            yield text(x + CELL_WIDTH / 2, y + CELL_HEIGHT - 8, number(p.loss), 10, more=' pointer-events="none"', ink=PAPER if p.trained else INK)
         for i, strength in enumerate(self.strengths):
             yield text(self.x + CELL_WIDTH * (i + 0.5), self.y + self.height + 14, fraction(strength), 11)
 
