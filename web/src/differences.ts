@@ -1,5 +1,6 @@
 // What tells rows of a lab apart: options that differ, and how weights start, in words.
 import type { LabRow } from './data';
+import { listed } from './numbers';
 
 /** How weights start is compared by what it comes to, where that is told: two options may ask for the same. */
 const kStart = ['init', 'init_std', 'embedding_std', 'position_std', 'branch_scale'];
@@ -33,6 +34,11 @@ export function between(row: LabRow, other: LabRow): string[] {
   return [...new Set([...kShown, ...factors([row, other])])].filter((name) => text_of(row, name) !== text_of(other, name));
 }
 
+/** In what they differ besides the placement. */
+export function besides_placement(row: LabRow, other: LabRow): string[] {
+  return between(row, other).filter((name) => name !== 'arrangement');
+}
+
 /** "gpt2 weights"; "gpt2 weights, W_o and W_2 times 2". */
 export function weights_in_words(weights: string): string {
   const rule_ends = weights.search(/ of |, /);
@@ -55,4 +61,9 @@ export function said(row: LabRow, name: string): string {
 /** "post-ln, norm rmsnorm, batch-size 8". */
 export function named_with(row: LabRow, names: string[]): string {
   return [row.arrangement, ...names.map((name) => said(row, name))].join(', ');
+}
+
+/** " They differ in more than the formula: in weights and embeddings." */
+export function also_differ(names: string[]): string {
+  return names.length ? ` They differ in more than the formula: in ${listed(names.map(in_words))}.` : '';
 }

@@ -1,12 +1,13 @@
 // Deeper and worse: the degradation problem.
 import { spread_bars } from '../charts/spread_bars';
+import { also_differ } from '../differences';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { known } from '../numbers';
 import { with_terms } from '../terms';
 import { kSum } from './code_lines';
 import { predict } from './predict';
-import { also_differ, claim_named, code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
+import { claim_named, code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
 
 export const degradation: Topic = {
   id: 'degradation',

@@ -1,12 +1,13 @@
 // Pre-LN, post-LN, and the formula that texts print for pre-LN and that is none.
 import { diagram_of, draw_diagram } from '../charts/diagram';
+import { also_differ } from '../differences';
 import { h } from '../dom';
 import { figure } from '../figure';
 import * as labs from '../labs';
 import { sentence } from '../parts';
 import { kPreRow, kSkipChoice } from './code_lines';
 import { predict } from './predict';
-import { also_differ, code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
+import { code, evidence, formulas, not_here, rows_compared, say, type Topic } from './topic';
 
 const kThree = ['post-ln', 'pre-ln', 'norm-skip'];
 

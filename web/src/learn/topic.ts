@@ -1,10 +1,9 @@
 // What every topic of the Learn tab is made of: words, a formula, the line of code that computes it, and something measured.
 import type { ReportData } from '../data';
-import { between, in_words } from '../differences';
+import { besides_placement } from '../differences';
 import { h, type Child } from '../dom';
 import { formula } from '../formula';
 import * as labs from '../labs';
-import { listed } from '../numbers';
 import { badge, claim_link } from '../parts';
 import type { Claim } from '../results';
 import { with_terms } from '../terms';
@@ -91,25 +90,19 @@ export interface Compared {
 
 /** Rows of these arrangements that differ in nothing else; where no lab has such rows, the first of each. */
 export function rows_compared(names: string[], fits: (row: labs.Row) => boolean): Compared {
-  const besides = (first: labs.Row, row: labs.Row): string[] => between(first, row).filter((name) => name !== 'arrangement');
   const others: Compared[] = [];
   for (const { rows: all } of labs.all()) {
     const of_name = (name: string): labs.Row[] => all.filter((r) => r.arrangement === name && fits(r));
     const [firsts, ...rest] = names.map(of_name);
     if (!firsts.length || rest.some((own) => !own.length)) continue;
     for (const first of firsts) {
-      const alike = rest.flatMap((own) => own.find((r) => !besides(first, r).length) ?? []);
+      const alike = rest.flatMap((own) => own.find((r) => !besides_placement(first, r).length) ?? []);
       if (alike.length === rest.length) return { rows: [first, ...alike], also: [] };
     }
     const rows = [firsts[0], ...rest.map((own) => own[0])];
-    others.push({ rows, also: [...new Set(rows.flatMap((r) => besides(rows[0], r)))] });
+    others.push({ rows, also: [...new Set(rows.flatMap((r) => besides_placement(rows[0], r)))] });
   }
   return others[0] ?? { rows: [], also: [] };
-}
-
-/** " They differ in more than the formula: in weights and embeddings." */
-export function also_differ(names: string[]): string {
-  return names.length ? ` They differ in more than the formula: in ${listed(names.map(in_words))}.` : '';
 }
 
 /** All rows of the part of a lab that has most arrangements: the one that a newcomer should look at. */

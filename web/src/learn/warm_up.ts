@@ -26,8 +26,8 @@ export const warm_up: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'The first updates of a post-LN stack do the damage. Until then the gradient reaches every layer. But all tokens are pushed in the same direction at the top and become alike (their [[spread]] falls to nothing), and after that no gradient says anything useful to the layers below. Some arrangements recover from that; a deep post-LN stack does not.',
-        '**Warm-up** begins with a learning rate near zero and raises it, step by step, to its full height; afterwards it may fall again. A text has it the other way round, with a rate that is decreased at first: that is the part after the warm-up. Pre-LN does without, at the same rate and depth.',
+        'The first updates of a post-LN stack do the damage, where its branches start as strong as from Xavier\'s weights. Until then the gradient reaches every layer. But all tokens are pushed in the same direction at the top and become alike (their [[spread]] falls to nothing), and after that no gradient says anything useful to the layers below. Some arrangements recover from that; a deep post-LN stack mostly does not. Weaker branches are another way out: from GPT-2\'s weights, which are smaller and whose output matrices shrink with depth, the same stack may train without warm-up.',
+        '**Warm-up** begins with a learning rate near zero and raises it, step by step, to its full height; afterwards it may fall again. A text has it the other way round, with a rate that is decreased at first: that is the part after the warm-up. Pre-LN does without, from the same weights, at the same rate and depth.',
       ),
       formulas(['lr_t = lr·t/T', 'for the first T steps']),
     );

@@ -2,6 +2,7 @@
 import { heat_map } from '../charts/heat_map';
 import { line_chart, type Series } from '../charts/line_chart';
 import type { Probes } from '../data';
+import { also_differ, besides_placement } from '../differences';
 import { h, slider } from '../dom';
 import { figure, make_figure } from '../figure';
 import * as labs from '../labs';
@@ -14,23 +15,33 @@ import * as state from '../state';
 
 interface Probed {
   name: string;
-  from: string; // the row that was probed
+  row: labs.Row;
   look: Look;
   probes: Probes;
 }
 
+function probes_of(row: labs.Row): Probes | undefined {
+  return labs.probes_of(labs.runs_of(row).find((run) => labs.probes_of(run)));
+}
+
+/** A row of each arrangement that was probed: the one that was chosen, and those that differ from it in as little as can be. */
 function probed(names: string[]): Probed[] {
-  const rows = labs.current()?.rows ?? [];
+  const rows = (labs.current()?.rows ?? []).filter(probes_of);
+  const of_name = [...new Set(names)].map((name) => rows.filter((r) => r.arrangement === name)).filter((own) => own.length);
   const wanted = state.number('row', -1);
-  return [...new Set(names)].flatMap((name) => {
-    const own = rows.filter((r) => r.arrangement === name);
-    const order = [...own.filter((r) => r.index === wanted), ...own];
-    for (const row of order) {
-      const probes = labs.probes_of(labs.runs_of(row).find((run) => labs.probes_of(run)));
-      if (probes) return [{ name, from: row.label, look: look_of(name), probes }];
-    }
-    return [];
+  const first = of_name.flat().find((r) => r.index === wanted) ?? of_name[0]?.[0];
+  return of_name.flatMap((own) => {
+    const distance = own.map((r) => besides_placement(first, r).length);
+    const row = own.includes(first) ? first : own[distance.indexOf(Math.min(...distance))];
+    const probes = probes_of(row);
+    return probes ? [{ name: row.arrangement, row, look: look_of(row.arrangement), probes }] : [];
   });
+}
+
+/** "Measured in: ...", and in what these rows differ besides the placement. */
+function measured_in(all: Probed[]): string {
+  const besides = [...new Set(all.flatMap((p) => besides_placement(all[0].row, p.row)))];
+  return `Measured in: ${all.map((p) => p.row.label).join('; ')}.${also_differ(besides)}`;
 }
 
 function split_figure(all: Probed[]): HTMLElement {
@@ -66,7 +77,7 @@ function split_figure(all: Probed[]): HTMLElement {
     ),
     note:
       'Full lines: the part of the gradient that came down along the skip, the "1 +" of the texts. Dashed: the part that came through the sub-layer. The two add up to the whole, bit for bit. Where a line falls to the left, lower units hear less of the loss. ' +
-      `Measured in: ${all.map((p) => p.from).join('; ')}.`,
+      measured_in(all),
     draw: (width) =>
       line_chart(
         {
