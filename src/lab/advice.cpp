@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
 #include "addnorm/residual/catalogue.h"
 #include "lab/other_starts.h"
 
@@ -18,7 +19,7 @@ constexpr double kSlower[] = {0.4, 0.2, 0.1, 0.05, 0.01, 0.001};  // times the a
 constexpr double kFaster[] = {3, 10, 30, 100, 300, 1000};
 constexpr double kLeastRate = 1e-5;  // where a search for a larger rate than nothing begins
 
-/// Another arrangement, and what it changes for somebody who has a post-norm.
+/// Another arrangement, and what it changes for somebody who has a post-norm, at equal weights.
 struct OtherArrangement {
   const char *name, *change;
 };
@@ -56,6 +57,14 @@ bool can_start(const ModelConfig& model) {
   }
 }
 
+/// The rule by which the run starts now, where the other arrangement would start by another of its source's: its name for --init.
+/// "" where nothing has to be held, and where it cannot be, because what starts so is part of either formula.
+std::string rule_to_hold(const ModelConfig& from, const ModelConfig& to) {
+  if (!from.init.by_arrangement() || arrangement_of(to).gains_in_formula) return "";
+  const std::string rule = start_text(from).rule;
+  return rule == start_text(to).rule ? "" : rule;
+}
+
 void first_arrangement(const TrialGround& ground, const RunOptions& options, std::span<const OtherArrangement> all,
                        std::vector<Advice>& found) {
   for (const OtherArrangement& one : all) {
@@ -67,7 +76,11 @@ void first_arrangement(const TrialGround& ground, const RunOptions& options, std
     other.model.choices = {};
     other.model.final_norm.reset();
     if (!can_start(other.model)) continue;
-    const std::string option = concat("--arrangement ", one.name);
+    std::string option = concat("--arrangement ", one.name);
+    if (const std::string rule = rule_to_hold(options.model, other.model); !rule.empty()) {
+      other.model.init.rule = rule;
+      option += concat(" --init ", rule);
+    }
     if (passes(ground, other, option)) return add_advice(ground, found, {option, "trains", one.change, other});
   }
 }

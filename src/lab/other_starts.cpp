@@ -22,6 +22,9 @@ bool outputs_are_scaled(const InitSpec& spec) {
   });
 }
 
+/// A norm after the branch takes out how strong W_o and W_2 are.
+bool norms_the_branch(const Arrangement& row) { return row.is_row() && row.unit.out; }
+
 bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip != Skip::none; }
 
 bool formula_has_embeddings(const Arrangement& row) {
@@ -60,7 +63,8 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
     const std::string scale = branch_scale_text(model);
     InitOptions weaker = model.init;
     weaker.branch_scale = std::stod(scale);
-    all.push_back({"--branch-scale " + scale, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", weaker});
+    if (!norms_the_branch(row))
+      all.push_back({"--branch-scale " + scale, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", weaker});
     InitOptions rule = model.init;
     rule.rule = kSmallWeights;
     if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});

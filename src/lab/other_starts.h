@@ -16,11 +16,11 @@ struct OtherStart {
 
 /// The smallest change first; none where there is no skip, beside which a branch could be weak. `model` is completed.
 ///
-///   W_o and W_2 at 1/sqrt(2L)      where nothing scales them by depth, and they are not part of the arrangement's formula
+///   W_o and W_2 at 1/sqrt(2L)      where nothing scales them by depth, no norm follows the branch, and they are not part of the
+///                                  arrangement's formula
 ///   the rule gpt2                  where weights have another base, under the same condition
 ///   token vectors as the weights   where these are small normal ones (gpt2, bert), token vectors are larger, and the head is
-///   tied
-///                                  to them: logits begin small
+///                                  tied to them: logits begin small
 ///   token vectors of N(0, 0.5^2)   where weights are small normal ones: a step of Adam is then a smaller part of a token vector
 std::vector<OtherStart> other_starts(const ModelConfig& model);
 

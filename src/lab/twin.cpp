@@ -30,11 +30,17 @@ void halve_width(ModelConfig& m) {
 }
 
 /// Weights of one deviation for all widths (GPT-2's kind) are drawn larger in a narrower stream, so that branches stay as strong:
-/// deviation^2 * width is kept.
-void keep_branches_strong(ModelConfig& m, std::size_t asked_width) {
-  const InitSpec spec = with_init(arrangement_of(m), m.init).init;
-  if (spec.base != InitSpec::Base::normal) return;
-  m.init.deviation = spec.deviation * std::sqrt(static_cast<double>(asked_width) / static_cast<double>(m.d_model));
+/// deviation^2 * width is kept. So it is for embeddings, whether a rule or an option says how large they are; but not for those
+/// of a rule that draws them alike at any width (t5, pytorch).
+void keep_strengths(ModelConfig& m, std::size_t asked_width) {
+  const double wider = std::sqrt(static_cast<double>(asked_width) / static_cast<double>(m.d_model));
+  const InitSpec spec = with_init(arrangement_of(m), m.init).init,
+                 rule = with_init(arrangement_of(m), {.rule = m.init.rule}).init;
+  if (spec.base == InitSpec::Base::normal) m.init.deviation = spec.deviation * wider;
+  const InitSpec::Draw* tokens = rule.draw_of(Role::token_embedding, std::nullopt);
+  if (tokens && tokens->base == InitSpec::Base::normal) return;
+  if (m.init.embedding_std) *m.init.embedding_std *= wider;
+  if (m.init.position_std) *m.init.position_std *= wider;
 }
 
 /// A step of Adam moves every weight by some lr, so what a matrix gives moves by lr * width of what it had; Adafactor's steps are
@@ -61,7 +67,7 @@ Twin twin_within(const RunOptions& options, double most, bool may_shorten, const
   o.grad_accum = 1;
   while (large() && o.model.d_model % 2 == 0 && o.model.d_model / 2 >= kLeastWidth) halve_width(o.model);
   if (o.model.d_model != options.model.d_model) {
-    keep_branches_strong(o.model, options.model.d_model);
+    keep_strengths(o.model, options.model.d_model);
     const double widths = static_cast<double>(options.model.d_model) / static_cast<double>(o.model.d_model);
     const double faster = rate_ratio(o.optimizer.kind, widths);
     o.lr *= faster;

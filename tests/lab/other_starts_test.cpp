@@ -32,6 +32,8 @@ TEST(OtherStarts, WeakenTheBranchesWhereNothingScalesThemByDepth) {
   EXPECT_EQ(offered(model("deepnorm")), Options{}) << "its formula contains their gains";
   EXPECT_EQ(offered(model("deepnorm", {.rule = "xavier"})), Options{}) << "which stay";
   EXPECT_EQ(offered(model("post-ln", {.branch_scale = 0.5})), Options{}) << "somebody has chosen it";
+  EXPECT_EQ(offered(model("res-post", {.rule = "xavier"})), Options{"--init gpt2"})
+      << "a norm after the branch takes a factor out";
   EXPECT_EQ(offered(model("plain")), Options{}) << "no skip beside which a branch could be weak";
 }
 
@@ -125,6 +127,23 @@ TEST(Advice, LeavesOutArrangementsThatCannotStartAsAsked) {
   const Prepared p = prepared(asked, nullptr);
   std::vector<Advice> found;
   EXPECT_NO_THROW(other_advice(ground_of(p, asked, nullptr), p.options, found)) << "deepnorm has no --init-std";
+}
+
+TEST(Advice, OfAnotherArrangementHoldsTheWeights) {
+  const PreflightRequest asked = deep("");
+  const Prepared p = prepared(asked, nullptr);
+  std::vector<Advice> found;
+  other_advice(ground_of(p, asked, nullptr), p.options, found);
+  std::vector<std::string> placements;
+  for (const Advice& advice : found)
+    if (advice.option.starts_with("--arrangement")) placements.push_back(advice.option);
+  EXPECT_NE(std::ranges::find(placements, "--arrangement pre-ln --init xavier"), placements.end())
+      << "pre-ln by itself would start from GPT-2's weights: " << ::testing::PrintToString(placements);
+  for (const Advice& advice : found) {
+    if (advice.option.starts_with("--arrangement pre-ln")) {
+      EXPECT_EQ(advice.options.model.init.rule, "xavier");
+    }
+  }
 }
 
 TEST(OtherStarts, MakeTokenVectorsSmallerWhereATiedHeadMakesLogitsLarge) {

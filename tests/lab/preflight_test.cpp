@@ -1,5 +1,6 @@
 // Preflight on models small enough for a test: what it says, what it tries, and what it refuses.
 #include "addnorm/lab/preflight.h"
+#include "addnorm/lab/grid_result.h"
 
 #include <gtest/gtest.h>
 
@@ -212,6 +213,19 @@ TEST(Twin, KeepsBranchesAsStrongWhereWeightsDoNotKnowTheWidth) {
   EXPECT_DOUBLE_EQ(*twin.options.model.init.deviation, arrangement_of(o.model).init.deviation * std::sqrt(ratio));
   const RunOptions xavier = planned_options(R"("layers": 24, "d_model": 1024, "heads": 16, "arrangement": "post-ln")");
   EXPECT_FALSE(twin_within(xavier, 5e9, true).options.model.init.deviation.has_value());
+}
+
+TEST(Twin, IsTheSameWhetherARuleOrAnOptionSaysHowEmbeddingsStart) {
+  const auto twin = [](const char* init) {
+    const RunOptions o =
+        planned_options(concat(R"("layers": 24, "d_model": 1024, "heads": 16, "arrangement": "post-ln", )", init));
+    const Twin made = twin_within(o, 5e9, true);
+    EXPECT_LT(made.options.model.d_model, 1024);
+    return start_text(made.options.model).embeddings;
+  };
+  EXPECT_EQ(twin(R"("init": "gpt2")"), twin(R"("init": "gpt2", "embedding_std": 0.02)"));
+  EXPECT_EQ(twin(R"("init": "xavier")"), twin(R"("init": "xavier", "embedding_std": 0.03125)"));
+  EXPECT_EQ(twin(R"("init": "pytorch")"), twin(R"("init": "pytorch", "embedding_std": 1)"));
 }
 
 TEST(Twin, ChangesItsBranchesAsMuchInAStep) {
