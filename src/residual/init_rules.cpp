@@ -56,6 +56,7 @@ std::vector<InitSpec> table() {
        .source = "OLMo's mitchell: output matrices of layer l by 1/√(2l)"},
       {.base = Base::small_normal,
        .gains = {{writing_matrices(), {.name = "sqrt-10-per-layers"}}},
+       .draws = {{.roles = embeddings(), .base = Base::small_normal}},
        .name = "neox",
        .source =
            "GPT-NeoX: SmallInit of Nguyen and Salazar, arXiv 1910.05895; output matrices N(0, 4/(L² d)) of Wang and Komatsuzaki"},
