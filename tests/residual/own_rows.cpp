@@ -72,11 +72,13 @@ TEST(RowsInFiles, MayNameTheirInit) {
   EXPECT_EQ(arrangement_from_json(to_json(mine), "test").init.name, "mine");
   EXPECT_EQ(named(R"({"base": "normal"})").init.name, "") << "as in files of 0.1.0";
   EXPECT_EQ(named(R"({"name": "BERT", "base": "normal"})").init.name, "bert");
+  EXPECT_EQ(named(R"({"name": "llama", "base": "normal"})").init.name, "bert") << "what others call it";
   EXPECT_EQ(named(R"({"name": "xavier"})").init.source, init_rule_named("xavier").source);
   const auto refused = [&](const char* init, std::initializer_list<std::string> parts) {
     return throws_saying<DataError>([&] { named(init); }, parts);
   };
   EXPECT_TRUE(refused(R"({"name": "gpt2"})", {"init.name is \"gpt2\"", "that rule", "another name"}));
+  EXPECT_TRUE(refused(R"({"name": "nanoGPT"})", {"init.name is \"nanoGPT\"", "that rule", "another name"}));
   EXPECT_TRUE(refused(R"({"name": "arrangement"})", {"init.name is \"arrangement\"", "another name"}));
   EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"init.name is", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": 1})", {"init.name is 1"}));

@@ -59,7 +59,9 @@ struct InitSpec {
 /// The table, in the order in which it is shown.
 const std::vector<InitSpec>& init_rules();
 std::vector<std::string> init_rule_names();
-/// By name or alias; case, dash and underscore do not matter. An unknown one is a UsageError with the nearest and the list.
+/// By name or alias; case, dash and underscore do not matter. Null: there is none.
+const InitSpec* find_init_rule(std::string_view name);
+/// The same; an unknown one is a UsageError with the nearest and the list.
 const InitSpec& init_rule_named(std::string_view name);
 
 inline constexpr const char* kInitOfArrangement = "arrangement";
