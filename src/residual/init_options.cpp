@@ -1,10 +1,10 @@
 // What options make of the initialisation of a row: the rest changes, what the formula contains stays.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
+#include "residual/float_range.h"
 #include "residual/init_names.h"
 #include "residual/role_groups.h"
 
@@ -110,8 +110,8 @@ class Started {
   InitSpec& spec() { return result_.init; }
   std::string called(const char* name) const { return words_ ? words_(name) : name; }
   bool positive(const char* name, const std::optional<double>& value) const {
-    require(!value || (std::isfinite(*value) && *value > 0), called(name), " is ", value.value_or(0),
-            "; it must be a number above 0");
+    require(!value || is_positive_float(*value), called(name), " is ", value.value_or(0), "; it must be a number above 0 ",
+            kFloatRange);
     return value.has_value();
   }
 

@@ -265,6 +265,12 @@ TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
   EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = std::nan("")}), {"position_std is nan"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = INFINITY}), {"init_std is inf"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 0}), {"branch_scale is 0"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = 1e99}), {"init_std is 1e+99", "float32", "3.4e+38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = 1e-60}), {"init_std is 1e-60", "above 0", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = 1e-39}), {"embedding_std is 1e-39", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = 1e39}), {"position_std is 1e+39", "3.4e+38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-300}), {"branch_scale is 1e-300", "1.2e-38"}));
+  EXPECT_NO_THROW(completed(small_lm("pre-ln", {.embedding_std = 1e-37, .branch_scale = 1e38})));
   EXPECT_TRUE(refused(small_lm("post-ln", {.deviation = 0.1}), {"init_std is 0.1", "xavier", "widths"}));
   EXPECT_TRUE(refused(small_lm("t-fixup", {.embedding_std = 0.1}), {"embedding_std is 0.1", "formula of t-fixup", "residual"}));
   ModelConfig rotary = small_lm("pre-ln", {.position_std = 0.1});
