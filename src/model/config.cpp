@@ -186,7 +186,15 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .init = config.init};
 }
 
-std::vector<std::string> init_notes(const ModelConfig& config) { return init_notes(arrangement_of(config), config.init); }
+std::vector<std::string> init_notes(const ModelConfig& config) {
+  Arrangement row = arrangement_of(config);
+  const NormFormula norm = norm_of(config).formula;
+  if (norm == NormFormula::none || norm == NormFormula::dyt) {  // neither takes the size of a branch away
+    row.unit.out = false;
+    for (Override& other : row.overrides) other.slots.out = false;
+  }
+  return init_notes(row, config.init);
+}
 
 ModelConfig completed(ModelConfig config, FieldWords words) {
   if (config.model == ModelKind::mlp && config.layer == LayerKind::attention_ffn) config.layer = LayerKind::ffn;

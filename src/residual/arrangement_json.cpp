@@ -168,13 +168,6 @@ void check_texts(const Arrangement& row, const JsonAt& at) {
     check_symbols(row.overrides[i].slots, at.inside("overrides").item(i).inside("unit"));
 }
 
-/// The rule of the table that has this name; null: none.
-const InitSpec* rule_called(const std::string& name) {
-  const auto has_name = [&](const InitSpec& rule) { return folded(rule.name) == folded(name); };
-  const auto found = std::ranges::find_if(init_rules(), has_name);
-  return found == init_rules().end() ? nullptr : &*found;
-}
-
 bool starts_alike(InitSpec a, InitSpec b) {
   a.name = b.name = "";
   return written(a) == written(b);
@@ -182,7 +175,7 @@ bool starts_alike(InitSpec a, InitSpec b) {
 
 /// A name of the table is that rule's alone: people compare runs by it.
 void check_init_name(InitSpec& init, const JsonAt& at) {
-  const InitSpec* rule = rule_called(init.name);
+  const InitSpec* rule = find_init_rule(init.name);
   const bool taken = folded(init.name) == kInitOfArrangement || (rule && !starts_alike(init, *rule));
   if (taken)
     at.fail("init.name is ", Json(init.name).dump(),
@@ -225,7 +218,7 @@ Arrangement read_arrangement(const std::filesystem::path& path) {
 std::string to_json(const Arrangement& row) {
   require(row.is_row(), "to_json: arrangement '", row.name, "' is a class, not a row; a file cannot hold it");
   Arrangement own = row;
-  const InitSpec* rule = rule_called(row.init.name);
+  const InitSpec* rule = find_init_rule(row.init.name);
   if (rule && !starts_alike(row.init, *rule)) own.init.name.clear();  // options or choices made another of it
   return written(own).dump(2) + "\n";
 }

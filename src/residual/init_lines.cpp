@@ -77,8 +77,9 @@ bool tells_cross(const InitSpec& spec, const StackShape& shape) {
   });
 }
 
-/// Biases start at 0 and the head as other matrices do, where nobody says otherwise.
-bool is_told(const Matrix& matrix, const InitSpec& spec) {
+/// Biases start at 0 and the head as other matrices do, where nobody says otherwise; an encoder beside a decoder has no head.
+bool is_told(const Matrix& matrix, const InitSpec& spec, const StackShape& shape) {
+  if (matrix.role == Role::head && shape.kind == StackKind::encoder) return false;
   if (matrix.role != Role::bias && matrix.role != Role::head) return true;
   const auto acts = [&](const InitGain& gain) { return gain.acts_on(matrix.role, matrix.at); };
   return spec.draw_of(matrix.role, matrix.at) || std::ranges::any_of(spec.gains, acts);
@@ -95,7 +96,7 @@ std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape
   const std::string of_embeddings = rule_of({Role::token_embedding}, row.init, shape);
   for (const Matrix& matrix : matrices()) {
     const bool cross = matrix.at == SubLayer::cross;
-    if ((cross && !with_cross) || !is_told(matrix, row.init)) continue;
+    if ((cross && !with_cross) || !is_told(matrix, row.init, shape)) continue;
     const std::string rule = rule_of(matrix, row.init, shape);
     if (matrix.role == Role::position_embedding && rule == of_embeddings) continue;  // "embeddings" are both
     auto found = std::ranges::find(groups, rule, &Group::rule);

@@ -1,10 +1,10 @@
 // What options make of the initialisation of a row: the rest changes, what the formula contains stays.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
+#include "residual/float_range.h"
 #include "residual/init_names.h"
 #include "residual/role_groups.h"
 
@@ -93,9 +93,9 @@ class Started {
 
   void tables(std::vector<Role> roles, const char* name, const std::optional<double>& value) {
     if (!positive(name, value)) return;
-    require(!names_role(roles_in_formula(row_), roles.back()), called(name), " is ", *value, ", but the formula of ", row_.name,
-            " contains how embeddings start. Leave it out, or take ", called("arrangement"), " residual with ", called("init"),
-            " ", row_.init.name);
+    require(!contains_start(row_, roles), called(name), " is ", *value, ", but the formula of ", row_.name,
+            " contains how embeddings start. Leave it out", where_it_goes());
+    drop_gains(roles);  // what is said is the deviation, whatever the rule scales
     spec().draws.push_back({.roles = std::move(roles), .base = InitSpec::Base::normal, .deviation = *value});
   }
 
@@ -108,10 +108,19 @@ class Started {
 
  private:
   InitSpec& spec() { return result_.init; }
+  /// A rule of the table is the same start without the formula.
+  std::string where_it_goes() const {
+    if (!find_init_rule(row_.init.name)) return "";
+    return concat(", or take ", called("arrangement"), " residual with ", called("init"), " ", row_.init.name);
+  }
+  void drop_gains(const std::vector<Role>& roles) {
+    for (InitGain& gain : spec().gains) std::erase_if(gain.roles, [&](Role role) { return names_role(roles, role); });
+    std::erase_if(spec().gains, [](const InitGain& gain) { return gain.roles.empty(); });
+  }
   std::string called(const char* name) const { return words_ ? words_(name) : name; }
   bool positive(const char* name, const std::optional<double>& value) const {
-    require(!value || (std::isfinite(*value) && *value > 0), called(name), " is ", value.value_or(0),
-            "; it must be a number above 0");
+    require(!value || is_positive_float(*value), called(name), " is ", value.value_or(0), "; it must be a number above 0 ",
+            kFloatRange);
     return value.has_value();
   }
 
@@ -162,7 +171,33 @@ void note_rule(const Arrangement& row, const InitSpec& rule, std::vector<std::st
                            scales_norms_by_layer(row) ? ", and takes the effect away" : ""));
 }
 
+/// The slots of units of a kind, in stacks of any depth.
+std::vector<UnitSlots> slots_of(const Arrangement& row, SubLayer at) {
+  std::vector<UnitSlots> all;
+  for (const Override& other : row.overrides) {
+    if (other.sub_layer.value_or(at) != at) continue;
+    all.push_back(other.slots);
+    if (other.first_share.value_or(1) >= 1) return all;
+  }
+  all.push_back(row.unit);
+  return all;
+}
+
+/// Of W_o and W_2, those with a norm behind them wherever they stand.
+std::vector<Role> normed_matrices(const Arrangement& row) {
+  std::vector<Role> normed;
+  if (!row.is_row()) return normed;
+  for (const Role role : writing_matrices())
+    if (std::ranges::all_of(places_of(role),
+                            [&](const auto& at) { return std::ranges::all_of(slots_of(row, *at), &UnitSlots::out); }))
+      normed.push_back(role);
+  return normed;
+}
+
 void note_branch_scale(const Arrangement& row, double scale, std::vector<std::string>& notes) {
+  if (const std::vector<Role> normed = normed_matrices(row); scale != 1 && !normed.empty())
+    notes.push_back(concat("a norm of ", row.name, " stands behind ", symbols_of(normed), " and takes a branch scale of ", scale,
+                           " away: it has no effect on the output, only on how far a step turns them"));
   std::vector<Role> both = writing_matrices();
   const std::vector<Role> formula = roles_in_formula(row);
   std::erase_if(both, [&](Role role) { return !names_role(formula, role); });
@@ -196,6 +231,11 @@ std::vector<std::string> contained_init(const Arrangement& row) {
   add(row.unit.a);
   add(row.unit.b);
   return lines;
+}
+
+bool contains_start(const Arrangement& row, const std::vector<Role>& matrices) {
+  const std::vector<Role> formula = roles_in_formula(row);
+  return std::ranges::any_of(matrices, [&](Role role) { return names_role(formula, role); });
 }
 
 std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options) {

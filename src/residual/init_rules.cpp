@@ -56,6 +56,7 @@ std::vector<InitSpec> table() {
        .source = "OLMo's mitchell: output matrices of layer l by 1/√(2l)"},
       {.base = Base::small_normal,
        .gains = {{writing_matrices(), {.name = "sqrt-10-per-layers"}}},
+       .draws = {{.roles = embeddings(), .base = Base::small_normal}},
        .name = "neox",
        .source =
            "GPT-NeoX: SmallInit of Nguyen and Salazar, arXiv 1910.05895; output matrices N(0, 4/(L² d)) of Wang and Komatsuzaki"},
@@ -85,13 +86,6 @@ const std::map<std::string, std::string>& other_names() {
   return all;
 }
 
-const InitSpec* find_rule(std::string_view name) {
-  const auto other = other_names().find(folded(name));
-  const std::string wanted = folded(other == other_names().end() ? std::string(name) : other->second);
-  const auto found = std::ranges::find(init_rules(), wanted, [](const InitSpec& rule) { return folded(rule.name); });
-  return found == init_rules().end() ? nullptr : &*found;
-}
-
 }  // namespace
 
 bool InitGain::acts_on(Role role, std::optional<SubLayer> at) const {
@@ -116,8 +110,15 @@ std::vector<std::string> init_rule_names() {
   return names;
 }
 
+const InitSpec* find_init_rule(std::string_view name) {
+  const auto other = other_names().find(folded(name));
+  const std::string wanted = folded(other == other_names().end() ? std::string(name) : other->second);
+  const auto found = std::ranges::find(init_rules(), wanted, [](const InitSpec& rule) { return folded(rule.name); });
+  return found == init_rules().end() ? nullptr : &*found;
+}
+
 const InitSpec& init_rule_named(std::string_view name) {
-  if (const InitSpec* rule = find_rule(name)) return *rule;
+  if (const InitSpec* rule = find_init_rule(name)) return *rule;
   std::vector<std::string> known{kInitOfArrangement};
   for (std::string& each : init_rule_names()) known.push_back(std::move(each));
   throw UsageError(unknown_name("initialisation", name, known));

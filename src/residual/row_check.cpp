@@ -1,9 +1,9 @@
 #include "residual/row_check.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "addnorm/core/error.h"
+#include "residual/float_range.h"
 #include "residual/init_names.h"
 #include "residual/role_groups.h"
 
@@ -39,10 +39,22 @@ Problem problem_of(const Override& other, const std::string& at) {
 
 /// Of a base or a draw; `usual`: what a new one has.
 Problem problem_of_deviation(InitSpec::Base base, double deviation, double usual, const std::string& at) {
-  if (!(deviation >= 0) || !std::isfinite(deviation)) return RowProblem{at, concat("is ", deviation, "; it must be 0 or more")};
+  if (deviation != 0 && !is_positive_float(deviation))
+    return RowProblem{at, concat("is ", deviation, "; it must be 0, or a number above it ", kFloatRange)};
   if (base == InitSpec::Base::normal || deviation == usual) return {};
   return RowProblem{at, concat("is that of base \"normal\"; that of \"", names(base).at(static_cast<std::size_t>(base)),
                                "\" follows from the widths")};
+}
+
+/// Biases stand everywhere.
+Problem problem_of_places(const std::vector<Role>& roles, std::optional<SubLayer> sub_layer, const std::string& at) {
+  if (!sub_layer) return {};
+  for (const Role role : roles) {
+    const auto places = places_of(role);
+    if (role != Role::bias && std::ranges::find(places, sub_layer) == places.end())
+      return RowProblem{at + ".roles", concat("names ", role, ", which sub_layer \"", *sub_layer, "\" does not have")};
+  }
+  return {};
 }
 
 Problem problem_of(const InitGain& gain, const std::string& at) {
@@ -50,15 +62,9 @@ Problem problem_of(const InitGain& gain, const std::string& at) {
   for (const Role role : gain.roles)
     if (!is_matrix(role))
       return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; gains are for matrices only")};
-  if (!gain.sub_layer) return {};
   if (gain.sub_layer == SubLayer::cross && !gain.cross)
     return RowProblem{at + ".sub_layer", "is \"cross\", which cross: false leaves out"};
-  for (const Role role : gain.roles) {
-    const auto places = places_of(role);
-    if (std::ranges::find(places, gain.sub_layer) == places.end())
-      return RowProblem{at + ".roles", concat("names ", role, ", which sub_layer \"", *gain.sub_layer, "\" does not have")};
-  }
-  return {};
+  return problem_of_places(gain.roles, gain.sub_layer, at);
 }
 
 Problem problem_of(const InitSpec::Draw& draw, const std::string& at) {
@@ -66,6 +72,7 @@ Problem problem_of(const InitSpec::Draw& draw, const std::string& at) {
   for (const Role role : draw.roles)
     if (!is_matrix(role) && role != Role::bias)
       return RowProblem{at + ".roles", concat("names ", role, ", which is not drawn; matrices and biases are")};
+  if (Problem problem = problem_of_places(draw.roles, draw.sub_layer, at)) return problem;
   return problem_of_deviation(draw.base, draw.deviation, InitSpec::Draw{}.deviation, at + ".deviation");
 }
 

@@ -1,16 +1,41 @@
 #include "train/run_resume.h"
 
+#include <algorithm>
+#include <array>
+
 #include "addnorm/core/error.h"
+#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/train/checkpoint.h"
 
 namespace addnorm {
 namespace {
 
-/// Everything that `given` says otherwise than the run, one per line; "" when nothing.
-std::string refused(const std::vector<FieldDifference>& all, const std::set<std::string>& given) {
+constexpr std::array kStart{"arrangement",   "own_arrangement", "init",        "init_std",
+                            "embedding_std", "position_std",    "branch_scale"};
+
+/// What an arrangement computes and how it starts, without what is told of it.
+std::string computed(const ModelConfig& model) {
+  Arrangement row = with_init(arrangement_of(model), model.init, option_or_field);
+  row.init.name.clear();
+  return to_json(
+      {.name = "a row", .unit = row.unit, .overrides = row.overrides, .entry = row.entry, .exit = row.exit, .init = row.init});
+}
+
+/// Version 0.1.0 kept the start of a model of Hugging Face as a row of its own; today the same file gives an init beside the
+/// arrangement.
+bool starts_alike(const GivenOptions& run, const GivenOptions& now) {
+  if (!run.options.model.own_arrangement || run.given.contains("init") || now.options.model.own_arrangement) return false;
+  return arrangement_of(now.options.model).is_row() && computed(run.options.model) == computed(now.options.model);
+}
+
+/// Everything that is given otherwise than in the run, one per line; "" when nothing.
+std::string refused(const GivenOptions& run, const GivenOptions& now) {
+  const bool alike = starts_alike(run, now);
+  const std::set<std::string>& given = now.given;
   std::string lines;
-  for (const FieldDifference& one : all) {
+  for (const FieldDifference& one : differences(to_json(run.options), to_json(now.options))) {
     const std::string name = one.field.substr(0, one.field.find('.'));
+    if (alike && std::ranges::find(kStart, name) != kStart.end()) continue;
     if (given.contains(name) && !may_change(name) && name != "data")  // data is compared by its bytes
       lines += concat("\n  ", option_name(one.field), ": ", one.before, " in the run, ", one.now, " now");
   }
@@ -28,7 +53,7 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   GivenOptions stored = run_options_from_json(read_run_record(folder).options, folder.record().string());
   const RunOptions& now = request.given.options;
   const std::set<std::string>& given = request.given.given;
-  const std::string lines = refused(differences(to_json(stored.options), to_json(now)), given);
+  const std::string lines = refused(stored, request.given);
   require(lines.empty(), folder.path.string(), " was begun with other options:", lines,
           "\nLeave them out to go on with the run as it was begun, or begin another with another --out");
   RunOptions& options = stored.options;

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "addnorm/model/language_model.h"
+#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "core/json.h"
@@ -108,7 +109,8 @@ TEST(Init, RulesOfPapersAreTheirFormulasInTheFirstAndTheLastLayer) {
   });
   expect_published("neox", [](const Depths& n) {
     const double wang = 2 / (n.L * std::sqrt(n.d));  // of both, whatever their inputs
-    return Published{std::sqrt(2 / (5 * n.d)), wang, wang, 1 / std::sqrt(n.d)};
+    const double small = std::sqrt(2 / (5 * n.d));
+    return Published{small, wang, wang, small};  // its init_method draws embeddings too
   });
 }
 
@@ -221,6 +223,29 @@ TEST(Init, NotesABranchScaleOnTopOfTheFormulas) {
   EXPECT_TRUE(notes("post-ln", {.branch_scale = 0.25}).empty());
 }
 
+TEST(Init, NotesABranchScaleThatANormTakesAway) {
+  const auto notes = [](const char* name) { return init_notes(arrangement_named(name), {.branch_scale = 0.25}); };
+  for (const char* name : {"res-post", "sandwich", "peri-ln"})
+    EXPECT_EQ(notes(name), std::vector{concat("a norm of ", name,
+                                              " stands behind W_o, W_2 and takes a branch scale of 0.25 away: it has no "
+                                              "effect on the output, only on how far a step turns them")})
+        << name;
+  ASSERT_EQ(notes("normformer").size(), 1u);
+  EXPECT_NE(notes("normformer").front().find("stands behind W_o and takes"), std::string::npos) << "W_2 has one before it";
+  for (const char* name : {"post-ln", "pre-ln", "res-post", "sandwich"})
+    EXPECT_TRUE(init_notes(arrangement_named(name), {}).empty()) << name;
+  EXPECT_TRUE(notes("pre-ln").empty());
+  ModelConfig config = small_lm("sandwich", {.branch_scale = 0.25});
+  EXPECT_EQ(init_notes(config).size(), 1u);
+  for (const char* norm : {"none", "dyt"}) {
+    config.norm = norm;
+    EXPECT_TRUE(init_notes(config).empty()) << norm << " passes the size of a branch on";
+  }
+  const Arrangement some = arrangement_from_json(
+      R"({"name": "some", "unit": {"post": true}, "overrides": [{"first_share": 0.5, "unit": {"out": true}}]})", "x.json");
+  EXPECT_TRUE(init_notes(some, {.branch_scale = 0.25}).empty()) << "the upper layers have none";
+}
+
 TEST(Init, OfTheArrangementIsCalledSoInAnyCase) {
   for (const char* name : {"Arrangement", "ARRANGEMENT"}) {
     const ModelConfig config = completed(small_lm("deepnorm", {.rule = name}));
@@ -245,6 +270,61 @@ TEST(Init, OfEmbeddingsAndBranchesCanBeSaidByItself) {
   EXPECT_EQ(weak.at("ffn_in"), xavier.at("ffn_in"));
 }
 
+TEST(Init, DeviationOfEmbeddingsIsTheOneThatIsAskedFor) {
+  for (const auto& [arrangement, rule] :
+       {std::pair{"post-ln", "t-fixup"}, {"residual", "t-fixup"}, {"deepnorm", "t-fixup"}, {"post-ln", "neox"}}) {
+    SCOPED_TRACE(concat(arrangement, " ", rule));
+    const auto rules = deviations(small_lm(arrangement, {.rule = rule}));
+    const auto both = deviations(small_lm(arrangement, {.rule = rule, .embedding_std = 0.5}));
+    EXPECT_EQ(both.at("token_embedding"), 0.5);
+    EXPECT_EQ(both.at("position_embedding"), 0.5);
+    EXPECT_EQ(both.at("attention_out"), rules.at("attention_out"));
+    const auto one = deviations(small_lm(arrangement, {.rule = rule, .position_std = 0.1}));
+    EXPECT_EQ(one.at("token_embedding"), rules.at("token_embedding"));
+    EXPECT_EQ(one.at("position_embedding"), 0.1);
+  }
+  const auto scaled = [](const char* gains) {
+    return arrangement_from_json(concat(R"({"name": "x", "init": {"gains": )", gains, "}}"), "x.json");
+  };
+  ModelConfig own = small_lm("x", {.embedding_std = 0.5});
+  own.own_arrangement = scaled(R"([{"roles": ["v", "token_embedding"], "gain": 3}])");
+  EXPECT_EQ(deviations(own).at("token_embedding"), 0.5);
+  own.init = {};
+  EXPECT_DOUBLE_EQ(deviations(own).at("token_embedding"), 3 / std::sqrt(32.0));
+  const double v = deviations(own).at("v");
+  own.init.embedding_std = 0.5;
+  EXPECT_EQ(deviations(own).at("v"), v) << "the gain stays there";
+}
+
+TEST(Init, FormulaMayContainTheStartOfAnyEmbeddings) {
+  const auto row = [](const char* role, const char* name) {
+    return arrangement_from_json(concat(R"({"name": "mine", "gains_in_formula": true, "init": {"name": ")", name,
+                                        R"(", "gains": [{"roles": [")", role, R"("], "gain": 3}]}})"),
+                                 "x.json");
+  };
+  const auto refusal = [](const Arrangement& of, const InitOptions& options) {
+    try {
+      with_init(of, options);
+    } catch (const UsageError& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const char* role : {"token_embedding", "position_embedding"})
+    EXPECT_EQ(refusal(row(role, ""), {.embedding_std = 0.5}),
+              "embedding_std is 0.5, but the formula of mine contains how embeddings start. Leave it out")
+        << role;
+  EXPECT_EQ(refusal(row("token_embedding", ""), {.position_std = 0.5}), "");
+  EXPECT_EQ(refusal(row("position_embedding", "of mine"), {.position_std = 0.5}),
+            "position_std is 0.5, but the formula of mine contains how embeddings start. Leave it out");
+  EXPECT_TRUE(contains_start(row("token_embedding", ""), {Role::token_embedding, Role::position_embedding}));
+  EXPECT_TRUE(contains_start(arrangement_named("t-fixup"), {Role::token_embedding}));
+  EXPECT_FALSE(contains_start(arrangement_named("t-fixup"), {Role::q, Role::k}));
+  EXPECT_FALSE(contains_start(arrangement_named("deepnorm"), {Role::token_embedding, Role::position_embedding}));
+  EXPECT_FALSE(contains_start(with_init(arrangement_named("deepnorm"), {.rule = "t-fixup"}), {Role::token_embedding}));
+  EXPECT_FALSE(contains_start(with_init(arrangement_named("residual"), {.rule = "t-fixup"}), {Role::token_embedding}));
+}
+
 TEST(Init, WeakerBranchesShowInThePredictedSkipGain) {
   const StackShape shape{.width = 64, .layers = 6};
   const Arrangement post = with_init(arrangement_named("post-ln"), {.branch_scale = 0.25});
@@ -264,6 +344,12 @@ TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
   EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = std::nan("")}), {"position_std is nan"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = INFINITY}), {"init_std is inf"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 0}), {"branch_scale is 0"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = 1e99}), {"init_std is 1e+99", "float32", "3.4e+38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.deviation = 1e-60}), {"init_std is 1e-60", "above 0", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = 1e-39}), {"embedding_std is 1e-39", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = 1e39}), {"position_std is 1e+39", "3.4e+38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-300}), {"branch_scale is 1e-300", "1.2e-38"}));
+  EXPECT_NO_THROW(completed(small_lm("pre-ln", {.embedding_std = 1e-37, .branch_scale = 1e38})));
   EXPECT_TRUE(refused(small_lm("post-ln", {.deviation = 0.1}), {"init_std is 0.1", "xavier", "widths"}));
   EXPECT_TRUE(refused(small_lm("t-fixup", {.embedding_std = 0.1}), {"embedding_std is 0.1", "formula of t-fixup", "residual"}));
   ModelConfig rotary = small_lm("pre-ln", {.position_std = 0.1});

@@ -72,11 +72,13 @@ TEST(RowsInFiles, MayNameTheirInit) {
   EXPECT_EQ(arrangement_from_json(to_json(mine), "test").init.name, "mine");
   EXPECT_EQ(named(R"({"base": "normal"})").init.name, "") << "as in files of 0.1.0";
   EXPECT_EQ(named(R"({"name": "BERT", "base": "normal"})").init.name, "bert");
+  EXPECT_EQ(named(R"({"name": "llama", "base": "normal"})").init.name, "bert") << "what others call it";
   EXPECT_EQ(named(R"({"name": "xavier"})").init.source, init_rule_named("xavier").source);
   const auto refused = [&](const char* init, std::initializer_list<std::string> parts) {
     return throws_saying<DataError>([&] { named(init); }, parts);
   };
   EXPECT_TRUE(refused(R"({"name": "gpt2"})", {"init.name is \"gpt2\"", "that rule", "another name"}));
+  EXPECT_TRUE(refused(R"({"name": "nanoGPT"})", {"init.name is \"nanoGPT\"", "that rule", "another name"}));
   EXPECT_TRUE(refused(R"({"name": "arrangement"})", {"init.name is \"arrangement\"", "another name"}));
   EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"init.name is", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": 1})", {"init.name is 1"}));
@@ -167,9 +169,24 @@ TEST(RowsInFiles, HaveNoFieldWithoutEffect) {
                       {"init.gains[0].sub_layer", "cross: false"}));
   EXPECT_TRUE(refused(R"({"name": "x", "init": {"gains": [{"roles": ["v", "ffn_in"], "gain": 2, "sub_layer": "self"}]}})",
                       {"init.gains[0].roles names ffn_in", "self"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"draws": [{"roles": ["q"], "sub_layer": "ffn", "deviation": 5}]}})",
+                      {"init.draws[0].roles names q", "ffn"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"draws": [{"roles": ["token_embedding"], "sub_layer": "self"}]}})",
+                      {"init.draws[0].roles names token_embedding", "self"}));
+  for (const char* deviation : {"1e99", "1e-60", "1e-39"})
+    EXPECT_TRUE(refused(concat(R"({"name": "x", "init": {"draws": [{"roles": ["q"], "deviation": )", deviation, "}]}}").c_str(),
+                        {"init.draws[0].deviation is 1e", "1.2e-38", "3.4e+38"}));
+  EXPECT_TRUE(refused(R"({"name": "x", "init": {"base": "normal", "deviation": 1e99}})", {"init.deviation is 1e+99", "3.4e+38"}));
   EXPECT_TRUE(refused(R"({"name": "a\nb"})", {"name is", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": "x", "aliases": ["y", "\u0007"]})", {"aliases[1]", "control characters"}));
   EXPECT_TRUE(refused(R"({"name": "x", "unit": {"b": {"start": 2, "symbol": "\t"}}})", {"unit.b.symbol", "control characters"}));
+}
+
+TEST(RowsInFiles, MayDrawInOneSubLayer) {
+  for (const char* draw : {R"({"roles": ["q", "v"], "sub_layer": "cross"})", R"({"roles": ["ffn_in"], "sub_layer": "ffn"})",
+                           R"({"roles": ["bias"], "sub_layer": "self"})", R"({"roles": ["bias"], "sub_layer": "ffn"})",
+                           R"({"roles": ["q"], "deviation": 0})"})
+    EXPECT_NO_THROW(arrangement_from_json(concat(R"({"name": "x", "init": {"draws": [)", draw, "]}}"), "my.json")) << draw;
 }
 
 TEST(Rows, InCodeAreHeldToTheSameRules) {

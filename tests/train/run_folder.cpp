@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "addnorm/core/version.h"
+#include "addnorm/model/config.h"
+#include "core/json.h"
 #include "support/folder.h"
 #include "support/near.h"
 
@@ -53,6 +57,38 @@ TEST_F(Run, RecordThatIsNoneIsRefusedByFileAndField) {
   write_text(run.record(), R"({"version": 1, "machine": {}, "options": {}})");
   EXPECT_TRUE(throws_saying<DataError>(reading, {file, "version", "string"}));
   EXPECT_THROW(new_run_record("no json"), DataError);
+}
+
+TEST(InitialisationRecord, TellsOfBothStacks) {
+  ModelConfig config{.vocab = 50, .layers = 3, .d_model = 16, .heads = 2, .seq_len = 8, .arrangement = "deepnorm"};
+  using Lines = std::vector<std::string>;
+  const auto drawn = [&] {
+    Lines all;
+    const Json record = parsed(initialisation_record(completed(config)), "the record");
+    for (const Json& line : record.at("drawn").array_items()) {
+      std::string& text = all.emplace_back();
+      for (const auto& [name, value] : line.items()) text += concat(text.empty() ? "" : ", ", name, ": ", value.text());
+    }
+    return all;
+  };
+  EXPECT_EQ(drawn(),
+            (Lines{"what: W_q, W_k, rule: Xavier normal", "what: W_v, W_o, W_1, W_2, rule: Xavier normal, times (8L)^−¼ = 0.4518",
+                   "what: embeddings, rule: N(0, 1/d)"}));
+  config.model = ModelKind::seq2seq;
+  config.target_vocab = 40;
+  config.decoder_layers = 2;
+  EXPECT_EQ(drawn(),
+            (Lines{"stack: encoder, what: W_q, W_k, rule: Xavier normal",
+                   "stack: encoder, what: W_v, W_o, W_1, W_2, rule: Xavier normal, times 0.87·(N^4·M)^(−1/16) = 0.633",
+                   "stack: encoder, what: embeddings, rule: N(0, 1/d)", "stack: decoder, what: W_q, W_k, rule: Xavier normal",
+                   "stack: decoder, what: W_v, W_o, W_1, W_2, rule: Xavier normal, times (12M)^−¼ = 0.4518",
+                   "stack: decoder, what: embeddings, rule: N(0, 1/d)"}));
+  config.arrangement = "post-ln";
+  config.init.rule = "t5";
+  config.tied = false;
+  const auto begins = [](const char* text) { return [text](const std::string& line) { return line.starts_with(text); }; };
+  EXPECT_EQ(std::ranges::count_if(drawn(), begins("stack: encoder, what: embeddings, rule: N(0, 1)")), 1);
+  EXPECT_EQ(std::ranges::count_if(drawn(), begins("stack: decoder, what: embeddings, a head of its own, rule: N(0, 1)")), 1);
 }
 
 TEST_F(Run, DifferencesNameTheFieldAndBothValues) {

@@ -18,7 +18,7 @@ inline const char* const kTiny =
                              "save_every": 5, "seed": 3)";
 
 inline GivenOptions run_options(const std::string& more = "\"steps\": 20") {
-  return run_options_from_json(std::string("{") + kTiny + (more.empty() ? "" : ", " + more) + "}", "the test");
+  return run_options_from_json(concat("{", kTiny, more.empty() ? "" : ", ", more, "}"), "the test");
 }
 
 /// Stops after some steps, and keeps what it hears.

@@ -59,7 +59,9 @@ struct InitSpec {
 /// The table, in the order in which it is shown.
 const std::vector<InitSpec>& init_rules();
 std::vector<std::string> init_rule_names();
-/// By name or alias; case, dash and underscore do not matter. An unknown one is a UsageError with the nearest and the list.
+/// By name or alias; case, dash and underscore do not matter. Null: there is none.
+const InitSpec* find_init_rule(std::string_view name);
+/// The same; an unknown one is a UsageError with the nearest and the list.
 const InitSpec& init_rule_named(std::string_view name);
 
 inline constexpr const char* kInitOfArrangement = "arrangement";
@@ -85,6 +87,8 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
 /// What the formula of an arrangement says of the start, which no rule changes: "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts
 /// at 0".
 std::vector<std::string> contained_init(const Arrangement& row);
+/// The formula has gains of some of these matrices: how they start is not to be said beside it.
+bool contains_start(const Arrangement& row, const std::vector<Role>& matrices);
 /// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
 /// branch scale on top of the formula's gains.
 std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options);

@@ -40,7 +40,7 @@ struct RunRecord {
   std::string initialisation{};           ///< JSON object of initialisation_record(); "": a run of 0.1.0
 };
 /// By which rule the weights of a model start: {"rule", "source", "drawn": [{"what", "rule"}], "contained"}, as
-/// 'addnorm arrangements' prints it.
+/// 'addnorm arrangements' prints it. Of an encoder-decoder each of "drawn" begins with its "stack".
 std::string initialisation_record(const ModelConfig& model);
 /// Of this program, this machine and the present time.
 RunRecord new_run_record(std::string_view options);
