@@ -27,11 +27,6 @@ bool norms_the_branch(const Arrangement& row) { return row.is_row() && row.unit.
 
 bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip != Skip::none; }
 
-bool formula_has_embeddings(const Arrangement& row) {
-  return row.gains_in_formula &&
-         std::ranges::any_of(row.init.gains, [](const InitGain& gain) { return names_role(gain.roles, Role::token_embedding); });
-}
-
 /// 1/sqrt(2L) of the deeper stack, in as many digits as are printed.
 std::string branch_scale_text(const ModelConfig& model) {
   const auto layers = static_cast<double>(std::max(model.layers, model.decoder_layers));
@@ -69,7 +64,7 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
     rule.rule = kSmallWeights;
     if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
   }
-  if (!small || !has_tokens(model.model) || formula_has_embeddings(row)) return all;
+  if (!small || !has_tokens(model.model) || contains_start(row, embeddings())) return all;
   if (model.tied && token_deviation(spec) > spec.deviation)
     all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small"));
   if (token_deviation(spec) < kLargeTokens)
