@@ -190,6 +190,7 @@ std::string to_json(const GridResult& result) {
               {"acts", acts},
               {"rows", rows},
               {"runs", runs},
+              {"headline", headline(result)},
               {"findings", Json(findings(result))},
               {"comparisons", Json(comparisons(result).lines)},
               {"confusion", json_of(confusion_of(result))}}

@@ -189,11 +189,12 @@ TEST_F(GridRuns, ThatStartAlikeAreRunToldAndCountedOnce) {
   EXPECT_EQ(result.rows[4].same_as, 3u) << "which has its seed";
   EXPECT_FALSE(result.is_repeated(0) || result.is_repeated(2) || result.is_repeated(3));
   EXPECT_EQ(result.rows[0].label, result.rows[1].label);
-  EXPECT_EQ(findings(result).at(0), "2 layers: pre-ln and norm-skip train; post-ln does not.");
+  EXPECT_EQ(findings(result).at(1), "2 layers: pre-ln and norm-skip train; post-ln does not.");
   EXPECT_EQ(comparisons(result).lines.size(), 1u) << "one pair";
   const Json json = parsed(test::text_of(folder.path / "lab" / "lab.json"), "lab.json");
   EXPECT_EQ(json["rows"][1]["same_as"], Json(std::size_t{0}));
   EXPECT_FALSE(json["rows"][0].contains("same_as"));
+  EXPECT_EQ(json["headline"], Json(headline(result)));
 }
 
 TEST_F(GridRuns, HaveLabelsThatTellThemApart) {
@@ -212,6 +213,17 @@ TEST_F(GridRuns, HaveLabelsThatTellThemApart) {
   expect_in(result.rows[1].label, {", seed 7"});
   expect_in(result.rows[3].label, {"W_o and W_2 times 0.5002"});
   expect_in(result.rows[5].label, {"embeddings 0.123, embedding-std 0.12341"});
+}
+
+TEST_F(GridRuns, WithAnotherSeedAreNoOtherArrangement) {
+  const GridResult result = run_grid(
+      request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120, "init": "xavier"}, "seeds": 1, "rows": [
+        {"arrangement": "post-ln"}, {"arrangement": "pre-ln"}, {"arrangement": "post-ln", "seed": 7},
+        {"arrangement": "pre-ln", "seed": 7}]})"),
+      watching);
+  const std::vector<std::string> found = findings(result);
+  EXPECT_EQ(found.at(1), "seed 1: pre-ln trains; post-ln does not (1 seed each).");
+  EXPECT_EQ(found.at(2), "seed 7: pre-ln trains; post-ln does not (1 seed each).");
 }
 
 TEST_F(GridRuns, WithAWarmupThatWasAskedForAreNotCopiedWithAnother) {

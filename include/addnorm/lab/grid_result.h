@@ -179,9 +179,13 @@ struct Comparisons {
 };
 Comparisons comparisons(const GridResult& result);
 
-/// What the grid shows, a sentence each, made from its numbers: for every setting which placements train at equal weights,
-/// whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in placement
-/// alone, and for grids of many settings.
+/// What the grid decides, in one sentence made from its numbers: of those that fail somewhere and train after a change of one
+/// factor, which factors these are, and what happens with each. "": nothing was decided.
+std::string headline(const GridResult& result);
+
+/// What the grid shows, a sentence each, made from its numbers: the headline, then for every setting which placements train at
+/// equal weights, whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in
+/// placement alone, and for grids of many settings.
 std::vector<std::string> findings(const GridResult& result);
 
 /// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.
