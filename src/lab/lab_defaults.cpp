@@ -101,8 +101,8 @@ GridSpec default_lab(std::string_view base) {
   add("the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"}));
   if (given.options.model.model != ModelKind::mlp)  // which has no embeddings
     add("GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
-        rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"}));
-  add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({}, {"post-ln", "norm-skip"}));
+        rows_of_act({"post-ln", "norm-skip"}, {"pre-ln", "plain"}));
+  add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({"post-ln"}, {"norm-skip"}));
   spec["acts"] = std::move(acts);
   return grid_from_json(spec.dump(), "the default lab");
 }
