@@ -41,7 +41,7 @@ std::string cause_line(const RowResult& row) {
   if (!row.cause) return "";
   const Cause& cause = *row.cause;
   if (cause.kind == CauseKind::slow) return cause.text;
-  const std::string by = row.tried.empty() ? cause.by : "";  // else it is among what was tried
+  const std::string by = row.by_is_tried() ? "" : cause.by;  // that line stands below
   if (cause.kind == CauseKind::unknown) return concat("cause unknown: ", cause.text, by.empty() ? "" : "; ", by);
   if (cause.confirmed) return concat("cause: ", cause.text, by.empty() ? "" : ". Confirmed: ", by);
   return concat("suspected: ", cause.text, by.empty() ? "" : "; ", by);

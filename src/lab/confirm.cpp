@@ -8,6 +8,7 @@
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
 #include "lab/grid_changes.h"
+#include "lab/warmup_to_try.h"
 
 namespace addnorm {
 namespace {
@@ -39,11 +40,11 @@ bool bears_on(CauseKind kind, const std::string& field, const GridChanges& chang
   return false;
 }
 
-std::string words_for(const GridChanges& changes, const std::string& field, std::size_t other) {
+std::string words_for(const GridResult& result, const GridChanges& changes, const std::string& field, std::size_t other) {
   const std::string value = changes.value(other, field);
   if (field == "warmup_steps") return concat("with ", value, " warm-up steps");
   if (field == "arrangement") return concat("as ", value);
-  if (field == kWeights) return concat("from ", weights_in_words(value));
+  if (field == kWeights) return concat("from ", result.rows[other].start.weights_in_words);
   if (field == kEmbeddings) return concat("with embeddings of ", value);
   if (field == "layers") return concat("with ", value, value == "1" ? " layer" : " layers");
   return concat("with ", option_name(field), " ", value);
@@ -62,7 +63,7 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   const bool two = fields.size() == 2 && has("arrangement") && has("warmup_steps") && less_warmup;
   if (!two && (fields.size() != 1 || less_warmup)) return std::nullopt;
   const std::string field = two ? "arrangement" : fields.front();
-  Change change{.other = other, .words = words_for(changes, field, other)};
+  Change change{.other = other, .words = words_for(result, changes, field, other)};
   change.two = two;
   if (two) change.words += changes.warmup(other) == 0 ? ", without any warm-up" : ", with less warm-up";
   change.speaks = !two && bears_on(result.rows[row].cause->kind, field, changes, row, other);
@@ -113,7 +114,7 @@ struct Telling {
 std::optional<Telling> telling_change(const GridResult& result, const GridChanges& changes, std::size_t index,
                                       const std::optional<Change>& trains) {
   const RowResult& row = result.rows[index];
-  const std::size_t warmup = std::min<std::size_t>(200, changes.steps(index) * 2 / 3);
+  const std::size_t warmup = warmup_to_try(changes.steps(index));
   const double lr = changes.number(index, "lr");
   switch (row.cause->kind) {
     case CauseKind::slow:
@@ -126,7 +127,7 @@ std::optional<Telling> telling_change(const GridResult& result, const GridChange
       [[fallthrough]];
     default:  // another arrangement trains, with less warm-up even: does it with this one?
       if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
-        return Telling{changed(row, as_arrangement(row, result.rows[trains->other].arrangement))};
+        if (const auto other = as_arrangement(row, result.rows[trains->other].arrangement)) return Telling{changed(row, *other)};
       return Telling{changed(row, Json{{"lr", lr / 10}})};
   }
 }
@@ -148,6 +149,24 @@ double work_of(const GridResult& result, const RowResult& row) {
   return sum;
 }
 
+bool has_all_of(const GridRow& one, const GridRow& other) {
+  return one.options == other.options && one.first_seed == other.first_seed && one.seeds >= other.seeds;
+}
+
+/// As far as the options say it: rows that differ in how they start do so here. Nothing: no model starts so.
+std::optional<StartText> start_of(const GridRow& row) {
+  try {
+    return start_text(run_options_from_json(row.options, row.place).options.model);
+  } catch (const Error&) {
+    return std::nullopt;
+  }
+}
+
+void hold_embeddings(const StartText& start, Json& more) {
+  if (start.token_std) more["embedding_std"] = *start.token_std;
+  if (start.position_std) more["position_std"] = *start.position_std;
+}
+
 }  // namespace
 
 bool afford(const GridResult& result, const RowResult& row, double& processor_seconds) {
@@ -158,9 +177,11 @@ bool afford(const GridResult& result, const RowResult& row, double& processor_se
 }
 
 bool is_there(const GridResult& result, const GridRow& row) {
-  return std::ranges::any_of(result.rows, [&](const RowResult& one) {
-    return one.row.options == row.options && one.row.first_seed == row.first_seed && one.row.seeds >= row.seeds;
-  });
+  return std::ranges::any_of(result.rows, [&](const RowResult& one) { return has_all_of(one.row, row); });
+}
+
+bool is_among(const std::vector<AddedRow>& added, const GridRow& row) {
+  return std::ranges::any_of(added, [&](const AddedRow& one) { return has_all_of(one.row, row); });
 }
 
 GridRow changed(const RowResult& row, const Json& more) {
@@ -179,12 +200,32 @@ GridRow changed(const RowResult& row, const Json& more) {
   return copy;
 }
 
-Json as_arrangement(const RowResult& row, const std::string& name) {
+std::optional<Json> as_arrangement(const RowResult& row, const std::string& name) {
+  const std::optional<StartText> own = start_of(row.row);
+  if (!own) return std::nullopt;
+  const Json options = parsed(row.row.options, row.row.place);
   Json more{{"arrangement", name}};
-  const Json planned = parsed(row.options, row.row.place);
-  const Json* rule = planned.find("init");
-  if (!row.start.rule.empty() && (!rule || *rule == kInitOfArrangement)) more["init"] = row.start.rule;
-  return more;
+  if (options.contains("own_arrangement")) more["own_arrangement"] = Json();
+  const Json* rule = options.find("init");
+  if (!own->rule.empty() && (!rule || *rule == kInitOfArrangement)) more["init"] = own->rule;
+  const auto is_held = [&] {
+    const std::optional<StartText> other = start_of(changed(row, more));
+    return other && start_key(*other) == start_key(*own);
+  };
+  if (is_held()) return more;
+  hold_embeddings(*own, more);
+  return is_held() ? std::optional(more) : std::nullopt;
+}
+
+std::optional<Json> from_other_weights(const RowResult& row) {
+  const std::optional<StartText> own = start_of(row.row);
+  if (!own) return std::nullopt;
+  Json more{{"init", own->rule == "gpt2" ? "xavier" : "gpt2"}, {"init_std", Json()}};
+  if (!own->formula_has_embeddings) hold_embeddings(*own, more);
+  std::optional<StartText> other = start_of(changed(row, more));
+  if (!other || other->weights == own->weights) return std::nullopt;
+  other->weights = own->weights;
+  return start_key(*other) == start_key(*own) ? std::optional(more) : std::nullopt;
 }
 
 bool has_failed(const RowResult& row) { return row.done > 0 && 2 * (row.trained + row.too_short) <= row.done; }
@@ -197,28 +238,29 @@ std::vector<AddedRow> rows_with_warmup(const GridResult& result) {
   const GridChanges changes(result);
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
-    if (!has_failed(row) || changes.warmup(i) >= warmup) continue;
+    if (!has_failed(row) || changes.warmup(i) >= warmup || result.is_repeated(i)) continue;
     GridRow copy = changed(row, Json{{"warmup_steps", warmup}});
     if (!is_there(result, copy)) added.push_back({std::move(copy), i});
   }
   return added;
 }
 
-std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& processor_seconds) {
-  std::vector<AddedRow> added;
+std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& processor_seconds,
+                                              const std::vector<AddedRow>& added) {
+  std::vector<AddedRow> more;
   const GridChanges changes(result);
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
-    if (!has_failed(row) || !row.cause) continue;
+    if (!has_failed(row) || !row.cause || result.is_repeated(i)) continue;
     const std::optional<Change> trains = closest(result, changes, i, true);
     if (trains && trains->speaks) continue;
     std::optional<Telling> telling = telling_change(result, changes, i, trains);
-    if (!telling || is_there(result, telling->row)) continue;
+    if (!telling || is_there(result, telling->row) || is_among(added, telling->row) || is_among(more, telling->row)) continue;
     if (telling->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
     if (!afford(result, row, processor_seconds)) break;
-    added.push_back({std::move(telling->row), i});
+    more.push_back({std::move(telling->row), i});
   }
-  return added;
+  return more;
 }
 
 void note_confirmations(GridResult& result) {
@@ -230,13 +272,16 @@ void note_confirmations(GridResult& result) {
       const RowResult& other = result.rows[found->other];
       const std::string count = concat(other.trained, " of ", other.done);
       row.cause->confirmed = found->speaks;
+      row.cause->by_rows.push_back(found->other);
       row.cause->by =
           found->speaks ? concat(found->words, ": trains, ", count) : concat("trains ", found->words, " (", count, ")");
     }
     if (row.cause->confirmed) continue;
     // What speaks for the cause and was tried says more than what does not and trains.
-    if (const auto tried = closest(result, changes, i, false); tried && (tried->speaks || row.cause->by.empty()))
-      row.cause->by += concat(row.cause->by.empty() ? "" : "; ", tried->words, ": does not train either");
+    const auto tried = closest(result, changes, i, false);
+    if (!tried || (!tried->speaks && !row.cause->by.empty())) continue;
+    row.cause->by += concat(row.cause->by.empty() ? "" : "; ", tried->words, ": does not train either");
+    row.cause->by_rows.push_back(tried->other);
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <sstream>
 
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
@@ -18,9 +19,22 @@ std::size_t whole_in(const Json& options, std::string_view name) {
   return value && value->is_unsigned() ? value->whole() : 0;
 }
 
+/// Products of the same factors in another order are the same deviation.
+std::string embeddings_key(const StartText& start) {
+  std::ostringstream text;
+  text.precision(12);
+  if (start.token_std) text << *start.token_std;
+  if (start.position_std) text << ", positions " << *start.position_std;
+  return start.token_std ? text.str() : start.embeddings;
+}
+
+constexpr std::string_view kOwnArrangement = "own_arrangement";
+
 bool is_start(std::string_view name) { return std::ranges::find(kStartOptions, name) != kStartOptions.end(); }
 
 }  // namespace
+
+std::string start_key(const StartText& start) { return concat(start.weights, "; ", embeddings_key(start)); }
 
 GridChanges::GridChanges(const GridResult& result) {
   rows_.reserve(result.rows.size());
@@ -39,11 +53,14 @@ void GridChanges::read(const RowResult& result) {
   row.planned[kWeights] = result.start.weights;
   row.planned[kEmbeddings] = result.start.embeddings;
   for (const auto& [name, value] : row.planned.items()) {
-    if (!changes_what_is_learned(name) || is_start(name)) continue;
+    if (!changes_what_is_learned(name) || is_start(name) || name == kOwnArrangement) continue;
     const auto at = static_cast<std::size_t>(std::ranges::find(names_, name) - names_.begin());
     if (at == names_.size()) names_.push_back(name);
     if (row.options.size() <= at) row.options.resize(at + 1);
-    row.options[at] = {.value = number_of(value.dump()), .said = asked.contains(name) || name == kWeights || name == kEmbeddings};
+    const Json* own = name == "arrangement" ? row.planned.find(kOwnArrangement) : nullptr;
+    const std::string key = name == kEmbeddings ? embeddings_key(result.start) : value.dump() + (own ? own->dump() : "");
+    const bool is_said = asked.contains(name) || (own && asked.contains(kOwnArrangement));
+    row.options[at] = {.value = number_of(key), .said = is_said || name == kWeights || name == kEmbeddings};
   }
   rows_.push_back(std::move(row));
   alike_[same_but(rows_.size() - 1, kWarmup)].push_back(rows_.size() - 1);
@@ -69,7 +86,7 @@ std::string GridChanges::value(std::size_t row, std::string_view name) const {
 std::vector<std::string> GridChanges::between(std::size_t row, std::size_t other) const {
   const std::vector<Option>&a = rows_[row].options, &b = rows_[other].options;
   std::vector<std::string> found;
-  for (std::size_t i = 0; i < std::max(a.size(), b.size()) && found.size() < kMostNamed; ++i) {
+  for (std::size_t i = 0; i < std::max(a.size(), b.size()) && found.size() <= kMostNamed; ++i) {
     const Option mine = i < a.size() ? a[i] : Option{}, theirs = i < b.size() ? b[i] : Option{};
     if (mine.value == theirs.value) continue;
     if (mine.said || theirs.said || names_[i] == kWarmup) found.push_back(names_[i]);

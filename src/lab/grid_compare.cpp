@@ -35,8 +35,10 @@ std::string factors_text(const GridChanges& changes, const Compared& a, const Co
   }
   if (factors.empty()) return "";
   if (factors.size() == 1) return concat("; they differ in ", factors.front(), " alone");
+  const bool more = factors.size() > GridChanges::kMostNamed;
+  if (more) factors.resize(GridChanges::kMostNamed);
   std::string text =
-      concat("; they differ in ", factors.size() < GridChanges::kMostNamed ? "" : "at least ", factors.size(), " factors, ");
+      concat("; they differ in ", more ? "more than " : "", factors.size(), " factors, ", more ? "among them " : "");
   for (std::size_t i = 0; i < factors.size(); ++i)
     text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
   return text + ", so this is about none of them by itself";

@@ -45,8 +45,13 @@ Json json_of(const Baselines& b) {
 }
 
 Json json_of(const Cause& cause) {
-  return Json{{"kind", name_of(cause.kind)}, {"text", cause.text},           {"step", cause.step},
-              {"unit", cause.unit},          {"confirmed", cause.confirmed}, {"by", cause.by}};
+  return Json{{"kind", name_of(cause.kind)},
+              {"text", cause.text},
+              {"step", cause.step},
+              {"unit", cause.unit},
+              {"confirmed", cause.confirmed},
+              {"by", cause.by},
+              {"by_rows", Json(cause.by_rows)}};
 }
 
 /// Means over as many steps as it takes to have at most kMostPoints.
@@ -126,6 +131,7 @@ Json json_of(const RowResult& row) {
                                  {"row", tried.row}});
   if (!row.no_prediction.empty()) json["no_prediction"] = row.no_prediction;
   if (row.instead_of) json["instead_of"] = *row.instead_of;
+  if (row.same_as) json["same_as"] = *row.same_as;
   return json;
 }
 
@@ -184,6 +190,7 @@ std::string to_json(const GridResult& result) {
               {"acts", acts},
               {"rows", rows},
               {"runs", runs},
+              {"headline", headline(result)},
               {"findings", Json(findings(result))},
               {"comparisons", Json(comparisons(result).lines)},
               {"confusion", json_of(confusion_of(result))}}

@@ -54,7 +54,7 @@ double work_of(const RunOptions& o) {
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
-  if (name == kWeights) return weights_in_words(text);
+  if (name == kWeights) return text;
   if (name == kEmbeddings) return "embeddings " + text;
   if (name == "layers") return text + (text == "1" ? " layer" : " layers");
   if (name == "warmup_steps") return text == "0" ? "no warm-up" : text + (text == "1" ? " warm-up step" : " warm-up steps");
@@ -64,25 +64,23 @@ std::string option_in_words(const std::string& name, const Json& value) {
   return words + " " + text;
 }
 
-/// The asked options of a row, with how its weights start in the words of StartText.
+/// The asked options of a row, with how its weights start in the words of StartText. A row of one's own has a name.
 Json options_for_label(const RowResult& row) {
   Json options = parsed(row.row.options, row.row.place);
   for (const std::string_view name : kStartOptions) options.erase(name);
-  if (!row.start.weights.empty()) options[kWeights] = row.start.weights;
+  options.erase("own_arrangement");
+  if (!row.start.weights.empty()) options[kWeights] = row.start.weights_in_words;
   if (!row.start.embeddings.empty()) options[kEmbeddings] = row.start.embeddings;
   return options;
 }
 
-/// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
-Names differing_options(const std::vector<RowResult*>& rows) {
-  std::vector<Json> options;
-  for (const RowResult* row : rows) options.push_back(options_for_label(*row));
+/// Names of what is not the same in all of them, in their order.
+Names differing(const std::vector<Json>& options) {
   Names names, looked_at;
   for (const Json& one : options)
     for (const auto& [name, value] : one.items()) {
       if (std::ranges::find(looked_at, name) != looked_at.end()) continue;
       looked_at.push_back(name);
-      if (name == "arrangement" || (may_change(name) && name != "steps")) continue;
       const auto differs = [&, key = name, here = &value](const Json& other) {
         const Json* there = other.find(key);
         return there == nullptr || !(*here == *there);
@@ -92,12 +90,52 @@ Names differing_options(const std::vector<RowResult*>& rows) {
   return names;
 }
 
+/// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
+Names differing_options(const std::vector<RowResult*>& rows) {
+  std::vector<Json> options;
+  for (const RowResult* row : rows) options.push_back(options_for_label(*row));
+  Names names = differing(options);
+  std::erase_if(names, [](const std::string& name) { return name == "arrangement" || (may_change(name) && name != "steps"); });
+  return names;
+}
+
 std::string label_of(const RowResult& row, const Names& names) {
   const Json options = options_for_label(row);
   std::string label = row.arrangement;
   for (const std::string& name : names)
     if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
   return label;
+}
+
+/// All that was asked for, the first seed too.
+Json asked_of(const RowResult& row) {
+  Json options = parsed(row.row.options, row.row.place);
+  options["seed"] = row.row.first_seed;
+  return options;
+}
+
+/// Rows that read the same and have not the same runs get what else was asked for otherwise: "seed 7", "branch-scale 0.5001".
+void tell_apart(std::vector<RowResult*> rows, std::string RowResult::*label) {
+  std::map<std::string, std::vector<RowResult*>> alike;
+  for (RowResult* row : rows) alike[row->*label].push_back(row);
+  for (const auto& [text, twins] : alike) {
+    std::vector<Json> asked;
+    std::vector<std::vector<std::size_t>> seen;
+    for (const RowResult* row : twins)
+      if (std::ranges::find(seen, row->runs) == seen.end()) {
+        seen.push_back(row->runs);
+        asked.push_back(asked_of(*row));
+      }
+    const Names names = differing(asked);
+    for (RowResult* row : twins) {
+      const Json options = asked_of(*row);
+      for (const std::string& name : names)
+        if (name == "own_arrangement")
+          row->*label += concat(", row of ", row->row.place);
+        else if (const Json* said = options.find(name))
+          row->*label += ", " + option_in_words(name, *said);
+    }
+  }
 }
 
 }  // namespace
@@ -155,9 +193,12 @@ void GridPlanner::add_runs(const GridRow& row, const GivenOptions& given, Opened
     const std::string fingerprint = as_hex(opened.source->fingerprint());
     const std::string key =
         hashed(Json{{"options", parsed(to_json(options), row.place)}, {"data", fingerprint}, {"version", version()}}.dump());
-    const auto known = std::ranges::find(result.runs, key, &GridRun::key);
-    planned_row.runs.push_back(static_cast<std::size_t>(known - result.runs.begin()));
-    if (known != result.runs.end()) continue;
+    Json alike = parsed(to_json(options), row.place);
+    for (const std::string_view name : kStartOptions) alike.erase(name);
+    const std::string all = concat(alike.dump(), start_key(planned_row.start), fingerprint);
+    const auto [known, fresh] = alike_.emplace(all, result.runs.size());
+    planned_row.runs.push_back(known->second);
+    if (!fresh) continue;
     result.runs.push_back({.seed = options.seed, .key = key, .steps = options.steps, .work = work_of(options)});
     result.runs.back().warmup = options.warmup_steps.value_or(0);
     result.runs.back().folder = folder_for(options, key, run_options(row, options.seed));
@@ -200,12 +241,14 @@ void GridPlanner::label(GridResult& result) {
   Names names = differing_options(all);
   if (std::ranges::find(names, "layers") == names.end()) names.insert(names.begin(), "layers");
   for (RowResult* row : all) row->label = label_of(*row, names);
+  tell_apart(all, &RowResult::label);
   for (std::size_t act = 0; act < result.spec.acts.size(); ++act) {
     std::vector<RowResult*> part;
     for (RowResult* row : all)
       if (row->row.act == act && !row->instead_of) part.push_back(row);
     const Names inside = differing_options(part);
     for (RowResult* row : part) row->label_in_act = label_of(*row, inside);
+    tell_apart(part, &RowResult::label_in_act);
   }
   for (RowResult* row : all)
     if (row->instead_of || result.spec.acts[row->row.act].name.empty()) row->label_in_act = row->label;

@@ -18,9 +18,10 @@ class GridPlanner {
   /// `cache` of tokenised text. `go_on` is asked while text is read.
   GridPlanner(std::filesystem::path folder, std::filesystem::path cache, std::function<bool()> go_on);
 
-  /// Adds a row and those of its runs that are not there yet. Errors name the row's place.
+  /// Adds a row and those of its runs that are not there yet: another name for the same start is no other run. Errors name the
+  /// row's place.
   void add(const GridRow& row, GridResult& result);
-  /// Labels by what tells rows apart.
+  /// Labels by what tells rows apart; those that differ have different ones.
   static void label(GridResult& result);
   /// How many runs of the largest row fit into memory at the same time, 1 at least.
   int fit_at_once() const;
@@ -40,7 +41,8 @@ class GridPlanner {
   std::filesystem::path folder_, cache_;
   std::function<bool()> go_on_;
   std::map<std::string, Opened> opened_;
-  double largest_ = 0;  // bytes of a run
+  std::map<std::string, std::size_t> alike_;  // runs, by all options and how they start
+  double largest_ = 0;                        // bytes of a run
 };
 
 /// Files of a run beside those that `train` writes.

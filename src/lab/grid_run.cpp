@@ -230,14 +230,10 @@ class GridRunner {
   bool look_closer() {
     std::vector<AddedRow> added = rows_with_warmup(result_);
     double seconds = request_.confirm_seconds * threads_;
-    const auto add = [&](std::vector<AddedRow> more) {
-      for (AddedRow& row : more)
-        if (std::ranges::none_of(added, [&](const AddedRow& one) { return one.row.options == row.row.options; }))
-          added.push_back(std::move(row));
-    };
+    const auto add = [&](const std::vector<AddedRow>& more) { added.insert(added.end(), more.begin(), more.end()); };
     if (request_.confirm) {
-      add(rows_that_try_factors(result_, seconds));
-      add(rows_that_would_confirm(result_, seconds));
+      add(rows_that_try_factors(result_, seconds, added));
+      add(rows_that_would_confirm(result_, seconds, added));
     }
     for (const AddedRow& more : added) {
       try {

@@ -65,6 +65,25 @@ Happened without_failures(const RowResult& row) {
   return row.done > 0 ? Happened::too_short : Happened::unknown;
 }
 
+bool has_seeds_of(const GridRow& one, const GridRow& other) {
+  return one.first_seed <= other.first_seed && one.first_seed + one.seeds >= other.first_seed + other.seeds;
+}
+
+void note_repeated(GridResult& result, const GridChanges& changes) {
+  std::map<std::string, std::vector<std::size_t>> alike;
+  for (std::size_t i = 0; i < result.rows.size(); ++i) alike[changes.all_of(i)].push_back(i);
+  for (const auto& [text, rows] : alike)
+    for (const std::size_t i : rows) {
+      const auto tells_all = [&](std::size_t other) {
+        const GridRow &row = result.rows[i].row, &one = result.rows[other].row;
+        const bool later = other > i && (result.rows[other].instead_of || has_seeds_of(row, one));
+        return other != i && !later && has_seeds_of(one, row);
+      };
+      const auto found = std::ranges::find_if(rows, tells_all);
+      result.rows[i].same_as = found == rows.end() ? std::nullopt : std::optional(*found);
+    }
+}
+
 bool is_told(Happened happened) { return happened != Happened::unknown && happened != Happened::too_short; }
 
 std::size_t class_of(Forecast forecast) { return static_cast<std::size_t>(forecast); }
@@ -107,6 +126,11 @@ std::optional<bool> RowResult::agreed() const {
   return class_of(prediction->forecast) == class_of(happened);
 }
 
+bool RowResult::by_is_tried() const {
+  const auto is_tried = [&](std::size_t one) { return std::ranges::find(tried, one, &TriedChange::row) != tried.end(); };
+  return cause && !cause->by_rows.empty() && std::ranges::all_of(cause->by_rows, is_tried);
+}
+
 bool RowResult::slow() const {
   const auto slow_ones = static_cast<std::size_t>(std::ranges::count(outcomes, name_of(Outcome::slow)));
   return has_failed(*this) && slow_ones > 0 && 2 * (trained + slow_ones) > done;
@@ -127,19 +151,14 @@ std::size_t GridResult::failed() const {
   return static_cast<std::size_t>(std::ranges::count(runs, RunState::failed, &GridRun::state));
 }
 
-bool GridResult::is_repeated(std::size_t row) const {
-  const auto mine = rows.begin() + static_cast<std::ptrdiff_t>(row);
-  return std::find_if(rows.begin(), mine, [&](const RowResult& other) { return other.runs == mine->runs; }) != mine;
-}
-
 void summarise(GridResult& result) {
   for (RowResult& row : result.rows) {
     count_runs(result, row);
     row.cause = has_failed(row) ? usual_cause(result, row) : std::nullopt;
   }
   for (RowResult& row : result.rows) row.happened = without_failures(row);
-  if (std::ranges::none_of(result.rows, has_failed)) return;
   const GridChanges changes(result);
+  note_repeated(result, changes);
   for (std::size_t i = 0; i < result.rows.size(); ++i)
     if (has_failed(result.rows[i])) result.rows[i].happened = failed_how(result, changes, i);
 }

@@ -7,11 +7,12 @@
 #include "addnorm/lab/grid.h"
 #include "addnorm/train/run_options.h"
 #include "core/json_record.h"
+#include "lab/warmup_to_try.h"
 
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kLabSteps = 300, kLabWarmup = 200, kLabWidth = 64;
+constexpr std::size_t kLabSteps = 300, kLabWidth = 64;
 
 bool goes_with(const Json& options, std::string_view where) {
   try {
@@ -78,7 +79,7 @@ Json act(std::string name, Json base, Json rows) {
 GridSpec default_lab(std::string_view base) {
   const GivenOptions given = run_options_from_json(base, "options");
   const std::size_t steps = given.given.contains("steps") ? given.options.steps : kLabSteps;
-  const std::size_t warmup = std::min(kLabWarmup, steps * 2 / 3);
+  const std::size_t warmup = warmup_to_try(steps);
   const std::size_t width = given.given.contains("d_model") ? given.options.model.d_model : kLabWidth;
   const double as_xavier = 1 / std::sqrt(static_cast<double>(std::max<std::size_t>(width, 1)));
   const Json cold{{"layers", 12}, {"warmup_steps", 0}};
@@ -100,8 +101,8 @@ GridSpec default_lab(std::string_view base) {
   add("the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"}));
   if (given.options.model.model != ModelKind::mlp)  // which has no embeddings
     add("GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
-        rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"}));
-  add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({}, {"post-ln", "norm-skip"}));
+        rows_of_act({"post-ln", "norm-skip"}, {"pre-ln", "plain"}));
+  add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({"post-ln"}, {"norm-skip"}));
   spec["acts"] = std::move(acts);
   return grid_from_json(spec.dump(), "the default lab");
 }

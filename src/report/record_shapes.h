@@ -9,7 +9,8 @@ inline constexpr ExpectedField kBaselines[] = {
     {"floor", Holds::number}, {"uniform", Holds::number}, {"unigram", Holds::number}, {"bigram", Holds::number}};
 
 inline constexpr ExpectedField kCause[] = {{"kind", Holds::text, true}, {"text", Holds::text, true},      {"step", Holds::whole},
-                                           {"unit", Holds::whole},      {"confirmed", Holds::flag, true}, {"by", Holds::text}};
+                                           {"unit", Holds::whole},      {"confirmed", Holds::flag, true}, {"by", Holds::text},
+                                           {"by_rows", Holds::wholes}};
 
 inline constexpr ExpectedField kPrediction[] = {
     {"forecast", Holds::text, true},       {"confidence", Holds::number}, {"clear", Holds::flag},     {"reason", Holds::text},
@@ -50,7 +51,8 @@ inline constexpr ExpectedField kLabRow[] = {{"label", Holds::text, true},
                                             {"weights", Holds::text},
                                             {"embeddings", Holds::text},
                                             {"tried", Holds::objects, false, kTried},
-                                            {"instead_of", Holds::whole}};
+                                            {"instead_of", Holds::whole},
+                                            {"same_as", Holds::whole}};
 
 // Without "curve".
 inline constexpr ExpectedField kLabRun[] = {
@@ -70,10 +72,11 @@ inline constexpr ExpectedField kConfusion[] = {{"classes", Holds::texts, true},
                                                {"rows", Holds::whole}};
 
 // Without "rows" and "runs".
-inline constexpr ExpectedField kLab[] = {
-    {"version", Holds::text},   {"finished", Holds::flag},     {"failed", Holds::whole},
-    {"seconds", Holds::number}, {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
-    {"findings", Holds::texts}, {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
+inline constexpr ExpectedField kLab[] = {{"version", Holds::text},      {"finished", Holds::flag},
+                                         {"failed", Holds::whole},      {"seconds", Holds::number},
+                                         {"with_warmup", Holds::whole}, {"acts", Holds::objects, false, kAct},
+                                         {"headline", Holds::text},     {"findings", Holds::texts},
+                                         {"comparisons", Holds::texts}, {"confusion", Holds::object, false, kConfusion}};
 
 inline constexpr ExpectedField kTrain[] = {
     {"baselines", Holds::object, false, kBaselines}, {"begun", Holds::text}, {"version", Holds::text}};

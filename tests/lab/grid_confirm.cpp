@@ -3,6 +3,7 @@
 
 #include "addnorm/lab/grid_result.h"
 #include "lab/confirm.h"
+#include "lab/cures.h"
 #include "lab/grid_changes.h"
 #include "lab/refusals.h"
 
@@ -53,6 +54,25 @@ TEST_F(Confirming, IsNotDoneByWhatHasNothingToDoWithTheCause) {
   add(R"({"arrangement": "pre-ln", "layers": 12})", true);
   EXPECT_FALSE(noted(late).confirmed);
   EXPECT_EQ(noted(late).by, "trains as pre-ln (1 of 1)");
+}
+
+TEST_F(Confirming, IsToldBesideWhatWasTriedUnlessThatSaysIt) {
+  const std::size_t failed =
+      add(R"({"arrangement": "post-ln", "layers": 12, "qk_norm": "none"})", false, CauseKind::attention_collapse);
+  add(R"({"arrangement": "post-ln", "layers": 12, "qk_norm": "rmsnorm"})", true);
+  add(R"({"arrangement": "pre-ln", "layers": 12, "qk_norm": "none"})", false, CauseKind::attention_collapse);
+  const Cause& cause = noted(failed);
+  note_cures(result);
+  EXPECT_TRUE(cause.confirmed);
+  EXPECT_EQ(cause.by_rows, std::vector<std::size_t>{1});
+  EXPECT_EQ(result.rows[failed].tried.at(0).change, "pre-ln");
+  EXPECT_FALSE(result.rows[failed].by_is_tried()) << "no cure is a norm of queries and keys";
+
+  const std::size_t alike = add(R"({"arrangement": "norm-skip", "layers": 6})", false);
+  add(R"({"arrangement": "rezero", "layers": 6})", true);
+  EXPECT_TRUE(noted(alike).confirmed);
+  note_cures(result);
+  EXPECT_TRUE(result.rows[alike].by_is_tried());
 }
 
 TEST_F(Confirming, IsNotDoneByTwoChanges) {

@@ -177,6 +177,65 @@ TEST_F(GridRuns, ThatTwoRowsAskForAreRunOnce) {
   EXPECT_EQ(result.rows[0].runs, result.rows[1].runs);
 }
 
+TEST_F(GridRuns, ThatStartAlikeAreRunToldAndCountedOnce) {
+  const GridResult result =
+      run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 3, "rows": [
+        {"arrangement": "post-ln"}, {"arrangement": "post-ln", "init": "xavier"}, {"arrangement": "pre-ln", "init": "xavier"},
+        {"arrangement": "norm-skip", "init": "xavier"}, {"arrangement": "norm-skip", "init": "glorot", "seeds": 1}]})"),
+               watching);
+  EXPECT_EQ(watching.started, 9u);
+  EXPECT_EQ(result.rows[0].runs, result.rows[1].runs);
+  EXPECT_EQ(result.rows[1].same_as, 0u);
+  EXPECT_EQ(result.rows[4].same_as, 3u) << "which has its seed";
+  EXPECT_FALSE(result.is_repeated(0) || result.is_repeated(2) || result.is_repeated(3));
+  EXPECT_EQ(result.rows[0].label, result.rows[1].label);
+  EXPECT_EQ(findings(result).at(1), "2 layers: pre-ln and norm-skip train; post-ln does not.");
+  EXPECT_EQ(comparisons(result).lines.size(), 1u) << "one pair";
+  const Json json = parsed(test::text_of(folder.path / "lab" / "lab.json"), "lab.json");
+  EXPECT_EQ(json["rows"][1]["same_as"], Json(std::size_t{0}));
+  EXPECT_FALSE(json["rows"][0].contains("same_as"));
+  EXPECT_EQ(json["headline"], Json(headline(result)));
+}
+
+TEST_F(GridRuns, HaveLabelsThatTellThemApart) {
+  GridRequest asked = request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 1, "rows": [
+    {"seed": 1}, {"seed": 7}, {"branch_scale": 0.5001}, {"branch_scale": 0.5002}, {"embedding_std": 0.1234},
+    {"embedding_std": 0.12341}, {"own_arrangement": {"name": "mine", "unit": {"post": true}}},
+    {"own_arrangement": {"name": "mine", "unit": {"in": true}}}]})");
+  asked.run = false;
+  const GridResult result = run_grid(asked, watching);
+  std::set<std::string> labels, in_act;
+  for (const RowResult& row : result.rows) {
+    EXPECT_TRUE(labels.insert(row.label).second) << row.label;
+    EXPECT_TRUE(in_act.insert(row.label_in_act).second) << row.label_in_act;
+    EXPECT_EQ(row.label.find('{'), std::string::npos) << row.label;
+  }
+  expect_in(result.rows[1].label, {", seed 7"});
+  expect_in(result.rows[3].label, {"W_o and W_2 times 0.5002"});
+  expect_in(result.rows[5].label, {"embeddings 0.123, embedding-std 0.12341"});
+}
+
+TEST_F(GridRuns, WithAnotherSeedAreNoOtherArrangement) {
+  const GridResult result = run_grid(
+      request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120, "init": "xavier"}, "seeds": 1, "rows": [
+        {"arrangement": "post-ln"}, {"arrangement": "pre-ln"}, {"arrangement": "post-ln", "seed": 7},
+        {"arrangement": "pre-ln", "seed": 7}]})"),
+      watching);
+  const std::vector<std::string> found = findings(result);
+  EXPECT_EQ(found.at(1), "seed 1: pre-ln trains; post-ln does not (1 seed each).");
+  EXPECT_EQ(found.at(2), "seed 7: pre-ln trains; post-ln does not (1 seed each).");
+}
+
+TEST_F(GridRuns, WithAWarmupThatWasAskedForAreNotCopiedWithAnother) {
+  GridRequest asked = request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120, "init": "xavier"}, "seeds": 1,
+    "with_warmup": 50, "rows": [{"arrangement": "post-ln"}, {"arrangement": "pre-ln"}]})");
+  asked.confirm = true;
+  const GridResult result = run_grid(asked, watching);
+  std::size_t warm = 0;
+  for (const RowResult& row : result.rows) warm += row.row.options.find(R"("warmup_steps":0)") == std::string::npos;
+  EXPECT_EQ(warm, 1u);
+}
+
 TEST_F(GridRuns, OfOneRunHaveAllThreads) {
   GridRequest asked = request(rows(R"("pre-ln")"));
   asked.spec.rows[0].seeds = 1;

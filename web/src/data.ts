@@ -48,6 +48,7 @@ export interface Lab {
   acts?: { name: string; note?: string }[];
   rows: LabRow[];
   runs: LabRun[];
+  headline?: string; // what the lab decides, in a sentence made from its numbers; empty: nothing
   findings?: string[]; // what the lab shows, a sentence each, made from its numbers
   comparisons?: string[];
   confusion?: Confusion;
@@ -79,6 +80,7 @@ export interface LabRow {
   weights?: string; // the rule by which they start: "xavier", "gpt2"
   embeddings?: string; // their deviation at the start: "0.02"
   tried?: Tried[]; // of a row that failed: one factor changed by itself
+  same_as?: number; // the same configuration under another name: it is counted with that row
   instead_of?: number; // a copy of that row, run to try one change of it
 }
 
@@ -148,6 +150,7 @@ export interface Cause {
   unit?: number; // from 1; 0: none
   confirmed?: boolean;
   by?: string;
+  by_rows?: number[]; // that `by` is about, places in Lab.rows
 }
 
 export interface Confusion {

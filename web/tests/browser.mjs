@@ -83,8 +83,9 @@ export async function changed(context, fragment, change, options = {}) {
   return opened.page;
 }
 
-/** Rows of the first part alone, one of each arrangement. */
+/** Rows of the first part alone, one of each arrangement. What the lab said of all its rows is left out. */
 export function first_rows(lab) {
+  delete lab.headline;
   const act = Math.min(...lab.rows.map((r) => r.act ?? 0));
   lab.rows = lab.rows
     .filter((r) => (r.act ?? 0) === act && r.instead_of === undefined)

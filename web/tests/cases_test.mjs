@@ -49,6 +49,47 @@ test('what the lab shows, what cures a row and how it starts are said', async (c
   await page.close();
 });
 
+test('what the lab decides is the heading, and is not said twice', async (context) => {
+  const headline = 'Whether post-ln trains is decided by placement: it does not where pre-ln does.';
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    Object.assign(lab, { headline, findings: [headline, 'pre-ln trains; post-ln does not.'] });
+  });
+  expect((await page.textContent('main h1')) === headline, await page.textContent('main h1'));
+  const box = await page.locator('main h1').boundingBox();
+  expect(box && box.y + box.height < 500, 'it is not on the first screen');
+  const found = await page.$$eval('.finding li', (all) => all.map((li) => li.textContent));
+  expect(found.join() === 'pre-ln trains; post-ln does not.', found.join());
+  expect(/^(\d+ of \d+|All \d+|None of) .* trains? (here|from \S+ weights)\. /.test(await page.textContent('.lead')), 'no count');
+  await page.close();
+});
+
+test('a configuration that is there under two names is counted once', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    const row = { ...lab.rows[0], happened: 'trains', trained: 1, slow: false };
+    lab.rows = [row, { ...row, same_as: 0 }];
+  });
+  expect(/^\S+ trains /.test(await page.textContent('main h1')), await page.textContent('main h1'));
+  await page.close();
+});
+
+test('what confirms a cause is shown unless it is among what was tried', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    const cause = { kind: 'attention collapse', text: 'so', confirmed: true, by: 'with --qk-norm rmsnorm: trains, 1 of 1' };
+    const tried = [{ factor: 'weights', change: 'gpt2 weights', cures: false, trained: 0, done: 1, row: 1 }];
+    const row = { ...lab.rows[0], happened: 'does not train', trained: 0, slow: false, tried };
+    lab.rows = [
+      { ...row, cause: { ...cause, by_rows: [2] } },
+      { ...row, cause: { ...cause, by_rows: [1] } },
+    ];
+  });
+  const [shown, hidden] = await page.$$eval('.card', (all) => all.map((card) => card.textContent.includes('--qk-norm rmsnorm')));
+  expect(shown && !hidden, `${shown}, ${hidden}`);
+  await page.close();
+});
+
 test('a slow row is shown as slow, not as a failure', async (context) => {
   const page = await changed(context, 'view=overview', (lab) => {
     first_rows(lab);

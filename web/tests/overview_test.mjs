@@ -148,7 +148,7 @@ test('a copy of a row is said to try one change, and a start is said in words', 
   const page = await changed(context, 'view=overview', (lab) => {
     starts(kStarts[0], weaker)(lab);
     Object.assign(lab.rows[0], { label: 'the row' });
-    Object.assign(lab.rows[1], { instead_of: 0 });
+    Object.assign(lab.rows[1], { instead_of: 0, cause: null });
   });
   const card = await page.textContent('.card >> nth=1');
   expect(card.includes('Run to try one change of: the row.') && !/confirm/.test(card), card);

@@ -36,6 +36,7 @@ struct Cause {
   /// "with 200 warm-up steps: trains, 3 of 3". Where it is not confirmed: what else trains ("trains with 6 layers (3 of 3)") or
   /// was tried, or "".
   std::string by{};
+  std::vector<std::size_t> by_rows{};  ///< that `by` is about, of GridResult::rows
 };
 
 /// From what the probes recorded (in the order of steps) and what became of the losses. With x_i the stream behind unit i, x_0

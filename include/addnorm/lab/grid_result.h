@@ -81,16 +81,19 @@ enum class Happened : unsigned char {
 };
 const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
 
-/// How the weights of a row start, as a person reads it. Rows with the same texts start alike.
+/// How the weights of a row start, as a person reads it. Rows with the same weights and the same deviations start alike.
 struct StartText {
-  std::string weights{};  ///< "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; gains of the arrangement's formula are not in it
-  std::string embeddings{};  ///< deviation: "0.02"; "": there are none
-  std::string rule{};        ///< by which another arrangement would start so, a name of init_rules(); "": by none
-  std::optional<double> token_std{}, position_std{};  ///< deviations that --init may change; nothing: the formula says them
+  /// "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; where no rule of the table draws so, what is drawn: "normal of 0.1". Gains
+  /// of the arrangement's formula are not in it.
+  std::string weights{};
+  std::string weights_in_words{};        ///< "gpt2 weights, W_o and W_2 times 0.5"
+  std::string embeddings{};              ///< deviation in three digits: "0.02"; "": there are none
+  std::string rule{};                    ///< by which another arrangement would start so, a name of init_rules(); "": by none
+  std::optional<double> token_std{};     ///< the deviation itself
+  std::optional<double> position_std{};  ///< of learned positions, where it is another
+  bool formula_has_embeddings = false;   ///< no option may change them
 };
 StartText start_text(const ModelConfig& model);
-/// "gpt2 weights", "gpt2 weights, W_o and W_2 times 0.5" of StartText::weights.
-std::string weights_in_words(const std::string& weights);
 
 /// One factor of a row that failed, changed by itself.
 struct TriedChange {
@@ -115,6 +118,10 @@ struct RowResult {
   Baselines baselines{};                    ///< NaN where nothing is known
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
+  /// A row that starts alike, differs in nothing that is learned and has all seeds of this one: an earlier row, or a later one
+  /// that has more. This one is then told and counted with it.
+  std::optional<std::size_t> same_as{};
+
   // Of runs that are done.
   std::size_t done = 0, trained = 0, too_short = 0;
   Spread loss{};        ///< of the means of their last losses; runs that broke off are left out
@@ -127,6 +134,7 @@ struct RowResult {
 
   /// Nothing: there is no prediction, or no run that tells. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
+  bool by_is_tried() const;             ///< what speaks of the cause (Cause::by) is among what was tried
   bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
   std::string outcome_text() const;     ///< "trained 3 of 3", "stuck 2, diverged 1 of 3"
   std::vector<std::string> outcomes{};  ///< of each run that is done, in order: "trained", ...
@@ -149,9 +157,9 @@ struct GridResult {
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
   double seconds = 0;
-  std::string not_written{};                ///< why the result is not in the folder; "": it is, or was not asked for
-  std::size_t failed() const;               ///< runs
-  bool is_repeated(std::size_t row) const;  ///< an earlier row has the same runs: it is the same configuration
+  std::string not_written{};   ///< why the result is not in the folder; "": it is, or was not asked for
+  std::size_t failed() const;  ///< runs
+  bool is_repeated(std::size_t row) const { return rows[row].same_as.has_value(); }
 };
 
 /// Fills everything of the rows that follows from their runs.
@@ -171,9 +179,13 @@ struct Comparisons {
 };
 Comparisons comparisons(const GridResult& result);
 
-/// What the grid shows, a sentence each, made from its numbers: for every setting which placements train at equal weights,
-/// whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in placement
-/// alone, and for grids of many settings.
+/// What the grid decides, in one sentence made from its numbers: of those that fail somewhere and train after a change of one
+/// factor, which factors these are, and what happens with each. "": nothing was decided.
+std::string headline(const GridResult& result);
+
+/// What the grid shows, a sentence each, made from its numbers: the headline, then for every setting which placements train at
+/// equal weights, whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in
+/// placement alone, and for grids of many settings.
 std::vector<std::string> findings(const GridResult& result);
 
 /// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.

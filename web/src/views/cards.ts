@@ -9,6 +9,12 @@ import { badge, key_of, sentence } from '../parts';
 import * as state from '../state';
 import { term, terms_in } from '../terms';
 
+/** What speaks of the cause stands in the line below, among what was tried. */
+function by_is_tried(row: labs.Row): boolean {
+  const by = row.cause?.by_rows ?? [];
+  return by.length > 0 && by.every((place) => row.tried?.some((t) => t.row === place));
+}
+
 function cause_line(row: labs.Row): Child {
   const cause = row.cause;
   if (!cause)
@@ -21,7 +27,7 @@ function cause_line(row: labs.Row): Child {
     { class: 'why' },
     h('span', { class: `cause ${cause.confirmed ? 'confirmed' : 'suspected'}` }, label),
     terms_in(label ? cause.text.trim().replace(/\.$/, '') + '.' : sentence(cause.text)),
-    cause.by && !row.tried?.length ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
+    cause.by && !by_is_tried(row) ? h('span', { class: 'quiet' }, ` ${sentence(cause.by)}`) : null,
   );
 }
 

@@ -18,14 +18,16 @@ export function trained(row: labs.Row): boolean {
   return row.happened === 'trains';
 }
 
-/** Rows with a verdict, without the copies that were run to try one change. */
+/** Rows with a verdict, each configuration once, without the copies that were run to try one change. */
 function asked_for(rows: labs.Row[]): labs.Row[] {
-  return rows.filter((r) => labs.judged(r) && r.instead_of === undefined);
+  return rows.filter((r) => labs.judged(r) && r.instead_of === undefined && r.same_as === undefined);
 }
 
 /** Rows of a lab that have none: not run yet, or for too few steps. */
 function open_ones(rows: labs.Row[]): labs.Row[] {
-  return rows.filter((r) => r.happened && known(r.trained) && !labs.judged(r) && r.instead_of === undefined);
+  return rows.filter(
+    (r) => r.happened && known(r.trained) && !labs.judged(r) && r.instead_of === undefined && r.same_as === undefined,
+  );
 }
 
 function slow(row: labs.Row): boolean {
@@ -44,7 +46,7 @@ function place_of(rows: labs.Row[]): string {
 }
 
 /** "3 of 6 arrangements train from xavier weights." */
-function headline(rows: labs.Row[]): string {
+function count_line(rows: labs.Row[]): string {
   const judged = asked_for(rows);
   const left = open_ones(rows);
   if (!judged.length && left.length)
@@ -62,12 +64,12 @@ function headline(rows: labs.Row[]): string {
   return `${good.length} of ${judged.length} ${what}s train${good.length === 1 ? 's' : ''} ${here}.`;
 }
 
-function lead(rows: labs.Row[]): Child[] {
+function lead(rows: labs.Row[], first: string): Child[] {
   const judged = asked_for(rows);
   const good = judged.filter(trained),
     late = judged.filter(slow),
     bad = judged.filter((r) => !trained(r) && !slow(r));
-  const out: Child[] = [];
+  const out: Child[] = first ? [`${first} `] : [];
   const fits = (some: labs.Row[]): boolean => some.length > 0 && names(some, judged).length < 110;
   if (fits(good)) out.push(h('b', null, names(good, judged)), good.length === 1 ? ' trains. ' : ' train. ');
   if (fits(bad))
@@ -84,7 +86,7 @@ function lead(rows: labs.Row[]): Child[] {
 
 /** What the lab shows, in the sentences that the tool made from its numbers. */
 function findings(table: labs.Table): Child {
-  const lines = table.lab.findings ?? [];
+  const lines = (table.lab.findings ?? []).filter((line) => line !== table.lab.headline); // which is the heading
   if (!lines.length) return null;
   const both = ['post-ln', 'norm-skip'].every((name) => table.rows.some((r) => r.arrangement === name));
   return h(
@@ -171,15 +173,17 @@ export function overview(): View {
         ),
       );
       const note = table.lab.acts?.[act]?.note;
+      const decided = table.lab.headline,
+        counted = count_line(rows);
       place.append(
         h(
           'div',
           { class: 'hero' },
-          h('h1', null, headline(rows)),
+          h('h1', { class: decided ? 'decided' : undefined }, decided || counted),
           h(
             'p',
             { class: 'lead' },
-            lead(rows),
+            lead(rows, decided ? counted : ''),
             note
               ? h('span', { class: 'quiet' }, note.charAt(0).toUpperCase(), note.slice(1), /[.!?]$/.test(note) ? '' : '.')
               : null,
