@@ -109,11 +109,6 @@ double deviation_of(const InitSpec& spec, const Table& table, const StackShape& 
   return deviation_drawn(base, draw ? draw->deviation : spec.deviation, table, shape) * gain_of(spec, table.role, shape);
 }
 
-bool contains_embeddings(const Arrangement& row) {
-  const auto scales = [](const InitGain& gain) { return names_role(gain.roles, Role::token_embedding); };
-  return row.gains_in_formula && std::ranges::any_of(row.init.gains, scales);
-}
-
 }  // namespace
 
 StartText start_text(const ModelConfig& model) {
@@ -131,7 +126,7 @@ StartText start_text(const ModelConfig& model) {
   const Table places{Role::position_embedding, model.seq_len + model.position_offset, model.d_model};
   text.token_std = deviation_of(spec, words, shape);
   text.embeddings = figure_text(*text.token_std);
-  text.formula_has_embeddings = contains_embeddings(row);
+  text.formula_has_embeddings = contains_start(row, embeddings());
   if (const double positions = deviation_of(spec, places, shape);
       model.positions == PositionKind::learned && positions != *text.token_std) {
     text.position_std = positions;
