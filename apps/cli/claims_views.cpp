@@ -24,9 +24,9 @@ Json::Array items_of(const Json& result, std::string_view name) {
 }
 
 /// Verdicts in the order in which they are counted. One that has more words than its kind is of that kind: "true only if ..." of
-/// every condition, "mixed: seen with Xavier's weights, ...".
-constexpr const char* kVerdicts[] = {"true",  "true only if", "false",       "seen at this scale",
-                                     "mixed", "not seen",     "not decided", "failed"};
+/// every condition, "true with Xavier's weights; ...", "mixed: seen with Xavier's weights, ...".
+constexpr const char* kVerdicts[] = {"true",  "true only if", "true with",     "false",       "false with", "seen at this scale",
+                                     "mixed", "not seen",     "not seen with", "not decided", "failed"};
 
 std::string kind_of_verdict(const Json& result) {
   const std::string verdict = text_of(result, "verdict");
@@ -78,7 +78,7 @@ are this introduction, the statements with their sources, what was looked for, w
 others, and the table of what was left out.
 
 **S-claims** are the checkable statements of the four texts that the project began with, in their order and in our words. Their verdict
-is `true`, `false`, or `true only if ...` with the condition. **C-claims** are claims of papers, looked at on a small scale; their
+is `true`, `false`, or `true only if ...` with the condition; where it is not decided under some weights, `true with Xavier's weights; ...`. **C-claims** are claims of papers, looked at on a small scale; their
 verdict is `seen at this scale`, `mixed` or `not seen`. A small experiment cannot refute what a paper says of a large one, and none is
 called refuted. Where the numbers allow neither, a verdict is `not decided`.
 
@@ -191,7 +191,7 @@ std::string claims_counted(const std::vector<Json>& results) {
   for (const std::string verdict : kVerdicts) {
     const auto count = std::ranges::count(results, verdict, kind_of_verdict);
     if (count == 0) continue;
-    all += concat(first ? "" : ", ", count, " ", verdict, verdict == "true only if" ? " ..." : "");
+    all += concat(first ? "" : ", ", count, " ", verdict, verdict.ends_with(" if") || verdict.ends_with(" with") ? " ..." : "");
     first = false;
   }
   return all;

@@ -197,8 +197,11 @@ void add_lab_claims(Command& lab) {
   command.section("Which are run", {{"default", "all S-claims, and the C-claims at initialisation: some minutes"},
                                     {"--full", "all"},
                                     {"--only", "these, whichever they are"}});
-  command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..., not decided"},
-                               {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
+  command.section(
+      "Verdicts",
+      {{"S-claims",
+        "statements of the four seed texts: true, false, true only if ..., true with Xavier's weights; ..., not decided"},
+       {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
   command.examples({"addnorm lab claims", "addnorm lab claims --list", "addnorm lab claims --only S12,C3",
                     "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --only S46 --init bert",
                     "addnorm lab claims --full --out runs/claims-full", "addnorm lab claims --write docs/claims"});

@@ -45,7 +45,8 @@ TEST(CombinedVerdict, OfAStatementMakesTheWeightsACondition) {
 }
 
 TEST(CombinedVerdict, IsNoMoreThanWhatWasDecided) {
-  EXPECT_EQ(statement(kYes, kOpen), "true only if the weights are Xavier's; with GPT-2's it is not decided");
+  EXPECT_EQ(statement(kYes, kOpen), "true with Xavier's weights; with GPT-2's it is not decided");
+  EXPECT_EQ(statement(kOpen, kShallow), "true with GPT-2's weights if the stack is shallow; with Xavier's it is not decided");
   EXPECT_EQ(statement(kOpen, kNo), "false with GPT-2's weights; with Xavier's it is not decided");
   EXPECT_EQ(published(Finding::no, Finding::open), "not seen with Xavier's weights; with GPT-2's it is not decided");
   EXPECT_EQ(published(Finding::yes, Finding::open), "mixed: seen with Xavier's weights, not decided with GPT-2's");
@@ -53,8 +54,8 @@ TEST(CombinedVerdict, IsNoMoreThanWhatWasDecided) {
 
 TEST(CombinedVerdict, OfAPublishedClaimIsMixedWhereRulesDiffer) {
   EXPECT_EQ(published(Finding::yes, Finding::no), "mixed: seen with Xavier's weights, not seen with GPT-2's");
-  EXPECT_EQ(published(Finding::partly, Finding::yes), "mixed: mixed with Xavier's weights, seen with GPT-2's");
-  EXPECT_EQ(published(Finding::no, Finding::partly), "mixed: not seen with Xavier's weights, mixed with GPT-2's");
+  EXPECT_EQ(published(Finding::partly, Finding::yes), "mixed: partly seen with Xavier's weights, seen with GPT-2's");
+  EXPECT_EQ(published(Finding::no, Finding::partly), "mixed: not seen with Xavier's weights, partly seen with GPT-2's");
 }
 
 TEST(CombinedVerdict, HasWhatWasMeasuredUnderEachRule) {

@@ -133,7 +133,8 @@ export interface Claim {
   start?: string; // how weights start, where no rule says it
   values?: ClaimValue[]; // under the first of `inits`
   inits?: { init: string; verdict: string; measured: string; values?: ClaimValue[] }[]; // under each rule of initialisation
-  verdict: string; // true, false, true only if ..., seen at this scale, mixed[: ...], not seen, not decided
+  // true, false, true only if ..., seen at this scale, mixed[: ...], not seen, not decided; "true with Xavier's weights; ..."
+  verdict: string;
   condition?: string;
   seconds?: number | null;
   seeds?: number;

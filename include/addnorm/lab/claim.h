@@ -48,7 +48,8 @@ class Samples {
 /// S: a statement of one of the four texts that this project began with. C: a published claim.
 enum class ClaimKind : unsigned char { statement, published };
 
-/// What the numbers say. In words: "true", "true only if ...", "false" of a statement; "seen at this scale", "mixed", "not seen"
+/// What the numbers say. In words: "true", "true only if ...", "false" of a statement (of one that is decided under some weights
+/// only "true with ..." or "false with ..."); "seen at this scale", "mixed", "not seen"
 /// of a published claim, which a small experiment cannot refute; "not decided" where the numbers allow neither.
 enum class Finding : unsigned char { yes, partly, no, open };
 
