@@ -12,11 +12,15 @@ namespace {
 
 Json values_of(const Samples& samples) {
   Json values = Json::array();
-  for (const Samples::Series& series : samples.all())
+  for (const Samples::Series& series : samples.all()) {
+    Json each = Json::array();
+    for (const double value : series.values) each.push_back(value);
     values.push_back({{"name", series.name},
                       {"mean", lab::mean_of(series.values)},
                       {"spread", lab::deviation_of(series.values)},
-                      {"seeds", series.values.size()}});
+                      {"seeds", series.values.size()},
+                      {"each", each}});
+  }
   return values;
 }
 

@@ -128,10 +128,24 @@ TEST(EarlierVerdicts, SayWhyTheyAreOthers) {
   }
 }
 
+Json shipped(const Claim& claim) {
+  const auto path = std::filesystem::path(ADDNORM_SOURCE_DIR) / "docs/claims" / (claim.id + ".json");
+  return parsed(test::text_of(path), claim.id);
+}
+
+TEST(ShippedResults, SayWhatTodaysJudgesSayOfTheirNumbers) {
+  for (const Claim& claim : claims()) {
+    const Json stored = shipped(claim);
+    Json now = stored;
+    EXPECT_TRUE(judge_again(now, claim)) << claim.id << " hangs on more than means and spreads: measure it again";
+    add_typed_texts(now, claim);
+    EXPECT_TRUE(now.dump() == stored.dump()) << claim.id << " is of an older program: lab claims --write docs/claims --assemble";
+  }
+}
+
 TEST(ShippedResults, AreOfEveryRuleWhereAClaimCompares) {
   for (const Claim& claim : claims()) {
-    const auto path = std::filesystem::path(ADDNORM_SOURCE_DIR) / "docs/claims" / (claim.id + ".json");
-    const Json result = parsed(test::text_of(path), claim.id);
+    const Json result = shipped(claim);
     const Json* inits = result.find("inits");
     ASSERT_EQ(inits != nullptr, claim.compares) << claim.id;
     EXPECT_NE(result["verdict"].text(), claim.earlier.verdict) << claim.id << " is not another verdict now";
@@ -150,6 +164,47 @@ TEST(TypedTexts, TakeThePlaceOfThoseInAFile) {
   EXPECT_EQ(file["verdict"].text(), "true");
   EXPECT_EQ(file.contains("changed"), !claim_named("S50").changed.empty());
   EXPECT_EQ(file["see"].array_items().at(0).at("id").text(), "C34");
+}
+
+// Judged again
+
+Json result_with(const Claim& claim, const Json& values) {
+  return Json{{"id", claim.id}, {"values", values}, {"verdict", "of old"}, {"measured", "of old"}, {"expected", "of old"}};
+}
+Json series(const char* name, double mean, double spread, int seeds) {
+  return Json{{"name", name}, {"mean", mean}, {"spread", spread}, {"seeds", seeds}};
+}
+
+TEST(JudgedAgain, SaysWhatTheJudgeSaysNow) {
+  const Claim& claim = claim_named("S48");
+  Json result =
+      result_with(claim, Json::array({series("post-LN, branch", 0.5, 1e-3, 10), series("pre-LN, branch", 0.05, 1e-3, 10)}));
+  ASSERT_TRUE(judge_again(result, claim));
+  EXPECT_EQ(result["verdict"].text(), "false");
+  EXPECT_NE(result["measured"].text().find("0.5 ± 0.001"), std::string::npos) << result["measured"].text();
+  EXPECT_EQ(result["expected"].text(), claim.expected);
+}
+
+TEST(JudgedAgain, LeavesWhatHangsOnMoreThanMeansAndSpreads) {
+  const Claim& claim = claim_named("S69");  // by means and spreads alone
+  Json told = result_with(claim, Json::array({series("layernorm", 2.1, 0.01, 5), series("layernorm-noaffine", 2.3, 0.01, 5)}));
+  EXPECT_TRUE(judge_again(told, claim));
+  EXPECT_EQ(told["verdict"].text(), "true");
+
+  const Claim& each = claim_named("S61");  // by its least and most
+  ClaimResult measured{.values = made_up({{"F = 0", {10, 20, 30}}, {"identity matrix", {47, 57, 67}}})};
+  Json exact = parsed(to_json(each, measured), "S61");
+  Json rough = exact;
+  Json without = Json::array();
+  for (Json one : exact["values"].array_items()) {
+    one.erase("each");
+    without.push_back(one);
+  }
+  rough["values"] = without;
+  const std::string before = rough.dump();
+  const bool kept = !judge_again(rough, each) && rough.dump() == before;
+  EXPECT_TRUE(judge_again(exact, each));
+  EXPECT_TRUE(kept);
 }
 
 TEST(Seeds, AreCounted) {

@@ -118,6 +118,7 @@ export interface ClaimValue {
   mean: number | null;
   spread: number | null;
   seeds?: number;
+  each?: (number | null)[]; // of every seed; results from before have none
 }
 
 export interface Claim {

@@ -164,9 +164,9 @@ struct ClaimResult {
 /// Measures, judges, and says how long it took. Uses as many threads as set_threads() says.
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
-/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, cpu_seconds,
-/// trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why), see (id, why), start;
-/// of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
+/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds, each), verdict, seconds,
+/// cpu_seconds, trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why), see (id,
+/// why), start; of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm
