@@ -46,7 +46,8 @@ void add_typed_texts(Json& result, const Claim& claim) {
     if (!text->empty()) result[name] = *text;
   }
   result.erase("earlier");
-  if (!claim.earlier.verdict.empty()) result["earlier"] = Json{{"verdict", claim.earlier.verdict}, {"why", claim.earlier.why}};
+  if (const EarlierVerdict& was = claim.earlier; !was.verdict.empty())
+    result["earlier"] = Json{{"verdict", was.verdict}, {"why", was.why}, {"since", text_of(was.since)}};
   result.erase("see");
   if (claim.see.empty()) return;
   Json see = Json::array();

@@ -95,6 +95,20 @@ std::string whose_weights(std::string_view init) {
   return std::string(init);
 }
 
+const char* text_of(VerdictSince since) {
+  switch (since) {
+    case VerdictSince::held_equal:
+      return "before the initialisation was held equal";
+    case VerdictSince::measured_again:
+      return "before the same was measured again, near its line";
+    case VerdictSince::seeds_by_one_rule:
+      return "before seeds that disagree were undecided in every claim";
+    case VerdictSince::asked_otherwise:
+      return "before something else was looked for";
+  }
+  return "";
+}
+
 std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
   const bool statement = kind == ClaimKind::statement;
   const auto more = [&](const char* word, const char* joint) {

@@ -174,7 +174,8 @@ inline constexpr ExpectedField kClaimValue[] = {{"name", Holds::text, true},
                                                 {"seeds", Holds::whole},
                                                 {"each", Holds::numbers}};
 
-inline constexpr ExpectedField kClaimEarlier[] = {{"verdict", Holds::text, true}, {"why", Holds::text, true}};
+inline constexpr ExpectedField kClaimEarlier[] = {
+    {"verdict", Holds::text, true}, {"why", Holds::text, true}, {"since", Holds::text}};
 
 inline constexpr ExpectedField kClaimSee[] = {{"id", Holds::text, true}, {"why", Holds::text, true}};
 

@@ -1,6 +1,8 @@
 // Claims under several rules of initialisation: one verdict out of two, and what a claim says of its start and of other claims.
 #include <algorithm>
 #include <cmath>
+#include <regex>
+#include <set>
 
 #include "core/json.h"
 #include "core/json_record.h"
@@ -128,6 +130,16 @@ TEST(EarlierVerdicts, SayWhyTheyAreOthers) {
   }
 }
 
+TEST(EarlierVerdicts, AreFiledUnderWhatChangedThem) {
+  for (const char* id :
+       {"C6", "C16", "C28", "C34", "C35", "S69"})  // under the weights that they had before, in the same experiment
+    EXPECT_EQ(claim_named(id).earlier.since, VerdictSince::measured_again) << id;
+  EXPECT_EQ(claim_named("C9").earlier.since, VerdictSince::held_equal);
+  Json file = Json::object();
+  add_typed_texts(file, claim_named("C6"));
+  EXPECT_EQ(file["earlier"]["since"].text(), "before the same was measured again, near its line");
+}
+
 Json shipped(const Claim& claim) {
   const auto path = std::filesystem::path(ADDNORM_SOURCE_DIR) / "docs/claims" / (claim.id + ".json");
   return parsed(test::text_of(path), claim.id);
@@ -140,6 +152,42 @@ TEST(ShippedResults, SayWhatTodaysJudgesSayOfTheirNumbers) {
     EXPECT_TRUE(judge_again(now, claim)) << claim.id << " hangs on more than means and spreads: measure it again";
     add_typed_texts(now, claim);
     EXPECT_TRUE(now.dump() == stored.dump()) << claim.id << " is of an older program: lab claims --write docs/claims --assemble";
+  }
+}
+
+std::set<std::string> figures_in(std::string text) {
+  text = std::regex_replace(text, std::regex("GPT-2|T5|[SC][0-9]+"), "");
+  const std::regex figure("[0-9]+(\\.[0-9]+)?(e-?[0-9]+)?");
+  return {std::sregex_token_iterator(text.begin(), text.end(), figure), std::sregex_token_iterator()};
+}
+
+std::string all_of(const Claim& claim) {
+  const Json result = shipped(claim);
+  return concat(claim.statement, " ", claim.expected, " ", result.at("measured").text());
+}
+
+/// "one of three" as "1 of 3".
+std::vector<std::string> counts_in(const std::string& text) {
+  const std::vector<std::string> words{"none", "one", "two", "three", "four", "five"};
+  const auto number = [&](const std::string& word) { return std::ranges::find(words, word) - words.begin(); };
+  std::vector<std::string> all;
+  const std::regex count("(none|one|two|three|four) of (two|three|four|five)");
+  for (auto i = std::sregex_iterator(text.begin(), text.end(), count); i != std::sregex_iterator(); ++i)
+    all.push_back(concat(number((*i)[1]), " of ", number((*i)[2]), " seeds"));
+  return all;
+}
+
+TEST(ShippedResults, HaveTheFiguresThatPeopleTyped) {
+  for (const Claim& claim : claims()) {
+    std::vector<std::pair<std::string, std::string>> typed{{claim.earlier.why, all_of(claim)}};
+    for (const SeeAlso& other : claim.see) typed.push_back({other.why, all_of(claim) + " " + all_of(claim_named(other.id))});
+    for (const auto& [text, measured] : typed) {
+      const std::set<std::string> known = figures_in(measured);
+      for (const std::string& figure : figures_in(text))
+        EXPECT_TRUE(known.contains(figure)) << claim.id << ", " << figure << ": " << text;
+      for (const std::string& count : counts_in(text))
+        EXPECT_NE(measured.find(count), std::string::npos) << claim.id << ": " << text;
+    }
   }
 }
 

@@ -129,7 +129,7 @@ export interface Claim {
   expected?: string;
   measured?: string;
   changed?: string;
-  earlier?: { verdict: string; why: string }; // before all that is compared started alike
+  earlier?: { verdict: string; why: string; since?: string }; // since: "before the initialisation was held equal"
   see?: { id: string; why: string }[]; // claims that seem to contradict it
   start?: string; // how weights start, where no rule says it
   values?: ClaimValue[]; // under the first of `inits`

@@ -88,10 +88,21 @@ struct SeeAlso {
   std::string why;  ///< how both can hold, in a sentence; the other claim has one too
 };
 
-/// What the verdict was before all that is compared started alike.
+/// Since when a verdict is another one.
+enum class VerdictSince : unsigned char {
+  held_equal,         ///< all that is compared starts alike
+  measured_again,     ///< the same was measured again, and lies near its own line
+  seeds_by_one_rule,  ///< some seeds that trained, and some that did not, decide nothing in any claim
+  asked_otherwise,    ///< the experiment or what is looked for was another one
+};
+/// "before the initialisation was held equal".
+const char* text_of(VerdictSince since);
+
+/// What the verdict was before.
 struct EarlierVerdict {
   std::string verdict{};  ///< "": it was the same
   std::string why{};      ///< it is another one now
+  VerdictSince since = VerdictSince::held_equal;
 };
 
 struct Claim {
@@ -165,8 +176,8 @@ struct ClaimResult {
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
 /// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds, each), verdict, seconds,
-/// cpu_seconds, trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why), see (id,
-/// why), start; of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
+/// cpu_seconds, trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why, since),
+/// see (id, why), start; of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm

@@ -67,7 +67,7 @@ Claim claim() {
           "found "
           "ReZero's worse)",
       .earlier = {"seen at this scale",
-                  "with GPT-2's weights pre-LN is the sooner one, 43 steps against 113: ReZero's branches start at nothing and "
+                  "with GPT-2's weights pre-LN is the sooner one: ReZero's branches start at nothing and "
                   "are small matrices on top of that"},
       .compares = true,
       .trains = true,

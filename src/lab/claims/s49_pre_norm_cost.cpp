@@ -48,7 +48,7 @@ Claim claim() {
       .changed =
           "first by two standard errors, which is less than 95 % with 5 seeds: 0.0614 with a standard error of 0.0151 (true)",
       .earlier = {"true",
-                  "with GPT-2's weights it is pre-LN that ends lower, by 0.03 nats: the cost was that of starting pre-LN with "
+                  "with GPT-2's weights it is pre-LN that ends lower: the cost was that of starting pre-LN with "
                   "strong branches"},
       .compares = true,
       .trains = true,

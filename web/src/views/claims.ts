@@ -68,7 +68,7 @@ function details(claim: Claim): HTMLElement {
           'p',
           null,
           h('b', null, 'Verdict: '),
-          `was "${claim.earlier.verdict}" before the initialisation was held equal: ${claim.earlier.why}`,
+          `was "${claim.earlier.verdict}" ${claim.earlier.since ?? 'before'}: ${claim.earlier.why}`,
         )
       : null,
     h(
