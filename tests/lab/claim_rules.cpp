@@ -140,6 +140,10 @@ TEST(EarlierVerdicts, AreFiledUnderWhatChangedThem) {
   EXPECT_EQ(file["earlier"]["since"].text(), "before the same was measured again, near its line");
 }
 
+TEST(Starts, AreSaidWhereNoRuleDrawsWeights) {
+  for (const Claim& claim : claims()) EXPECT_TRUE(claim.compares || !claim.start.empty()) << claim.id;
+}
+
 Json shipped(const Claim& claim) {
   const auto path = std::filesystem::path(ADDNORM_SOURCE_DIR) / "docs/claims" / (claim.id + ".json");
   return parsed(test::text_of(path), claim.id);
