@@ -216,5 +216,19 @@ TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
   EXPECT_EQ(told(std::nan("")), "mixed");
 }
 
+TEST(Verdict, OfPreAndPostLnSaysWhichIsTheHigherOne) {
+  const auto told = [](double post) {
+    Numbers numbers;
+    for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"})
+      for (const auto& [stack, loss] : {std::pair{"post-ln", post}, {"pre-ln", 2.1}}) {
+        numbers.push_back({concat(stack, rate), {loss, loss + 0.02, loss + 0.04}});
+        numbers.push_back({concat(stack, rate, ", trained"), {1, 1, 1}});
+      }
+    return claim_named("C37").judge(made_up(numbers)).measured;
+  };
+  EXPECT_NE(told(2).find("post-LN is lower by 0.1, 95 % interval "), std::string::npos) << told(2);
+  EXPECT_NE(told(2.2).find("post-LN is higher by 0.1, 95 % interval "), std::string::npos) << told(2.2);
+}
+
 }  // namespace
 }  // namespace addnorm
