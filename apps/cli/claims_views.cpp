@@ -100,6 +100,9 @@ was measured, and the second would say the opposite of other numbers (tests find
 seeds, ± is the standard deviation over seeds. A difference counts where all of its 95 % interval (Welch's) is on one side of 0, and two losses as alike only where
 all of it is within 0.05 nats; what is neither is not decided.
 
+That a setting trains is said where every seed trains, that it does not where none does; anything between decides neither, in any claim that
+asks for it. A claim that says what helps is not decided where nothing has to be helped.
+
 What was known when the experiments were written: the two benches on the built-in language (6 layers at 5e-3, 16 layers at 1e-3) were
 looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
 share them (S01, S07, S23, S42, S43, S45 to S47, S50 to S54), and those on deep feed-forward stacks (S03, S15, S28, S32, S55, S58) and single units

@@ -10,6 +10,7 @@
 #include "lab/experiment.h"
 #include "lab/made_up.h"
 #include "lab/refusals.h"
+#include "lab/seeds_trained.h"
 #include "lab/small_runs.h"
 #include "support/folder.h"
 
@@ -118,9 +119,10 @@ TEST(OtherClaims, AreLinkedBothWays) {
       EXPECT_FALSE(other.why.empty()) << claim.id;
       ++links;
     }
-  for (const auto& [one, other] : {std::pair{"S50", "C34"}, {"S09", "C21"}})
+  for (const auto& [one, other] :
+       {std::pair{"S50", "C34"}, {"S09", "C21"}, {"S43", "C6"}, {"S43", "S50"}, {"S23", "S01"}, {"S23", "S46"}})
     EXPECT_TRUE(std::ranges::any_of(claim_named(one).see, [&, id = other](const SeeAlso& s) { return s.id == id; })) << one;
-  EXPECT_GE(links, 4u);
+  EXPECT_GE(links, 12u);
 }
 
 TEST(EarlierVerdicts, SayWhyTheyAreOthers) {
@@ -257,6 +259,64 @@ TEST(JudgedAgain, LeavesWhatHangsOnMoreThanMeansAndSpreads) {
   const bool kept = !judge_again(rough, each) && rough.dump() == before;
   EXPECT_TRUE(judge_again(exact, each));
   EXPECT_TRUE(kept);
+}
+
+// Seeds that trained
+
+TEST(SeedsTrained, DecideOnlyWhereTheyAgree) {
+  using lab::SeedsTrained;
+  EXPECT_EQ(lab::seeds_trained({1, 1, 1}), SeedsTrained::all);
+  EXPECT_EQ(lab::seeds_trained({0, 0, 0}), SeedsTrained::none);
+  for (const std::vector<double>& some : {std::vector<double>{1, 0, 0}, {1, 1, 0}, {0, 0, 0, 0, 1}})
+    EXPECT_EQ(lab::seeds_trained(some), SeedsTrained::some);
+  EXPECT_EQ(lab::seeds_trained({}), SeedsTrained::none);
+}
+
+TEST(SeedsTrained, SayWhetherSomethingHelps) {
+  using lab::Help;
+  using enum lab::SeedsTrained;
+  EXPECT_EQ(lab::help(none, all), Help::works);
+  EXPECT_EQ(lab::help(none, none), Help::fails);
+  EXPECT_EQ(lab::help(all, none), Help::fails);
+  EXPECT_EQ(lab::help(all, all), Help::no_need);
+  EXPECT_EQ(lab::help(all, some), Help::no_need);
+  EXPECT_EQ(lab::help(some, all), Help::undecided);
+  EXPECT_EQ(lab::help(none, some), Help::undecided);
+}
+
+/// One set of runs, told by every claim that asks for it: post-LN, pre-LN, and what helps post-LN.
+TEST(SeedsTrained, AreReadAlikeByEveryClaim) {
+  const std::vector<double> all{1, 1, 1}, none{0, 0, 0};
+  const auto told = [&](const std::vector<double>& post) {
+    const auto runs = [&](std::initializer_list<std::pair<const char*, std::vector<double>>> named) {
+      Numbers numbers;
+      for (const auto& [name, trained] : named) {
+        numbers.push_back({name, trained == all ? std::vector<double>{2, 2.01, 2.02} : std::vector<double>{3.4, 3.41, 3.42}});
+        numbers.push_back({concat(name, ", trained"), trained});
+      }
+      return numbers;
+    };
+    Numbers rates;
+    for (const char* rate : {"0.001", "0.003", "0.005"}) {
+      rates.push_back({concat("post-ln at ", rate), std::string_view(rate) == "0.005" ? post : all});
+      rates.push_back({concat("pre-ln at ", rate), all});
+    }
+    return std::vector<std::string>{
+        verdict_of("S01", runs({{"post-ln", post}, {"pre-ln", all}})),
+        verdict_of("S23", runs({{"post-ln", post}, {"norm-skip", all}, {"pre-ln", all}})),
+        verdict_of("S43",
+                   runs({{"pre-ln without", all}, {"pre-ln with", all}, {"post-ln without", post}, {"post-ln with", all}})),
+        verdict_of("S46", rates),
+        verdict_of("S50", runs({{"Adam", post}, {"RAdam", all}})),
+        verdict_of("S52", runs({{"post-ln", post}, {"dlcl-post", all}})),
+        verdict_of("S53", runs({{"post-ln", post}, {"admin", all}}))};
+  };
+  for (const std::string& verdict : told(none)) EXPECT_EQ(verdict, "true");
+  for (const std::vector<double>& some : {std::vector<double>{1, 0, 0}, {1, 1, 0}})
+    for (const std::string& verdict : told(some)) EXPECT_EQ(verdict, "not decided");
+  EXPECT_EQ(told(all),
+            (std::vector<std::string>{"false", "not decided", "true only if nothing is said of post-norm, which did without here",
+                                      "false", "not decided", "not decided", "not decided"}));
 }
 
 TEST(Seeds, AreCounted) {

@@ -2,6 +2,7 @@
 #include "lab/claims/list.h"
 #include "lab/comparison.h"
 #include "lab/experiment.h"
+#include "lab/seeds_trained.h"
 
 namespace addnorm::lab::c28 {
 namespace {
@@ -37,7 +38,7 @@ Samples measure(const ClaimContext& context) {
 double largest_rate(const Samples& s, const char* name) {
   double largest = 0;
   for (const double rate : kRates)
-    if (s.mean(concat(name, " at ", rate, ", trained")) == 1) largest = rate;
+    if (all_train(s, concat(name, " at ", rate))) largest = rate;
   return largest;
 }
 

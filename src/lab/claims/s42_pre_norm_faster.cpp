@@ -2,6 +2,7 @@
 #include "addnorm/lab/outcome.h"
 #include "lab/claims/list.h"
 #include "lab/experiment.h"
+#include "lab/seeds_trained.h"
 #include "lab/small_runs.h"
 
 namespace addnorm::lab::s42 {
@@ -28,7 +29,7 @@ ClaimVerdict judge(const Samples& s) {
   const std::string text = concat("steps until the loss is below ", s.text("line"), ", at 5e-3: pre-LN without warm-up ",
                                   s.text("pre-LN without warm-up"), ", with warm-up ", s.text("pre-LN with warm-up"),
                                   "; post-LN with warm-up ", run_text(s, "post-LN with warm-up"));
-  if (s.mean("post-LN with warm-up, trained") != 1)
+  if (!all_train(s, "post-LN with warm-up"))
     return undecided(text + ". Post-LN does not train in every seed, and there is nothing to compare");
   const bool without = s.most("pre-LN without warm-up") < s.least("post-LN with warm-up");
   const bool with = s.most("pre-LN with warm-up") < s.least("post-LN with warm-up");
