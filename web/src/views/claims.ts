@@ -12,6 +12,8 @@ import * as state from '../state';
 
 const kKinds = ['true only if', 'true with', 'mixed', 'false with', 'false', 'not seen with', 'not seen'];
 
+const kHeldEqual = 'before the initialisation was held equal'; // results from before there was a `since`
+
 /** Its kind: what follows the word says how, and is another text in every claim. */
 function verdict_of(claim: Claim): string {
   return kKinds.find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
@@ -68,7 +70,7 @@ function details(claim: Claim): HTMLElement {
           'p',
           null,
           h('b', null, 'Verdict: '),
-          `was "${claim.earlier.verdict}" ${claim.earlier.since ?? 'before'}: ${claim.earlier.why}`,
+          `was "${claim.earlier.verdict}" ${claim.earlier.since ?? kHeldEqual}: ${claim.earlier.why}`,
         )
       : null,
     h(
