@@ -24,9 +24,9 @@ Json::Array items_of(const Json& result, std::string_view name) {
 }
 
 /// Verdicts in the order in which they are counted. One that has more words than its kind is of that kind: "true only if ..." of
-/// every condition, "mixed: seen with Xavier's weights, ...".
-constexpr const char* kVerdicts[] = {"true",  "true only if", "false",       "seen at this scale",
-                                     "mixed", "not seen",     "not decided", "failed"};
+/// every condition, "true with Xavier's weights; ...", "mixed: seen with Xavier's weights, ...".
+constexpr const char* kVerdicts[] = {"true",  "true only if", "true with",     "false",       "false with", "seen at this scale",
+                                     "mixed", "not seen",     "not seen with", "not decided", "failed"};
 
 std::string kind_of_verdict(const Json& result) {
   const std::string verdict = text_of(result, "verdict");
@@ -73,12 +73,12 @@ std::string section_of(const Json& result) {
 constexpr const char* kHead = R"(# What the texts and papers say, and what was measured
 
 This page is assembled by `addnorm lab claims --write docs/claims` from the files in [claims/](claims), one per claim, each written by a
-run of this program. Every verdict, every sentence of what was measured, and every number in it comes from those files. Typed in by people
+run of this program. Every verdict, every sentence of what was measured, and every measured number in it comes from those files. Typed in by people
 are this introduction, the statements with their sources, what was looked for, what was changed, why verdicts are what they are beside
 others, and the table of what was left out.
 
 **S-claims** are the checkable statements of the four texts that the project began with, in their order and in our words. Their verdict
-is `true`, `false`, or `true only if ...` with the condition. **C-claims** are claims of papers, looked at on a small scale; their
+is `true`, `false`, or `true only if ...` with the condition; where it is not decided under some weights, `true with Xavier's weights; ...`. **C-claims** are claims of papers, looked at on a small scale; their
 verdict is `seen at this scale`, `mixed` or `not seen`. A small experiment cannot refute what a paper says of a large one, and none is
 called refuted. Where the numbers allow neither, a verdict is `not decided`.
 
@@ -90,15 +90,18 @@ branches much weaker than Xavier's, and than at the width of GPT-2. Gains that a
 as DeepNorm's β and ReZero's 0; claims on an initialisation itself keep it for what they are about, and say so under "Start".
 `addnorm lab claims --init NAME` repeats those that compare under any other rule of `addnorm arrangements --inits`.
 
-The skips are not all that carries a gradient. Of post-LN they pass hardly anything by themselves: with 24 layers the measured skip gain is 8.6e-5
-(`addnorm preflight --arrangement post-ln --layers 24`), and yet the gradient at the bottom is 9 times that at the top before the first
-step, as branches carry it. A run that fails loses it later, when tokens have become alike at the top and branches pass nothing on
+The skips are not all that carries a gradient. Of deep post-LN they pass hardly anything by themselves
+(`addnorm preflight --arrangement post-ln --layers 24` prints how much), and yet before the first step the gradient at the bottom is larger than that at the
+top, as branches carry it. A run that fails loses it later, when tokens have become alike at the top and branches pass nothing on
 (S45, S47, S72).
 
 A verdict follows from the numbers of the run and from nothing else: each claim has one function that measures and one that judges what
 was measured, and the second would say the opposite of other numbers (tests find such numbers for each of them). Numbers are means over
 seeds, ± is the standard deviation over seeds. A difference counts where all of its 95 % interval (Welch's) is on one side of 0, and two losses as alike only where
 all of it is within 0.05 nats; what is neither is not decided.
+
+That a setting trains is said where every seed trains, that it does not where none does; anything between decides neither, in any claim that
+asks for it. A claim that says what helps is not decided where nothing has to be helped.
 
 What was known when the experiments were written: the two benches on the built-in language (6 layers at 5e-3, 16 layers at 1e-3) were
 looked for, as settings in which post-LN fails and pre-LN trains within some seconds; S46 shows a rate at which both train. Claims that
@@ -144,9 +147,9 @@ std::string see_lines(const Json& r) {
 /// What it was before, without the verdict of now.
 std::string earlier_text(const Json& r) {
   const Json* earlier = r.find("earlier");
-  return earlier ? concat("was \"", text_of(*earlier, "verdict"),
-                          "\" before the initialisation was held equal: ", text_of(*earlier, "why"))
-                 : "";
+  return earlier
+             ? concat("was \"", text_of(*earlier, "verdict"), "\" ", text_of(*earlier, "since"), ": ", text_of(*earlier, "why"))
+             : "";
 }
 
 std::string run_line(const Json& r) {
@@ -169,18 +172,23 @@ std::string entry(const Json& r) {
                 line("Source", text_of(r, "source")), run_line(r));
 }
 
-/// All whose verdict is another one since what they compare starts alike.
+/// All whose verdict is another one than it was, by what changed it.
 std::string changed_verdicts(const std::vector<Json>& results) {
-  std::string lines;
-  for (const Json& r : results)
-    if (const Json* earlier = r.find("earlier"))
-      lines += concat("- ", link_to(text_of(r, "id")), " was \"", for_markdown(text_of(*earlier, "verdict")), "\", now \"",
-                      for_markdown(text_of(r, "verdict")), "\": ", for_markdown(text_of(*earlier, "why")), ".\n");
-  return lines.empty()
-             ? ""
-             : concat("\n## Changed since the initialisation was held equal\n\n",
-                      "Before, a claim was measured with one kind of weights, mostly Xavier's for all that it compares.\n\n",
-                      lines);
+  std::string all;
+  for (const VerdictSince since :
+       {VerdictSince::held_equal, VerdictSince::measured_again, VerdictSince::seeds_by_one_rule, VerdictSince::asked_otherwise}) {
+    std::string lines;
+    for (const Json& r : results)
+      if (const Json* earlier = r.find("earlier"); earlier && text_of(*earlier, "since") == text_of(since))
+        lines += concat("- ", link_to(text_of(r, "id")), " was \"", for_markdown(text_of(*earlier, "verdict")), "\", now \"",
+                        for_markdown(text_of(r, "verdict")), "\": ", for_markdown(text_of(*earlier, "why")), ".\n");
+    if (!lines.empty()) all += concat("\nVerdicts ", text_of(since), ":\n\n", lines);
+  }
+  return all.empty() ? ""
+                     : concat(
+                           "\n## Verdicts that changed\n\nAt first a claim was measured with one kind of weights, mostly "
+                           "Xavier's for all that it compares.\n",
+                           all);
 }
 
 }  // namespace
@@ -191,7 +199,7 @@ std::string claims_counted(const std::vector<Json>& results) {
   for (const std::string verdict : kVerdicts) {
     const auto count = std::ranges::count(results, verdict, kind_of_verdict);
     if (count == 0) continue;
-    all += concat(first ? "" : ", ", count, " ", verdict, verdict == "true only if" ? " ..." : "");
+    all += concat(first ? "" : ", ", count, " ", verdict, verdict.ends_with(" if") || verdict.ends_with(" with") ? " ..." : "");
     first = false;
   }
   return all;

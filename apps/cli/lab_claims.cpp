@@ -25,7 +25,7 @@ struct Options {
   std::vector<std::string> only;
   fs::path write;
   int threads = 0;
-  bool full = false, json = false, list = false;
+  bool full = false, json = false, list = false, assemble = false;
 };
 
 bool is_default(const Claim& claim) { return claim.kind() == ClaimKind::statement || !claim.trains; }
@@ -56,6 +56,8 @@ void check(const Options& o) {
           ": the page tells experiments as they are at scale 1; leave out one of the two");
   require(o.write.empty() || o.plan.init.empty(), "--write with --init ", o.plan.init,
           ": the page has every claim under each of its rules; leave out one of the two");
+  require(!o.assemble || !o.write.empty(), "--assemble judges again what is in a folder; say which with --write FOLDER");
+  require(!o.assemble || (o.only.empty() && !o.full), "--assemble with --only or --full: it runs nothing; leave them out");
   require(!(o.full && !o.only.empty()), "--full and --only: say either which claims, or all of them");
 }
 
@@ -107,7 +109,7 @@ int list(const std::vector<const Claim*>& wanted, bool json) {
 }
 
 /// The files of the folder are all results that there are: those of this call, and those of earlier ones, with the texts that
-/// people typed as they are now.
+/// people typed, and the verdicts of judges, as they are now.
 void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done) {
   make_folder(folder);
   for (const FinishedClaim& one : done) {
@@ -117,16 +119,22 @@ void write_pages(const fs::path& folder, const std::vector<FinishedClaim>& done)
     replace_text(folder / (result["id"].text() + ".json"), result.dump(2) + "\n");
   }
   std::vector<Json> all;
+  std::string kept;  // ids
   for (const Claim& claim : claims()) {
     const fs::path file = folder / (claim.id + ".json");
     if (!fs::exists(file)) continue;
     all.push_back(parsed(small_text(file, "the result of a claim"), file.string()));
     add_typed_texts(all.back(), claim);
+    if (!judge_again(all.back(), claim)) kept += concat(kept.empty() ? "" : ", ", claim.id);
     replace_text(file, all.back().dump(2) + "\n");
   }
   fs::path page = folder;
   page += ".md";
   replace_text(page, claims_page(all));
+  if (!kept.empty())
+    std::cerr << "addnorm lab claims: these verdicts hang on more than means and spreads, which is all that was kept, and stay "
+                 "as they were: "
+              << kept << '\n';
   std::cerr << "addnorm lab claims: wrote " << page.string() << " from " << all.size() << " files\n";
 }
 
@@ -135,6 +143,11 @@ int run(Options o) {
   o.plan.init = one_rule(o);
   const std::vector<const Claim*> wanted = wanted_claims(o);
   if (o.list) return list(wanted, o.json);
+  if (o.assemble) {
+    require(fs::is_directory(o.write), "--assemble: there is no folder ", o.write.string(), "; --write alone measures");
+    write_pages(o.write, {});
+    return 0;
+  }
   const int threads = use_threads(o.threads);
   const SignalWatch signals;
   const auto go_on = [] { return SignalWatch::caught() == 0; };
@@ -194,14 +207,20 @@ void add_lab_claims(Command& lab) {
                  "also the source");
   command.option("--write FOLDER", o->write,
                  "write one file per claim there, and a page FOLDER.md of all of them, e.g. docs/claims; not with --scale");
+  command.option("--assemble", o->assemble,
+                 "with --write: run nothing, judge what is in the folder again by its numbers, and write the page");
   command.section("Which are run", {{"default", "all S-claims, and the C-claims at initialisation: some minutes"},
                                     {"--full", "all"},
                                     {"--only", "these, whichever they are"}});
-  command.section("Verdicts", {{"S-claims", "statements of the four seed texts: true, false, true only if ..., not decided"},
-                               {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
+  command.section(
+      "Verdicts",
+      {{"S-claims",
+        "statements of the four seed texts: true, false, true only if ..., true with Xavier's weights; ..., not decided"},
+       {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
   command.examples({"addnorm lab claims", "addnorm lab claims --list", "addnorm lab claims --only S12,C3",
                     "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --only S46 --init bert",
-                    "addnorm lab claims --full --out runs/claims-full", "addnorm lab claims --write docs/claims"});
+                    "addnorm lab claims --full --out runs/claims-full", "addnorm lab claims --write docs/claims",
+                    "addnorm lab claims --write docs/claims --assemble"});
   command.run([o] { return run(*o); });
 }
 

@@ -12,11 +12,15 @@ namespace {
 
 Json values_of(const Samples& samples) {
   Json values = Json::array();
-  for (const Samples::Series& series : samples.all())
+  for (const Samples::Series& series : samples.all()) {
+    Json each = Json::array();
+    for (const double value : series.values) each.push_back(value);
     values.push_back({{"name", series.name},
                       {"mean", lab::mean_of(series.values)},
                       {"spread", lab::deviation_of(series.values)},
-                      {"seeds", series.values.size()}});
+                      {"seeds", series.values.size()},
+                      {"each", each}});
+  }
   return values;
 }
 
@@ -42,7 +46,8 @@ void add_typed_texts(Json& result, const Claim& claim) {
     if (!text->empty()) result[name] = *text;
   }
   result.erase("earlier");
-  if (!claim.earlier.verdict.empty()) result["earlier"] = Json{{"verdict", claim.earlier.verdict}, {"why", claim.earlier.why}};
+  if (const EarlierVerdict& was = claim.earlier; !was.verdict.empty())
+    result["earlier"] = Json{{"verdict", was.verdict}, {"why", was.why}, {"since", text_of(was.since)}};
   result.erase("see");
   if (claim.see.empty()) return;
   Json see = Json::array();

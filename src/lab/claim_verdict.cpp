@@ -49,17 +49,40 @@ ClaimVerdict no_where_decided(const std::vector<ClaimUnderRule>& all) {
   return {Finding::no, where + others_with(all, Finding::open, "not decided")};
 }
 
+/// "with Xavier's weights; with GPT-2's it is not decided". True under some rules and open under others: that it is true only
+/// under these was not found.
+ClaimVerdict true_where_decided(const std::vector<ClaimUnderRule>& all) {
+  std::string where;
+  const auto add = [&](const ClaimUnderRule& one, const std::string& only_if) {
+    where += concat(where.empty() ? "with " : " and with ", whose_weights(one.init), " weights", only_if);
+  };
+  for (const ClaimUnderRule* one : with_finding(all, Finding::yes)) add(*one, "");
+  for (const ClaimUnderRule* one : with_finding(all, Finding::partly)) add(*one, " if " + one->verdict.condition);
+  return {Finding::yes, concat(where, others_with(all, Finding::no, "false"), others_with(all, Finding::open, "not decided"))};
+}
+
 ClaimVerdict combined_statement(const std::vector<ClaimUnderRule>& all) {
-  return {Finding::partly,
-          concat(conditions(all), others_with(all, Finding::no, "false"), others_with(all, Finding::open, "not decided"))};
+  if (!with_finding(all, Finding::open).empty()) return true_where_decided(all);
+  return {Finding::partly, conditions(all) + others_with(all, Finding::no, "false")};
+}
+
+/// What was found under one rule, beside what was found under others.
+std::string word_under_a_rule(Finding finding) {
+  switch (finding) {
+    case Finding::yes:
+      return "seen";
+    case Finding::partly:
+      return "partly seen";
+    default:
+      return verdict_text(ClaimKind::published, {.finding = finding});
+  }
 }
 
 ClaimVerdict combined_published(const std::vector<ClaimUnderRule>& all) {
   std::string text;
   for (const ClaimUnderRule& one : all) {
-    const ClaimVerdict bare{.finding = one.verdict.finding};
-    const std::string word = one.verdict.finding == Finding::yes ? "seen" : verdict_text(ClaimKind::published, bare);
-    text += concat(text.empty() ? "" : ", ", word, " with ", whose_weights(one.init), text.empty() ? " weights" : "");
+    text += concat(text.empty() ? "" : ", ", word_under_a_rule(one.verdict.finding), " with ", whose_weights(one.init),
+                   text.empty() ? " weights" : "");
   }
   return {Finding::partly, text};
 }
@@ -72,6 +95,20 @@ std::string whose_weights(std::string_view init) {
   return std::string(init);
 }
 
+const char* text_of(VerdictSince since) {
+  switch (since) {
+    case VerdictSince::held_equal:
+      return "before the initialisation was held equal";
+    case VerdictSince::measured_again:
+      return "before the same was measured again, near its line";
+    case VerdictSince::seeds_by_one_rule:
+      return "before seeds that disagree were undecided in every claim";
+    case VerdictSince::asked_otherwise:
+      return "before something else was looked for";
+  }
+  return "";
+}
+
 std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
   const bool statement = kind == ClaimKind::statement;
   const auto more = [&](const char* word, const char* joint) {
@@ -79,7 +116,7 @@ std::string verdict_text(ClaimKind kind, const ClaimVerdict& verdict) {
   };
   switch (verdict.finding) {
     case Finding::yes:
-      return statement ? "true" : "seen at this scale";
+      return more(statement ? "true" : "seen at this scale", " ");
     case Finding::partly:
       return statement ? "true only if " + verdict.condition : more("mixed", ": ");
     case Finding::no:

@@ -16,14 +16,6 @@ void add_line(Samples& samples, const GridLine& line, const ClaimContext& contex
   }
 }
 
-bool all_train(const Samples& samples, const std::string& line, double rate) {
-  return samples.mean(grid_name(line, rate) + ", trained") == 1;
-}
-
-bool most_fail(const Samples& samples, const std::string& line, double rate) {
-  return samples.mean(grid_name(line, rate) + ", trained") < 0.5;
-}
-
 std::string line_text(const Samples& samples, const std::string& line) {
   std::string text = line + ": ";
   for (const double rate : kGridRates) {

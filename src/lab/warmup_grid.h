@@ -24,8 +24,6 @@ struct GridLine {
 std::string grid_name(const std::string& line, double rate);
 /// Losses and shares that trained, at every rate.
 void add_line(Samples& samples, const GridLine& line, const ClaimContext& context);
-bool all_train(const Samples& samples, const std::string& line, double rate);
-bool most_fail(const Samples& samples, const std::string& line, double rate);  ///< fewer than half of them train
 /// "Adam, warm-up: 0.5 ± 0.1 (3 of 3 seeds trained) at 0.001, ..."
 std::string line_text(const Samples& samples, const std::string& line);
 

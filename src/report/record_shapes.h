@@ -171,10 +171,14 @@ inline constexpr ExpectedField kXray[] = {{"version", Holds::text},
                                           {"notes", Holds::texts},
                                           {"seconds", Holds::number}};
 
-inline constexpr ExpectedField kClaimValue[] = {
-    {"name", Holds::text, true}, {"mean", Holds::number, true}, {"spread", Holds::number, true}, {"seeds", Holds::whole}};
+inline constexpr ExpectedField kClaimValue[] = {{"name", Holds::text, true},
+                                                {"mean", Holds::number, true},
+                                                {"spread", Holds::number, true},
+                                                {"seeds", Holds::whole},
+                                                {"each", Holds::numbers}};
 
-inline constexpr ExpectedField kClaimEarlier[] = {{"verdict", Holds::text, true}, {"why", Holds::text, true}};
+inline constexpr ExpectedField kClaimEarlier[] = {
+    {"verdict", Holds::text, true}, {"why", Holds::text, true}, {"since", Holds::text}};
 
 inline constexpr ExpectedField kClaimSee[] = {{"id", Holds::text, true}, {"why", Holds::text, true}};
 

@@ -183,6 +183,35 @@ TEST(LabClaims, ShowEveryRuleOnThePageAndTextsAsTheyAreNow) {
   EXPECT_FALSE(says(text_of(folder.path / "docs/claims/S12.json"), "Typed in another way."));
 }
 
+TEST(LabClaims, AssembleAPageWithoutMeasuring) {
+  const TemporaryFolder folder;
+  ASSERT_EQ(run(folder, {"--only", "S11,S48", "--seeds", "3", "--write", "docs/claims"}).code, 0);
+  Json old = parsed(text_of(folder.path / "docs/claims/S48.json"), "S48");
+  const std::string measured = old["measured"].text();
+  old["verdict"] = "as an older program had it";
+  old["measured"] = "in its words";
+  std::ofstream(folder.path / "docs/claims/S48.json") << old.dump(2);
+  const std::string other = text_of(folder.path / "docs/claims/S11.json");
+  fs::remove_all(folder.path / "runs");
+  const Ended ended = run(folder, {"--write", "docs/claims", "--assemble"});
+  EXPECT_EQ(ended.code, 0) << ended.err;
+  EXPECT_TRUE(says(ended.err, "from 2 files")) << ended.err;
+  EXPECT_FALSE(fs::exists(folder.path / "runs"));
+  const Json now = parsed(text_of(folder.path / "docs/claims/S48.json"), "S48");
+  EXPECT_EQ(now["verdict"].text(), "false");
+  EXPECT_EQ(now["measured"].text(), measured);
+  EXPECT_EQ(text_of(folder.path / "docs/claims/S11.json"), other);
+  EXPECT_TRUE(says(text_of(folder.path / "docs/claims.md"), "### S48: false"));
+}
+
+TEST(LabClaims, RefuseToAssembleWhatIsNotSaid) {
+  const TemporaryFolder folder;
+  EXPECT_EQ(run(folder, {"--assemble"}).code, 2);
+  EXPECT_EQ(run(folder, {"--assemble", "--write", "docs/claims", "--only", "S11"}).code, 2);
+  EXPECT_EQ(run(folder, {"--assemble", "--write", "docs/claims"}).code, 2);
+  EXPECT_FALSE(fs::exists(folder.path / "docs"));
+}
+
 TEST(LabClaims, MarkResultsOfOtherVersionsOnThePage) {
   const TemporaryFolder folder;
   ASSERT_EQ(run(folder, {"--only", "S11", "--seeds", "3", "--write", "docs/claims"}).code, 0);

@@ -129,6 +129,8 @@ TEST(PublishedVerdict, OfTFixupLooksAtTheSameStackWithXavierWeights) {
   EXPECT_EQ(told(1, 0), kSeen);
   EXPECT_EQ(told(1, 1), kMixed);
   EXPECT_EQ(told(0, 0), kNotSeen);
+  EXPECT_EQ(told(0.5, 0), "not decided");
+  EXPECT_EQ(told(1, 0.5), kMixed);
 }
 
 TEST(PublishedVerdict, OfKeelAsksForAGapThatGrows) {
@@ -161,7 +163,9 @@ TEST(PublishedVerdict, OfBottomToTopAsksForMoreThanTraining) {
   };
   EXPECT_EQ(told(1.9, 1, 0), kSeen);
   EXPECT_EQ(told(2.0, 1, 0), kMixed);
-  EXPECT_EQ(told(1.9, 1, 1), kNotSeen);
+  EXPECT_EQ(told(1.9, 1, 1), "not decided");  // nothing to rescue
+  EXPECT_EQ(told(1.9, 1, 0.5), "not decided");
+  EXPECT_EQ(told(1.9, 0.5, 0), "not decided");
   EXPECT_EQ(told(kNan, 0, 0), kNotSeen);
 }
 

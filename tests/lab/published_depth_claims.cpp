@@ -21,10 +21,10 @@ TEST(Verdict, OfPublishedClaimsIsSeenMixedOrNotSeen) {
 
 // Published claims that train
 
-/// Losses do not decide where shares of trained runs do.
+/// Losses do not decide where shares of trained runs do. Half of them: one of two.
 void add_share(Numbers& numbers, const std::string& name, double trained) {
   numbers.push_back({name, {trained == 1 ? 0.4 : 2.8}});
-  numbers.push_back({name + ", trained", {trained}});
+  numbers.push_back({name + ", trained", trained == 0.5 ? std::vector<double>{1, 0} : std::vector<double>{trained}});
 }
 /// The same share at every rate of the grid but the last, where everything fails.
 void add_line_of(Numbers& numbers, const std::string& line, double trained) {
@@ -60,7 +60,9 @@ TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatTellsThemApart) {
   EXPECT_EQ(told(0, 1, 1, 1), "seen at this scale");
   EXPECT_EQ(told(0, 1, 1, 0.5), "mixed");
   EXPECT_EQ(told(1, 1, 1, 1), "not seen");
-  EXPECT_EQ(told(0, 0.5, 1, 1), "not seen");
+  EXPECT_EQ(told(0, 0, 1, 1), "not seen");
+  EXPECT_EQ(told(0, 0.5, 1, 1), "not decided");  // seeds disagree
+  EXPECT_EQ(told(0.5, 1, 1, 1), "not decided");
   EXPECT_EQ(told(0, 1, 0, 1), "not seen");
 }
 
@@ -76,6 +78,8 @@ TEST(Verdict, OfRAdamLooksAtEveryRateWhereWarmUpDecides) {
   };
   EXPECT_EQ(told(0, 1, 1), "seen at this scale");
   EXPECT_EQ(told(0, 1, 0), "mixed");
+  EXPECT_EQ(told(0, 0.5, 0.5), "not decided");
+  EXPECT_EQ(told(0.5, 1, 1), "not decided");
   EXPECT_EQ(told(0, 0, 0), "not seen");
   EXPECT_EQ(told(1, 1, 1), "not decided");  // nothing was to be made up for
 }
@@ -92,6 +96,8 @@ TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
   EXPECT_EQ(told(0, 1, 0), "seen at this scale");
   EXPECT_EQ(told(0, 1, 1), "mixed");
   EXPECT_EQ(told(0, 0, 0), "not seen");
+  EXPECT_EQ(told(0, 0.5, 0), "not decided");
+  EXPECT_EQ(told(0, 1, 0.5), "mixed");
   EXPECT_EQ(told(1, 1, 0), "not decided");
 }
 
@@ -125,6 +131,7 @@ TEST(Verdict, OfDeepEncodersNeedsBothFormsOfDlcl) {
   };
   EXPECT_EQ(told(0, 1, 1), "seen at this scale");
   EXPECT_EQ(told(0, 1, 0.5), "mixed");
+  EXPECT_EQ(told(0.5, 1, 1), "not decided");
   EXPECT_EQ(told(1, 1, 1), "not seen");
   EXPECT_EQ(told(0, 0, 1), "not seen");
 }
@@ -144,6 +151,8 @@ TEST(Verdict, OfEighteenLayersNeedsPostLnToTrainAtSix) {
   EXPECT_EQ(told(0, 1, 0, 1), "not seen");
   EXPECT_EQ(told(0, 0, 1, 1), "not seen");
   EXPECT_EQ(told(1, 1, 1, 1), "not seen");
+  EXPECT_EQ(told(0.5, 1, 1, 1), "not decided");
+  EXPECT_EQ(told(0, 1, 0.5, 1), "not decided");
 }
 
 TEST(Verdict, OfEvenUpdatesNeedsARunThatFails) {
@@ -156,6 +165,7 @@ TEST(Verdict, OfEvenUpdatesNeedsARunThatFails) {
   EXPECT_EQ(told(0, 1.5, 1.2), "mixed");
   EXPECT_EQ(told(0, 9, 5), "not seen");
   EXPECT_EQ(told(1, 9, 1.2), "not decided");
+  EXPECT_EQ(told(0.5, 9, 1.2), "not decided");
 }
 
 TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
@@ -173,7 +183,8 @@ TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
   EXPECT_EQ(told(0.4, 0, 0.5), "mixed");
   EXPECT_EQ(told(0.05, 0, 0.1), "not seen");
   EXPECT_EQ(told(std::nan(""), 0, 0.1), "not seen");
-  EXPECT_EQ(told(0.4, 0.3, 0.1), "not seen");
+  EXPECT_EQ(told(0.4, 0.3, 0.1), "not decided");  // nothing that it is needed for
+  EXPECT_EQ(told(0.05, 0.3, 0.1), "not seen");
 }
 
 TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
@@ -214,6 +225,20 @@ TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
   EXPECT_EQ(told(1.9), "not seen");
   EXPECT_EQ(told(1.9, 0), "mixed");  // both have to train
   EXPECT_EQ(told(std::nan("")), "mixed");
+}
+
+TEST(Verdict, OfPreAndPostLnSaysWhichIsTheHigherOne) {
+  const auto told = [](double post) {
+    Numbers numbers;
+    for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"})
+      for (const auto& [stack, loss] : {std::pair{"post-ln", post}, {"pre-ln", 2.1}}) {
+        numbers.push_back({concat(stack, rate), {loss, loss + 0.02, loss + 0.04}});
+        numbers.push_back({concat(stack, rate, ", trained"), {1, 1, 1}});
+      }
+    return claim_named("C37").judge(made_up(numbers)).measured;
+  };
+  EXPECT_NE(told(2).find("post-LN is lower by 0.1, 95 % interval "), std::string::npos) << told(2);
+  EXPECT_NE(told(2.2).find("post-LN is higher by 0.1, 95 % interval "), std::string::npos) << told(2.2);
 }
 
 }  // namespace

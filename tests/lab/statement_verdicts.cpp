@@ -47,7 +47,9 @@ TEST(Verdict, OfStabilityTellsThePrintedFormulaFromTheUsualOne) {
   EXPECT_EQ(told(0, 1, 1), "true");
   EXPECT_TRUE(only_if(told(0, 0, 1)));
   EXPECT_EQ(told(1, 1, 1), "not decided");
-  EXPECT_EQ(told(0.5, 0.5, 0.5), "false");
+  EXPECT_EQ(told(0, 0, 0), "false");
+  EXPECT_EQ(told(0.5, 1, 1), "not decided");
+  EXPECT_TRUE(only_if(told(0, 0.5, 1)));
 }
 
 TEST(Verdict, OfWarmUpWouldBeTrueIfRatesFell) {
@@ -176,6 +178,7 @@ TEST(Verdict, OfAdafactorComparesStepsOfTheSameSize) {
   EXPECT_EQ(told(1, 0, 0), "true");
   EXPECT_TRUE(only_if(told(0, 0, 1)));
   EXPECT_EQ(told(0, 1, 1), "false");  // Adam does as well with the smaller steps
+  EXPECT_EQ(told(0.5, 1, 1), "not decided");
 }
 
 TEST(Verdict, OfRunsThatBrokeOffIsNeverTrue) {

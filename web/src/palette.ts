@@ -40,7 +40,7 @@ export const kMarks = [
 export function tone_of(verdict: string | undefined): 'good' | 'warn' | 'bad' | 'none' {
   if (!verdict) return 'none';
   if (/^(trains|trained|true$|seen|agreed)/.test(verdict)) return 'good';
-  if (/^(needs warm-up|slow|true only|mixed)/.test(verdict)) return 'warn';
+  if (/^(needs warm-up|slow|true only|true with|mixed)/.test(verdict)) return 'warn';
   if (/^(will not|does not|stuck|diverged|false|not seen|failed|crashed|broke off)/.test(verdict)) return 'bad';
   return 'none';
 }

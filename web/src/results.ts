@@ -118,6 +118,7 @@ export interface ClaimValue {
   mean: number | null;
   spread: number | null;
   seeds?: number;
+  each?: (number | null)[]; // of every seed; results from before have none
 }
 
 export interface Claim {
@@ -128,12 +129,13 @@ export interface Claim {
   expected?: string;
   measured?: string;
   changed?: string;
-  earlier?: { verdict: string; why: string }; // before all that is compared started alike
+  earlier?: { verdict: string; why: string; since?: string }; // since: "before the initialisation was held equal"
   see?: { id: string; why: string }[]; // claims that seem to contradict it
   start?: string; // how weights start, where no rule says it
   values?: ClaimValue[]; // under the first of `inits`
   inits?: { init: string; verdict: string; measured: string; values?: ClaimValue[] }[]; // under each rule of initialisation
-  verdict: string; // true, false, true only if ..., seen at this scale, mixed[: ...], not seen, not decided
+  // true, false, true only if ..., seen at this scale, mixed[: ...], not seen, not decided; "true with Xavier's weights; ..."
+  verdict: string;
   condition?: string;
   seconds?: number | null;
   seeds?: number;

@@ -60,6 +60,18 @@ test('what a verdict was before the initialisation was held equal is said', asyn
   await page.close();
 });
 
+test('what else changed a verdict is said in the words of the result', async (context) => {
+  const earlier = { verdict: 'mixed', why: 'one seed less', since: 'before the same was measured again, near its line' };
+  const page = await changed(context, 'view=claims&claim=S1', (_, all) => {
+    const verdict = 'true with Xavier’s weights; with GPT-2’s it is not decided';
+    all.claims = [{ name: 'own', shipped: false, claims: [{ id: 'S1', claim: 'c', verdict, measured: 'm', earlier }] }];
+  });
+  const text = await shown(page, 'S1');
+  expect(text.includes(`was "mixed" ${earlier.since}: one seed less`), text);
+  expect(/1 true with …/.test(await page.textContent('.lead')), await page.textContent('.lead'));
+  await page.close();
+});
+
 test('a link to a claim that another set of the page has leads into that set', async (context) => {
   const page = await changed(context, 'view=claims&claim=S1', (_, all) => {
     const claim = (id, see) => ({ id, claim: `claim ${id}`, verdict: 'true', measured: 'm', see: see ? [{ id: see, why: 'w' }] : [] });

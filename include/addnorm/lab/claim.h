@@ -48,7 +48,8 @@ class Samples {
 /// S: a statement of one of the four texts that this project began with. C: a published claim.
 enum class ClaimKind : unsigned char { statement, published };
 
-/// What the numbers say. In words: "true", "true only if ...", "false" of a statement; "seen at this scale", "mixed", "not seen"
+/// What the numbers say. In words: "true", "true only if ...", "false" of a statement (of one that is decided under some weights
+/// only "true with ..." or "false with ..."); "seen at this scale", "mixed", "not seen"
 /// of a published claim, which a small experiment cannot refute; "not decided" where the numbers allow neither.
 enum class Finding : unsigned char { yes, partly, no, open };
 
@@ -87,10 +88,21 @@ struct SeeAlso {
   std::string why;  ///< how both can hold, in a sentence; the other claim has one too
 };
 
-/// What the verdict was before all that is compared started alike.
+/// Since when a verdict is another one.
+enum class VerdictSince : unsigned char {
+  held_equal,         ///< all that is compared starts alike
+  measured_again,     ///< the same was measured again, and lies near its own line
+  seeds_by_one_rule,  ///< some seeds that trained, and some that did not, decide nothing in any claim
+  asked_otherwise,    ///< the experiment or what is looked for was another one
+};
+/// "before the initialisation was held equal".
+const char* text_of(VerdictSince since);
+
+/// What the verdict was before.
 struct EarlierVerdict {
   std::string verdict{};  ///< "": it was the same
   std::string why{};      ///< it is another one now
+  VerdictSince since = VerdictSince::held_equal;
 };
 
 struct Claim {
@@ -163,9 +175,9 @@ struct ClaimResult {
 /// Measures, judges, and says how long it took. Uses as many threads as set_threads() says.
 ClaimResult run_claim(const Claim& claim, const ClaimOptions& options = {});
 
-/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds), verdict, seconds, cpu_seconds,
-/// trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why), see (id, why), start;
-/// of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
+/// An object with id, claim, kind, source, expected, measured, values (name, mean, spread, seeds, each), verdict, seconds,
+/// cpu_seconds, trains, scale, seeds, command, version; where there is something to say changed, earlier (verdict, why, since),
+/// see (id, why), start; of a claim that compares inits (init, verdict, measured, values). Numbers that are not finite are null.
 std::string to_json(const Claim& claim, const ClaimResult& result);
 
 }  // namespace addnorm

@@ -3,6 +3,7 @@
 #include "lab/claims/list.h"
 #include "lab/comparison.h"
 #include "lab/experiment.h"
+#include "lab/seeds_trained.h"
 
 namespace addnorm::lab::c14 {
 namespace {
@@ -45,8 +46,8 @@ ClaimVerdict judge(const Samples& s) {
       " ", run_text(s, rezero), ", ", pre, " ", run_text(s, pre), ", ratio ", figure_text(ratio), "; after 300 steps ",
       rezero_end, " ", s.text(rezero_end), ", ", pre_end, " ", s.text(pre_end),
       "; 128 layers of ReZero (d = 32, 200 steps) end below what frequencies alone give by ", s.text("128 layers"), " nats");
-  const bool pre_trains = s.mean(pre + ", trained") == 1;  // else it has no steps to be compared with
-  const bool rezero_trains = s.mean(rezero + ", trained") == 1;
+  const bool pre_trains = all_train(s, pre);  // else it has no steps to be compared with
+  const bool rezero_trains = all_train(s, rezero);
   const bool faster = ratio <= 0.75 && s.most(rezero) < s.least(pre);
   const bool deep = s.least("128 layers") > 0.3;
   if (rezero_trains && pre_trains && faster && deep) return holds(text);
@@ -67,7 +68,7 @@ Claim claim() {
           "found "
           "ReZero's worse)",
       .earlier = {"seen at this scale",
-                  "with GPT-2's weights pre-LN is the sooner one, 43 steps against 113: ReZero's branches start at nothing and "
+                  "with GPT-2's weights pre-LN is the sooner one: ReZero's branches start at nothing and "
                   "are small matrices on top of that"},
       .compares = true,
       .trains = true,

@@ -6,6 +6,7 @@
 #include "lab/claims/list.h"
 #include "lab/comparison.h"
 #include "lab/experiment.h"
+#include "lab/seeds_trained.h"
 #include "lab/statistics.h"
 
 namespace addnorm::lab::c18 {
@@ -64,7 +65,7 @@ ClaimVerdict judge(const Samples& s) {
   for (const char* name : kStacks)
     text += concat(name == kStacks[0] ? " " : "; ", name, " ", s.text(concat(name, ", rank correlation")), ", ",
                    s.text(concat(name, ", upper half")), ", ", s.seeds_text(concat(name, ", trained")));
-  const auto all_trained = [&](const char* name) { return s.mean(concat(name, ", trained")) == 1; };
+  const auto all_trained = [&](const char* name) { return all_train(s, name); };
   const auto more_above = [&](const char* name) {
     return all_trained(name) && difference(s, concat(name, ", upper half"), "pre-ln, upper half").above();
   };

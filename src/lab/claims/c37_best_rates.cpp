@@ -2,6 +2,7 @@
 #include "lab/claims/list.h"
 #include "lab/comparison.h"
 #include "lab/experiment.h"
+#include "lab/seeds_trained.h"
 
 namespace addnorm::lab::c37 {
 namespace {
@@ -29,8 +30,9 @@ ClaimVerdict judge(const Samples& s) {
   const Difference lead = difference(s, pre, post);
   const std::string text =
       concat("held-out loss of 6 layers after 500 steps with 100 of warm-up, each at the best of four rates: ", post, " ",
-             run_text(s, post), ", ", pre, " ", run_text(s, pre), "; post-LN is lower by ", lead.text());
-  if (s.mean(post + ", trained") != 1 || s.mean(pre + ", trained") != 1) return mixed(text);
+             run_text(s, post), ", ", pre, " ", run_text(s, pre), "; post-LN is ",
+             lead.mean < 0 ? concat("higher by ", difference(s, post, pre).text()) : "lower by " + lead.text());
+  if (!all_train(s, post) || !all_train(s, pre)) return mixed(text);
   if (lead.above()) return holds(text);
   return lead.below() ? fails(text) : mixed(text);
 }

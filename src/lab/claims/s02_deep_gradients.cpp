@@ -54,6 +54,7 @@ Claim claim() {
       .expected =
           "without skips the gradient changes by a constant factor per layer: below 10^-0.5 per ten layers with small weights, "
           "above 10^0.5 with large ones",
+      .start = "no rule: matrices drawn at three strengths, of which the claim is made",
       .measure = measure,
       .judge = judge};
 }

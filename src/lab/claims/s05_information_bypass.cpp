@@ -38,6 +38,7 @@ Claim claim() {
           .statement = "The skip exposes the input to the output: information can go past the sub-layer, whatever that does.",
           .source = "text 000, formula and the paragraph after it",
           .expected = "input found again from x + F(x): above 90 %; from F(x) alone: below 50 %",
+          .start = "no rule: a made-up sub-layer, the same with and without the skip",
           .measure = measure,
           .judge = judge};
 }

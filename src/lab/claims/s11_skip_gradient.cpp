@@ -45,6 +45,7 @@ Claim claim() {
               "The gradient at a residual unit's input is the gradient at its output times (1 + derivative of the sub-layer).",
           .source = "text 001, Why Residuals Help, 1",
           .expected = "Jacobian equal to I + J_F to 1e-6 for x + F; far from it for the unit LN(x + F) that the text prints",
+          .start = "no rule: one made-up branch, which both units share",
           .measure = measure,
           .judge = judge};
 }

@@ -52,6 +52,7 @@ Claim claim() {
           .statement = "A Transformer layer has two residual connections.",
           .source = "text 001, In Transformers",
           .expected = "two sums per layer in every kind of layer",
+          .start = "Xavier's weights: sums are counted, which no rule changes",
           .seeds = 3,
           .measure = measure,
           .judge = judge};

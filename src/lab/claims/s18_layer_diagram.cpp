@@ -47,6 +47,7 @@ Claim claim() {
               "A layer is attention with Add & Norm, then feed-forward with Add & Norm, whose skip begins after the first norm.",
           .source = "text 001, diagram of a layer",
           .expected = "the original (post-LN) encoder layer computes just that: distance below 1e-5",
+          .start = "Xavier's weights: the order of sums and norms is compared, which no rule changes",
           .measure = measure,
           .judge = judge};
 }

@@ -38,6 +38,7 @@ Claim claim() {
           .statement = "Residual connections provide no more than another path for gradients.",
           .source = "text 001, Key Insight",
           .expected = "then the forward pass would not depend on them: less than 1 % of a sum would come over the skip",
+          .start = "no rule: made-up branches that give as much as they read",
           .measure = measure,
           .judge = judge};
 }

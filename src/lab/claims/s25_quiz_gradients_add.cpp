@@ -47,6 +47,7 @@ Claim claim() {
           .statement = "Question 2: residual connections help by adding the gradient of the skip path (answer A).",
           .source = "text 001, question 2",
           .expected = "the gradient is the sum of both parts bit for bit; it is not their product, not unchanged and not smaller",
+          .start = "no rule: one made-up branch, whose gradient is taken apart",
           .measure = measure,
           .judge = judge};
 }

@@ -49,6 +49,7 @@ Claim claim() {
           .statement = "Question 4: residual connections stand after both attention and feed-forward part (answer C).",
           .source = "text 001, question 4",
           .expected = "one skip per layer around each of the two",
+          .start = "Xavier's weights: sums are counted, which no rule changes",
           .seeds = 3,
           .measure = measure,
           .judge = judge};

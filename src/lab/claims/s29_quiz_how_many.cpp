@@ -24,6 +24,7 @@ Claim claim() {
           .statement = "Question 6: each Transformer layer has two residual connections (answer B).",
           .source = "text 001, question 6",
           .expected = "two sums per layer in every kind of layer",
+          .start = "Xavier's weights: sums are counted, which no rule changes",
           .seeds = 3,
           .measure = measure,
           .judge = judge};

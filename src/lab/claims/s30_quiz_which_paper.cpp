@@ -40,6 +40,7 @@ Claim claim() {
               "Question 7: residual connections were introduced by \"Deep Residual Learning for Image Recognition\" (answer B).",
           .source = "text 001, question 7",
           .expected = "a catalogue entry, not a measurement: no arrangement with a skip is older in the table of this program",
+          .start = "no weights: years of the catalogue",
           .seeds = 1,
           .measure = measure,
           .judge = judge};

@@ -47,6 +47,7 @@ Claim claim() {
           .statement = "Layer norm takes its statistics from each instance by itself, so that any batch size will do.",
           .source = "text 002, first paragraph",
           .expected = "the same bits in every batch; batch norm changes by more than 1 %",
+          .start = "no weights: norms of made-up vectors",
           .measure = measure,
           .judge = judge};
 }

@@ -39,6 +39,7 @@ Claim claim() {
       .statement = "In Transformers the statistics of layer norm are calculated for every instance.",
       .source = "text 002, first paragraph",
       .expected = "nothing else than the instance matters; whether other tokens of the same sequence do says what an instance is",
+      .start = "no weights: norms of made-up sequences",
       .measure = measure,
       .judge = judge};
 }

@@ -55,6 +55,7 @@ Claim claim() {
               "multiplies by gamma and adds beta.",
           .source = "text 002, formula",
           .expected = "the formula agrees to 1e-12 in double; dividing by d - 1 does not; output of mean 0 and variance 1",
+          .start = "no weights: the norm of made-up vectors, by hand and by the op",
           .measure = measure,
           .judge = judge};
 }

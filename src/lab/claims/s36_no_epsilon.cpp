@@ -42,6 +42,7 @@ Claim claim() {
           .statement = "The normed vector is (e - m) divided by the root of v alone.",
           .source = "text 002, formula",
           .expected = "it gives numbers for every vector",
+          .start = "no weights: norms of made-up vectors",
           .measure = measure,
           .judge = judge};
 }

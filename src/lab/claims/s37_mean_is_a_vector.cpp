@@ -34,6 +34,7 @@ Claim claim() {
       .statement = "The mean that is subtracted is a vector (printed bold).",
       .source = "text 002, formula",
       .expected = "then adding any vector would change nothing (below 1e-9); a scalar mean takes out one number per token only",
+      .start = "no weights: norms of made-up vectors",
       .measure = measure,
       .judge = judge};
 }

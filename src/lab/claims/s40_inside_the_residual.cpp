@@ -38,6 +38,7 @@ Claim claim() {
           .statement = "Pre-norm norms what the sub-layer reads, inside the residual connection: the skip itself is not normed.",
           .source = "text 002, second paragraph",
           .expected = "the sub-layer reads LN(x), the skip passes x: both within 1e-5",
+          .start = "no rule: one made-up branch",
           .measure = measure,
           .judge = judge};
 }

@@ -35,6 +35,7 @@ Claim claim() {
           .statement = "During warm-up the learning rate is at first decreased.",
           .source = "text 002, on warm-up",
           .expected = "the rate falls from step to step in most of the warm-up; a warm-up starts near 0 and rises",
+          .start = "no weights: schedules alone",
           .seeds = 1,
           .measure = measure,
           .judge = judge};

@@ -33,21 +33,20 @@ ClaimVerdict judge(const Samples& s) {
 }  // namespace
 
 Claim claim() {
-  return {
-      .id = "S45",
-      .statement = "Warm-up keeps the gradients of a post-normed network balanced.",
-      .source = "text 002, on warm-up",
-      .expected =
-          "gradient ratio of bottom and top between 0.1 and 200 with warm-up, below 0.1 without, in every seed. Not decided: "
-          "not below 0.1 in every seed without",
-      .changed = "with GPT-2's weights, where one seed of three loses the balance without warm-up, it was first false",
-      .earlier = {"true",
-                  "with GPT-2's weights two of three seeds keep the balance without warm-up: there is little left for it to do"},
-      .compares = true,
-      .trains = true,
-      .seeds = 3,
-      .measure = measure,
-      .judge = judge};
+  return {.id = "S45",
+          .statement = "Warm-up keeps the gradients of a post-normed network balanced.",
+          .source = "text 002, on warm-up",
+          .expected =
+              "gradient ratio of bottom and top between 0.1 and 200 with warm-up, below 0.1 without, in every seed. Not decided: "
+              "not below 0.1 in every seed without",
+          .changed = "with GPT-2's weights, where one seed of three loses the balance without warm-up, it was first false",
+          .earlier = {"true",
+                      "with GPT-2's weights not every seed loses the balance without warm-up: there is less left for it to do"},
+          .compares = true,
+          .trains = true,
+          .seeds = 3,
+          .measure = measure,
+          .judge = judge};
 }
 
 }  // namespace addnorm::lab::s45

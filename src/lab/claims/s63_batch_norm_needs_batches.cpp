@@ -60,6 +60,7 @@ Claim claim() {
           .expected =
               "its output wobbles with the batch, above 0.1 in batches of 4, less in larger ones (power below -0.3); layer "
               "norm's not at all",
+          .start = "no weights: norms of made-up vectors",
           .measure = measure,
           .judge = judge};
 }

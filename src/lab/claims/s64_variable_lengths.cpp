@@ -53,6 +53,7 @@ Claim claim() {
       .source = "text 003, Layer Normalization, and question 3",
       .expected =
           "lengths of other sequences change its output by more than 1 %, with padding left out too; layer norm's not by a bit",
+      .start = "no weights: norms of made-up sequences",
       .measure = measure,
       .judge = judge};
 }

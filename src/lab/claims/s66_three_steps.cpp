@@ -43,6 +43,7 @@ Claim claim() {
               "the root.",
           .source = "text 003, Mathematical Formulation",
           .expected = "written out step by step it agrees to 1e-5, the rounding of float",
+          .start = "no weights: the norm of made-up vectors, step by step and by the op",
           .measure = measure,
           .judge = judge};
 }

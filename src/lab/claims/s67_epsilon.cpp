@@ -45,6 +45,7 @@ Claim claim() {
           .statement = "A small epsilon, such as 0.01, keeps layer norm from dividing by zero.",
           .source = "text 003, explanation of parameters",
           .expected = "finite on constant vectors, and the output's variance still within 0.5 % of 1",
+          .start = "no weights: norms of made-up vectors",
           .measure = measure,
           .judge = judge};
 }

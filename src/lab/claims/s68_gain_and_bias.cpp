@@ -41,6 +41,7 @@ Claim claim() {
           .statement = "Gain gamma and bias beta are learnable and have one number per feature.",
           .source = "text 003, explanation of parameters",
           .expected = "as many numbers as features, and a gradient in each",
+          .start = "Xavier's weights: gains are counted, and whether a gradient reaches them, which no rule changes",
           .measure = measure,
           .judge = judge};
 }

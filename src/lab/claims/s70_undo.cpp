@@ -69,6 +69,7 @@ Claim claim() {
           .statement = "Gamma and beta let the network undo layer norm where that is better.",
           .source = "text 003, why gamma and beta matter, and question 4",
           .expected = "some gain and bias give the input back: less than 0.1 % of its variance left over",
+          .start = "no weights: norms of made-up vectors",
           .measure = measure,
           .judge = judge};
 }

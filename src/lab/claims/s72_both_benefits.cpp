@@ -63,10 +63,12 @@ Claim claim() {
           "first by the skips alone, 8.26e-08 past 48 units, read as if a deep stack passed no gradient (true only if the stack "
           "is "
           "shallow). It does, in its branches, before the first step",
-      .earlier = {"true only if the stack is shallow: activations stay stable at any depth, but each norm takes some of the "
-                  "skip's gradient",
-                  "what the skips carry by themselves was read as all of the gradient; before the first step the branches carry "
-                  "the rest, and with GPT-2's weights the skips lose nothing"},
+      .earlier =
+          {.verdict = "true only if the stack is shallow: activations stay stable at any depth, but each norm takes "
+                      "some of the skip's gradient",
+           .why = "what the skips carry by themselves was read as all of the gradient; before the first step the branches carry "
+                  "the rest, and with GPT-2's weights the skips lose nothing",
+           .since = VerdictSince::asked_otherwise},
       .compares = true,
       .start = "branches are made up of one matrix each, drawn by the rule as W_2 would be",
       .measure = measure,

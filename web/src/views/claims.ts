@@ -10,9 +10,13 @@ import type { Claim, ClaimSet, ClaimValue } from '../results';
 import type { View } from '../shell';
 import * as state from '../state';
 
+const kKinds = ['true only if', 'true with', 'mixed', 'false with', 'false', 'not seen with', 'not seen'];
+
+const kHeldEqual = 'before the initialisation was held equal'; // results from before there was a `since`
+
 /** Its kind: what follows the word says how, and is another text in every claim. */
 function verdict_of(claim: Claim): string {
-  return ['true only if', 'mixed', 'false', 'not seen'].find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
+  return kKinds.find((kind) => claim.verdict.startsWith(kind)) ?? claim.verdict;
 }
 
 const kRules: Record<string, string> = { xavier: 'Xavier’s', gpt2: 'GPT-2’s' };
@@ -66,7 +70,7 @@ function details(claim: Claim): HTMLElement {
           'p',
           null,
           h('b', null, 'Verdict: '),
-          `was "${claim.earlier.verdict}" before the initialisation was held equal: ${claim.earlier.why}`,
+          `was "${claim.earlier.verdict}" ${claim.earlier.since ?? kHeldEqual}: ${claim.earlier.why}`,
         )
       : null,
     h(
@@ -124,7 +128,7 @@ export function claims_view(data: ReportData): View {
       const chosen = has(wanted) ? wanted : (sets.find(has) ?? wanted); // a link may lead into another set
       const verdicts = [...new Set(chosen.claims.map(verdict_of))];
       const counts = verdicts.map(
-        (v) => `${chosen.claims.filter((c) => verdict_of(c) === v).length} ${v}${v === 'true only if' ? ' …' : ''}`,
+        (v) => `${chosen.claims.filter((c) => verdict_of(c) === v).length} ${v}${/ (if|with)$/.test(v) ? ' …' : ''}`,
       );
       place.append(
         h('h1', null, 'What texts and papers say, measured'),
