@@ -118,7 +118,7 @@ void PreflightView::on_advice(const Advice& advice) {
   wipe();
   if (!advised_) std::cout << "\nwhat passes the same trial:\n";
   advised_ = true;
-  std::cout << "  " << padded(advice.option, 24) << padded(advice.says, 8) << advice.change << std::endl;
+  std::cout << "  " << padded(advice.option, 38) << padded(advice.says, 8) << advice.change << std::endl;
 }
 
 std::string verdict_text(const PreflightResult& r, const Terminal& terminal) {
