@@ -8,7 +8,7 @@
 namespace addnorm {
 
 /// (right + 1) / (said + 2), the rule of succession, over the answers that said so where forecasts were held against whole runs:
-/// eighty right ones of eighty do not promise that no answer is ever wrong.
+/// eighty right answers of eighty would not promise that none is ever wrong.
 double measured_confidence(Forecast forecast);
 
 /// What sets a run apart from all those, in words that follow "none of them": "was wider than 88"; "": nothing does. `options`
