@@ -27,9 +27,9 @@ inline constexpr std::size_t kOutcomeWindow = 20;
 ///
 ///   n of n steps without warm-up;   n - W/2 with one of W steps, n^2 / (2 W) in the middle of it
 ///
-/// In the lab without options, rows that train get below the line after 38 to 85 steps without warm-up (post-ln and norm-skip from
-/// GPT-2's weights with the larger embeddings after 101 to 118: slow until then), and after 164 to 186 with one of 200, which is 67
-/// to 86 by this count.
+/// In the lab without options, rows that train get below the line after 38 to 85 steps without warm-up (post-ln and norm-skip
+/// from GPT-2's weights with the larger embeddings after 101 to 118: slow until then), and after 164 to 186 with one of 200,
+/// which is 67 to 86 by this count.
 inline constexpr double kStepsToTell = 100;
 double steps_at_full_rate(std::size_t steps, std::size_t warmup);
 
