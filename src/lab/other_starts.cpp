@@ -22,9 +22,6 @@ bool outputs_are_scaled(const InitSpec& spec) {
   });
 }
 
-/// A norm after the branch takes out how strong W_o and W_2 are.
-bool norms_the_branch(const Arrangement& row) { return row.is_row() && row.unit.out; }
-
 bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip != Skip::none; }
 
 /// 1/sqrt(2L) of the deeper stack, in as many digits as are printed.
@@ -58,7 +55,7 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
     const std::string scale = branch_scale_text(model);
     InitOptions weaker = model.init;
     weaker.branch_scale = std::stod(scale);
-    if (!norms_the_branch(row))
+    if (normed_matrices(row) != writing_matrices())
       all.push_back({"--branch-scale " + scale, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", weaker});
     InitOptions rule = model.init;
     rule.rule = kSmallWeights;

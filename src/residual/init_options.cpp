@@ -183,17 +183,6 @@ std::vector<UnitSlots> slots_of(const Arrangement& row, SubLayer at) {
   return all;
 }
 
-/// Of W_o and W_2, those with a norm behind them wherever they stand.
-std::vector<Role> normed_matrices(const Arrangement& row) {
-  std::vector<Role> normed;
-  if (!row.is_row()) return normed;
-  for (const Role role : writing_matrices())
-    if (std::ranges::all_of(places_of(role),
-                            [&](const auto& at) { return std::ranges::all_of(slots_of(row, *at), &UnitSlots::out); }))
-      normed.push_back(role);
-  return normed;
-}
-
 void note_branch_scale(const Arrangement& row, double scale, std::vector<std::string>& notes) {
   if (const std::vector<Role> normed = normed_matrices(row); scale != 1 && !normed.empty())
     notes.push_back(concat("a norm of ", row.name, " stands behind ", symbols_of(normed), " and takes a branch scale of ", scale,
@@ -206,6 +195,16 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
 }
 
 }  // namespace
+
+std::vector<Role> normed_matrices(const Arrangement& row) {
+  std::vector<Role> normed;
+  if (!row.is_row()) return normed;
+  for (const Role role : writing_matrices())
+    if (std::ranges::all_of(places_of(role),
+                            [&](const auto& at) { return std::ranges::all_of(slots_of(row, *at), &UnitSlots::out); }))
+      normed.push_back(role);
+  return normed;
+}
 
 Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words) {
   Started started(row, words);

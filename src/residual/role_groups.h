@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "addnorm/nn/kinds.h"
+#include "addnorm/residual/arrangement.h"
 
 namespace addnorm {
 
@@ -30,5 +31,8 @@ inline std::vector<Role> value_and_ffn() { return {Role::v, Role::attention_out,
 inline std::vector<Role> branch_matrices() {
   return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
 }
+
+/// Of W_o and W_2, those with a norm after them wherever they stand: it takes out how strong they are.
+std::vector<Role> normed_matrices(const Arrangement& row);
 
 }  // namespace addnorm
