@@ -62,7 +62,7 @@ std::vector<std::string> lab_arrangements() { return {"plain", "post-ln", "norm-
 
 namespace {
 
-/// The placements that the sentence on top is about, with the seeds that it needs, and their controls with one.
+/// The placements on which the sentence on top rests, with the seeds that it needs, and the others with one.
 Json rows_of_act(std::initializer_list<const char*> three_seeds, std::initializer_list<const char*> one_seed) {
   Json rows = Json::array();
   for (const char* name : three_seeds) rows.push_back(Json{{"arrangement", name}});
@@ -98,7 +98,7 @@ GridSpec default_lab(std::string_view base) {
   };
   add("12 layers, no warm-up, Xavier's weights", from("xavier"),
       rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain", "deepnorm", "rezero"}));
-  add("the same from GPT-2's weights", from("gpt2"), rows_of_act({"post-ln", "norm-skip", "pre-ln"}, {"plain"}));
+  add("the same from GPT-2's weights", from("gpt2"), rows_of_act({}, {"post-ln", "norm-skip", "pre-ln", "plain"}));
   if (given.options.model.model != ModelKind::mlp)  // which has no embeddings
     add("GPT-2's weights, embeddings as large as Xavier's", large_embeddings,
         rows_of_act({"post-ln", "norm-skip"}, {"pre-ln", "plain"}));
