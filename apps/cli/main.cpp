@@ -6,6 +6,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "addnorm/core/denormals.h"
 #include "addnorm/core/version.h"
 #include "commands.h"
 
@@ -23,10 +24,16 @@ void sleep_soon_when_waiting(int argc, char** argv) {
   execv(path.data(), argv);  // comes back only where it fails: then it is slower beside others, and that is all
 }
 
+/// Where the gradient vanishes, a step on denormal numbers takes ten times as long.
+bool trains_models(std::string_view command) {
+  return command == "train" || command == "preflight" || command == "depth" || command == "lab";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   sleep_soon_when_waiting(argc, argv);
+  if (argc > 1 && trains_models(argv[1])) addnorm::flush_denormals();  // before there are threads
   std::signal(SIGXFSZ, SIG_IGN);  // a limit of file sizes (ulimit -f) is then an error of the write, like a full disk
   addnorm::cli::Program program("addnorm", "Residual connections and normalisation in Transformers.", addnorm::version());
   addnorm::cli::add_lab(program);

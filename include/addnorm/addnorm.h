@@ -6,6 +6,7 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/autograd/var.h"
 #include "addnorm/core/checked.h"
+#include "addnorm/core/denormals.h"
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"

@@ -3,12 +3,14 @@
 #include <pty.h>
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <sstream>
 #include <tuple>
 
 #include "addnorm/data/language.h"
 #include "cli/tiny_training.h"
+#include "core/json.h"
 
 namespace addnorm {
 namespace {
@@ -53,6 +55,20 @@ TEST_F(TrainingSeen, ProbesLeaveTheModelAloneAndTheirRecordsInTheFolder) {
     EXPECT_NE(line.find("\"lens_loss\""), std::string::npos) << line;
   }
   EXPECT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3}));
+}
+
+TEST_F(TrainingSeen, AVanishingGradientEndsInZerosNotInDenormals) {
+  const Ended ended = run({"train", "--arrangement", "plain", "--init",    "gpt2", "--layers",     "24", "--d-model",
+                           "16",    "--heads",       "1",     "--seq-len", "8",    "--batch-size", "2",  "--steps",
+                           "1",     "--probes",      "on",    "--out",     "deep"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const Json line = parsed(test::text_of(at("deep/probes.jsonl")), "probes.jsonl");
+  std::size_t zeros = 0;
+  for (const Json& norm : line.at("stacks")[0].at("gradient_norm").array_items()) {
+    zeros += norm.number() == 0;
+    EXPECT_TRUE(norm.number() == 0 || norm.number() >= std::numeric_limits<float>::min()) << norm.dump();
+  }
+  EXPECT_GT(zeros, 0u);
 }
 
 TEST_F(TrainingSeen, APipeSeesPlainLinesOfTheFirstTheLastAndEveryIntervalsStep) {

@@ -10,7 +10,6 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
-#include "core/concat.h"
 #include "core/json.h"
 #include "lab/refusals.h"
 
@@ -117,9 +116,9 @@ TEST(DefaultLab, CrossesPlacementsWithStarts) {
   const std::set<std::string> all{"xavier", "gpt2", "gpt2 0.125"};
   for (const char* placement : {"plain", "post-ln", "norm-skip", "pre-ln"}) EXPECT_EQ(starts[placement], all) << placement;
   std::map<std::string, std::size_t> seeds;  // the first sentence rests on three of each, GPT-2's weights on act 3
-  for (const GridRow& row : spec.rows)
-    seeds[concat(row.act + 1, " ", options_of(row).at("arrangement").text())] = row.seeds;
-  for (const char* row : {"1 post-ln", "1 norm-skip", "1 pre-ln", "3 post-ln", "3 norm-skip", "4 post-ln"}) EXPECT_EQ(seeds[row], 3u) << row;
+  for (const GridRow& row : spec.rows) seeds[concat(row.act + 1, " ", options_of(row).at("arrangement").text())] = row.seeds;
+  for (const char* row : {"1 post-ln", "1 norm-skip", "1 pre-ln", "3 post-ln", "3 norm-skip", "4 post-ln"})
+    EXPECT_EQ(seeds[row], 3u) << row;
   EXPECT_EQ(spec.rows.back().seeds, 1u);
   EXPECT_EQ(options_of(spec.rows.back())["warmup_steps"], Json(200));
   EXPECT_EQ(options_of(default_lab(R"({"steps": 30})").rows.back())["warmup_steps"], Json(20));
