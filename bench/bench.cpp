@@ -9,9 +9,9 @@
 #include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/residual/init_spec.h"
-#include "bench/embed_measure.h"
-#include "bench/idle.h"
-#include "bench/step_measure.h"
+#include "bench/jobs/embed_measure.h"
+#include "bench/jobs/step_measure.h"
+#include "bench/machine/idle.h"
 
 namespace addnorm::bench {
 namespace {

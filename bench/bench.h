@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "bench/cpu.h"
+#include "bench/machine/cpu.h"
 #include "bench/measure.h"
-#include "bench/torch_products.h"
+#include "bench/peers/torch_products.h"
 
 namespace addnorm::bench {
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "addnorm/core/parallel.h"
-#include "bench/idle.h"
+#include "bench/machine/idle.h"
 #include "bench/slice.h"
 
 namespace addnorm::bench {

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/workload.h"
+#include "bench/jobs/workload.h"
 
 namespace addnorm::bench {
 

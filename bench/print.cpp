@@ -12,9 +12,9 @@
 #include "addnorm/core/version.h"
 #include "bench/bench.h"
 #include "bench/format.h"
-#include "bench/onednn_norm.h"
+#include "bench/peers/onednn_norm.h"
 #include "bench/print_embed.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm::bench {
 namespace {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "bench/measure.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm::bench {
 

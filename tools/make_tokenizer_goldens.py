@@ -4,7 +4,7 @@
     python3 -m venv venv && venv/bin/pip install tokenizers==0.23.3
     venv/bin/python tools/make_tokenizer_goldens.py
 
-The same version gives the same bytes. tests/data/tokenizer_test.cpp reads the file; it needs no Python.
+The same version gives the same bytes. tests/data/tokenizer/tokenizer_test.cpp reads the file; it needs no Python.
 """
 import collections
 import json

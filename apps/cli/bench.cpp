@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "commands.h"
+#include "cli/terminal/commands.h"
 
 namespace addnorm::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "addnorm/core/denormals.h"
 #include "addnorm/core/version.h"
-#include "commands.h"
+#include "cli/terminal/commands.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include <queue>
 
 #include "autograd/graph.h"
-#include "tensor/arena_scope.h"
+#include "tensor/arena/scope.h"
 
 namespace addnorm {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "autograd/kept.h"
-#include "kernels/elementwise.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace addnorm::detail {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "addnorm/core/machine.h"
-#include "core/json_record.h"
+#include "core/json/record.h"
 
 namespace addnorm {
 namespace {

@@ -1,9 +1,9 @@
 #include "addnorm/model/language_model.h"
 
 #include "addnorm/autograd/tape.h"
-#include "model/last_token.h"
+#include "model/generate/last_token.h"
+#include "model/generate/prefix.h"
 #include "model/pass.h"
-#include "model/prefix.h"
 
 namespace addnorm {
 

@@ -11,7 +11,7 @@
 #include "addnorm/core/parallel.h"
 #include "addnorm/model/classifier.h"
 #include "autograd/graph.h"
-#include "tensor/arena_borrow.h"
+#include "tensor/arena/borrow.h"
 
 namespace addnorm {
 namespace {

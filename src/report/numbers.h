@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 

@@ -14,7 +14,7 @@ struct PageFiles {
 
 /// What is inside this library.
 PageFiles built_in_page();
-/// docs/claims as they were when this was built: a JSON array.
+/// src/claims/results as they were when this was built: a JSON array.
 std::string_view built_in_claims();
 
 /// JSON that may stand inside an HTML element: every "<" is written as \u003c, so that no text of it ends the element or begins

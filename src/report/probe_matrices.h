@@ -3,7 +3,7 @@
 
 #include <filesystem>
 
-#include "core/json.h"
+#include "core/json/json.h"
 #include "report/record_file.h"
 
 namespace addnorm {

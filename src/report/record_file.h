@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "core/json.h"
-#include "core/json_skim.h"
+#include "core/json/json.h"
+#include "core/json/skim.h"
 
 namespace addnorm {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 
@@ -54,7 +54,7 @@ Json preflight_record(const Json& result, const std::string& name, const std::st
 /// Of what `xray --json` prints. DataError where it is something else.
 Json xray_record(const Json& result, const std::string& name, const std::string& where);
 
-/// Of one claim (docs/claims/S01.json). DataError where it is something else.
+/// Of one claim (src/claims/results/S01.json). DataError where it is something else.
 Json claim_record(const Json& claim, const std::string& where);
 
 /// Options of a run with numbers rounded; absolute paths, which tell of the machine, are cut to their last part.

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "addnorm/report/report.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 

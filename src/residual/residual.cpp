@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "addnorm/residual/catalogue.h"
-#include "residual/classes.h"
-#include "residual/role_groups.h"
-#include "residual/slot_residual.h"
+#include "residual/catalogue/role_groups.h"
+#include "residual/streams/classes.h"
+#include "residual/streams/slot_residual.h"
 
 namespace addnorm {
 

@@ -6,7 +6,7 @@
 
 #include "addnorm/core/checked.h"
 #include "core/bytes.h"
-#include "tensor/arena_scope.h"
+#include "tensor/arena/scope.h"
 
 namespace addnorm {
 

@@ -1,7 +1,7 @@
 // N-15 for whole blocks: the gradients of a pre-norm and a post-norm block in double, every input and parameter.
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
-#include "autograd/hand_made_norm.h"
+#include "autograd/norms/hand_made_norm.h"
 #include "support/gradients.h"
 
 namespace addnorm {

@@ -2,7 +2,7 @@
 #include "support/golden.h"
 
 #include "addnorm/autograd/ops.h"
-#include "kernels/optimizer_updates.h"
+#include "kernels/optimizer/updates.h"
 
 namespace addnorm {
 namespace {

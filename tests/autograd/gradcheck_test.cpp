@@ -5,7 +5,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
-#include "autograd/hand_made_norm.h"
+#include "autograd/norms/hand_made_norm.h"
 #include "support/gradients.h"
 
 namespace addnorm {

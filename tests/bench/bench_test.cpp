@@ -16,10 +16,10 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/model/language_model.h"
-#include "bench/idle.h"
+#include "bench/jobs/steps.h"
+#include "bench/machine/idle.h"
+#include "bench/machine/worker.h"
 #include "bench/slice.h"
-#include "bench/steps.h"
-#include "bench/worker.h"
 
 namespace addnorm::bench {
 namespace {

@@ -1,5 +1,5 @@
 // The bench of sentence vectors without measuring: its texts, how vectors are compared, what is printed.
-#include "bench/embed.h"
+#include "bench/jobs/embed.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "bench/bench.h"
-#include "bench/machine.h"
+#include "bench/machine/machine.h"
 
 namespace addnorm::bench {
 namespace {

@@ -5,10 +5,10 @@
 #include <cstdlib>
 #include <sstream>
 
-#include "bench/embed_measure.h"
-#include "bench/step_measure.h"
-#include "bench/torch_peer.h"
-#include "core/json.h"
+#include "bench/jobs/embed_measure.h"
+#include "bench/jobs/step_measure.h"
+#include "bench/peers/torch_peer.h"
+#include "core/json/json.h"
 #include "support/folder.h"
 
 namespace addnorm::bench {

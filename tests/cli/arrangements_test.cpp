@@ -8,8 +8,8 @@
 
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/process_strings.h"
-#include "arrangement_views.h"
-#include "commands.h"
+#include "cli/arrangements/views.h"
+#include "cli/terminal/commands.h"
 #include "support/near.h"
 
 namespace addnorm::cli {

@@ -1,5 +1,5 @@
 // What every sub-command gets from the program: its arguments, exit codes, and answers to what was mistyped.
-#include "command.h"
+#include "cli/terminal/command.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
-#include "layout.h"
+#include "cli/terminal/layout.h"
 
 namespace addnorm::cli {
 namespace {

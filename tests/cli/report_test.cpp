@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "cli/process.h"
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm::test {
 namespace {

@@ -1,5 +1,5 @@
 // Our JSON against an independent one: the same documents are taken, and written alike.
-#include "core/json.h"
+#include "core/json/json.h"
 
 #include <gtest/gtest.h>
 

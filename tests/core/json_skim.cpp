@@ -1,5 +1,5 @@
 // Skimming against the parser: whatever is skimmed, the parser reads the same.
-#include "core/json_skim.h"
+#include "core/json/skim.h"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-#include "core/json.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 namespace {

@@ -8,8 +8,8 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "support/every_target.h"
-#include "support/norm_case.h"
-#include "support/norm_oracle.h"
+#include "support/norms/norm_case.h"
+#include "support/norms/norm_oracle.h"
 
 namespace addnorm {
 namespace {

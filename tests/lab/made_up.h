@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "addnorm/lab/claim.h"
+#include "addnorm/claims/claim.h"
 
 namespace addnorm {
 

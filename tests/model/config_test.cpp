@@ -6,7 +6,7 @@
 #include "addnorm/model/model.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
-#include "support/small_models.h"
+#include "support/streams/small_models.h"
 
 namespace addnorm {
 namespace {

@@ -4,7 +4,7 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/language_model.h"
 #include "addnorm/residual/catalogue.h"
-#include "support/small_models.h"
+#include "support/streams/small_models.h"
 #include "support/test_names.h"
 
 namespace addnorm {

@@ -9,7 +9,7 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "support/folder.h"
 #include "support/near.h"
 

@@ -5,7 +5,7 @@
 #include "addnorm/model/sentence.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
-#include "support/small_models.h"
+#include "support/streams/small_models.h"
 #include "support/test_names.h"
 #include "support/threads.h"
 

@@ -8,7 +8,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
 #include "support/sanitizer.h"
-#include "support/small_models.h"
+#include "support/streams/small_models.h"
 #include "support/test_names.h"
 #include "support/threads.h"
 

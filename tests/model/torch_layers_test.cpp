@@ -2,8 +2,8 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/stack.h"
 #include "support/data.h"
+#include "support/models/torch_case.h"
 #include "support/near.h"
-#include "support/torch_case.h"
 
 namespace addnorm {
 namespace {

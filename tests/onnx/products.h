@@ -3,7 +3,7 @@
 
 #include "addnorm/autograd/ops.h"
 #include "kernels/gemm/gemm.h"
-#include "kernels/optimizer_updates.h"
+#include "kernels/optimizer/updates.h"
 #include "onnx/case.h"
 #include "onnx/layout.h"
 

@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "addnorm/core/error.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "report/sha256.h"
 
 namespace addnorm {

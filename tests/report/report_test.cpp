@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "addnorm/core/error.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "support/folder.h"
 #include "support/near.h"
 #include "support/threads.h"

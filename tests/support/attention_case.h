@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 #include "support/near.h"
 
 namespace addnorm::test {

@@ -105,7 +105,7 @@ constexpr Tolerance training_in_double_tolerance() { return {1e-11, 0}; }
 /// N-18: logits, loss and gradients of a whole model.
 constexpr Tolerance model_logits_tolerance() { return {1e-4, 0}; }
 constexpr Tolerance model_gradient_tolerance() { return {1e-6, 1e-4}; }
-/// N-17 as far as float32 parameters go: see tests/train/parity_test.cpp.
+/// N-17 as far as float32 parameters go: see tests/train/trainer/parity_test.cpp.
 constexpr double thousand_steps_tolerance() { return 1e-6; }
 
 /// Passes when every element is within the tolerance; NaN equals only NaN. On failure: index, both values, error over

@@ -36,7 +36,7 @@ export interface ReportData {
  */
 export type Packed = string;
 
-// ---- lab.json (docs/file-formats.md, src/lab/grid_json.cpp): as it is, with three things added to runs -------------------------
+// ---- lab.json (docs/file-formats.md, src/lab/grid/json.cpp): as it is, with three things added to runs -------------------------
 
 export interface Lab {
   name: string; // shown as the title of the lab: the last part of its folder

@@ -1,7 +1,7 @@
 // The rest of the document of data.ts, by the same rules: what x-rays, preflights and claims found, and the catalogue.
 import type { Options } from './data';
 
-// ---- xray --json (src/probe/xray_json.cpp, docs/xray.md) -------------------------------------------------------------------------
+// ---- xray --json (src/probe/xray/json.cpp, docs/xray.md) -------------------------------------------------------------------------
 
 export interface Xray {
   name: string; // of its file, or of the model's folder
@@ -62,7 +62,7 @@ export interface XrayNorm {
   bias_rms?: number | null;
 }
 
-// ---- preflight --json (src/lab/preflight_json.cpp) ------------------------------------------------------------------------------
+// ---- preflight --json (src/lab/preflight/json.cpp) ------------------------------------------------------------------------------
 
 export interface Preflight {
   name: string; // of its file or folder
@@ -104,9 +104,9 @@ export interface Trial {
   broke_off?: string;
 }
 
-// ---- claims: files as in docs/claims/ -------------------------------------------------------------------------------------------
+// ---- claims: files as in src/claims/results/ -------------------------------------------------------------------------------------------
 
-/** One set per folder of claims on the page, and one of those that come with the program (built in from docs/claims). */
+/** One set per folder of claims on the page, and one of those that come with the program (built in from src/claims/results). */
 export interface ClaimSet {
   name: string;
   shipped: boolean; // true: measured by us and built in; the Learn tab cites these where the page has no claims of its own

@@ -22,7 +22,7 @@ struct ImportOptions {
   std::size_t heads = 0;             ///< of files that do not say it (minGPT's names without a config); 0: as there
 };
 
-struct ImportLayout;  // under what names, in which files and types the tensors stood; model/import/layout.h
+struct ImportLayout;  // under what names, in which files and types the tensors stood; model/import/weights/layout.h
 
 struct ImportedModel {
   std::unique_ptr<Model> model;

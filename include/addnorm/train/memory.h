@@ -19,8 +19,8 @@ struct MemoryOptions {
 };
 
 /// Bytes of tensors at the fullest moment of a step, by what they are for. In double: what does not fit in memory may not fit in
-/// 64 bits either. tests/train/memory_test.cpp holds it to what the arena counts: 5 % below to 35 % above for every kind of
-/// model.
+/// 64 bits either. tests/train/trainer/memory_test.cpp holds it to what the arena counts: 5 % below to 35 % above for every kind
+/// of model.
 struct MemoryEstimate {
   double parameters = 0;  ///< numbers, not bytes
   double weights = 0;     ///< with tables that are not learned

@@ -4,7 +4,7 @@
 #define HWY_TARGET_INCLUDE "kernels/gemm/epilogue.cpp"
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
-#include "kernels/activations-inl.h"
+#include "kernels/elementwise/activations-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {

@@ -18,7 +18,7 @@
 #include <cstddef>
 #include <optional>
 
-#include "kernels/activations.h"
+#include "kernels/elementwise/activations.h"
 
 namespace addnorm::kernels {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/attention_args.h"
+#include "kernels/attention/args.h"
 #include "kernels/reference/reduce.h"
 
 namespace addnorm::kernels::reference {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 
-#include "kernels/row_blocks.h"
+#include "kernels/reduce/row_blocks.h"
 
 namespace addnorm::kernels::reference {
 

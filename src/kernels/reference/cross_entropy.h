@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/cross_entropy_args.h"
+#include "kernels/reduce/cross_entropy_args.h"
 #include "kernels/reference/softmax.h"
 
 namespace addnorm::kernels::reference {

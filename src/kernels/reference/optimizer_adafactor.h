@@ -6,7 +6,7 @@
 #include <cmath>
 #include <cstddef>
 
-#include "kernels/optimizer_args.h"
+#include "kernels/optimizer/args.h"
 
 namespace addnorm::kernels::reference {
 

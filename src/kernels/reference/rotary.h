@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "kernels/rotary_args.h"
+#include "kernels/attention/rotary_args.h"
 
 namespace addnorm::kernels::reference {
 

@@ -3,7 +3,7 @@
 #include <map>
 
 #include "core/first_few.h"
-#include "model/import/layout.h"
+#include "model/import/weights/layout.h"
 
 namespace addnorm::importing {
 namespace {

@@ -4,9 +4,9 @@
 #include <map>
 
 #include "core/file.h"
-#include "model/import/layout.h"
-#include "model/import/llama2c.h"
 #include "model/import/side_files.h"
+#include "model/import/weights/layout.h"
+#include "model/import/weights/llama2c.h"
 #include "tensor/half.h"
 
 namespace addnorm {

@@ -1,7 +1,7 @@
 #include "model/import/sentence_files.h"
 
 #include "core/file.h"
-#include "core/json_record.h"
+#include "core/json/record.h"
 
 namespace addnorm::importing {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "core/file.h"
 #include "core/git_lfs.h"
-#include "core/json.h"
+#include "core/json/json.h"
 #include "core/printable.h"
 #include "model/import/source.h"
 

@@ -6,7 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
-#include "model/import/llama2c.h"
+#include "model/import/weights/llama2c.h"
 
 namespace addnorm::importing {
 namespace {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "addnorm/model/config.h"
-#include "model/import/family.h"
 #include "model/import/source.h"
+#include "model/import/weights/family.h"
 
 namespace addnorm::importing {
 

@@ -7,7 +7,7 @@ export interface CodeLine {
 }
 
 export const kSum: CodeLine = {
-  file: 'src/residual/slot_stream.cpp',
+  file: 'src/residual/streams/slot_stream.cpp',
   does: 'The skip: the stream, plus what the branch gave.',
   text: 'x_ = residual_sum(x_, branch_, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_));',
 };
@@ -17,22 +17,22 @@ export const kWrite: CodeLine = {
   text: 'stream.write(unit, bypassed ? Var(Tensor::zeros(u.shape(), u.dtype())) : branch(unit, u, input, pass));',
 };
 export const kAddNorm: CodeLine = {
-  file: 'src/residual/slot_stream.cpp',
+  file: 'src/residual/streams/slot_stream.cpp',
   does: 'Add & Norm: skip and branch are added and normed in one pass.',
   text: 'x_ = slots.post.add(skip, g, residual_.a(unit), residual_.b(unit), residual_.dropout(unit, pass_), pass_).y;',
 };
 export const kSkipChoice: CodeLine = {
-  file: 'src/residual/slot_stream.cpp',
+  file: 'src/residual/streams/slot_stream.cpp',
   does: 'The one word that tells norm-skip from pre-LN: does the skip take the normed tensor, or the stream?',
   text: 'const Var skip = slots.row.skip == Skip::normed ? normed_ : x_;',
 };
 export const kClose: CodeLine = {
-  file: 'src/residual/slot_stream.cpp',
+  file: 'src/residual/streams/slot_stream.cpp',
   does: 'The final norm, where the row has one.',
   text: 'Var SlotStream::do_close() { return residual_.exit().is_identity() ? settled() : settled(residual_.exit()); }',
 };
 export const kPreRow: CodeLine = {
-  file: 'src/residual/catalogue.cpp',
+  file: 'src/residual/catalogue/catalogue.cpp',
   does: 'Pre-LN is this much of a row: a norm before the branch, one at the exit.',
   text: '.unit = {.in = true},',
 };
@@ -52,7 +52,7 @@ export const kBatchMean: CodeLine = {
   text: 'if (!is_padding(padding, r)) mean[j] += static_cast<double>(x[r * width + j]);',
 };
 export const kWarmUp: CodeLine = {
-  file: 'src/train/schedule.cpp',
+  file: 'src/train/optimizer/schedule.cpp',
   does: 'Warm-up: the rate rises in a straight line to its full height.',
   text: 'if (step <= warmup) return rate * (s / w);',
 };

@@ -1,0 +1,101 @@
+#include "cli/models/text_beginning.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <iostream>
+#include <optional>
+#include <system_error>
+
+#include "addnorm/core/error.h"
+#include "cli/models/run_model.h"
+#include "core/file.h"
+#include "core/utf8.h"
+
+namespace addnorm::cli {
+namespace {
+
+constexpr std::size_t kMostText = std::size_t{1} << 22;  // bytes: kMostTextTold
+
+FileHandle opened(const std::string& file) {
+  if (file == "-") {
+    tell_if_waiting(std::cerr);
+    return FileHandle(dup(STDIN_FILENO));
+  }
+  if (std::filesystem::is_directory(file)) throw DataError(file + ": is a folder; --text takes one file");
+  // A named pipe without a writer would block a plain open for ever.
+  FileHandle handle(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (handle.fd() < 0) throw DataError(concat(file, ": cannot be opened: ", std::generic_category().message(errno)));
+  return handle;
+}
+
+/// Up to one byte more than is taken, of a file or of a pipe that may be idle; nothing where go_on() says so.
+std::optional<std::string> read_from(const std::string& file, const std::string& told, const std::function<bool()>& go_on) {
+  constexpr int kMilliseconds = 100;  // between two questions whether to go on
+  const FileHandle in = opened(file);
+  std::string text(kMostText + 1, '\0');
+  std::size_t have = 0;
+  while (have < text.size()) {
+    if (!go_on()) return std::nullopt;
+    pollfd input{.fd = in.fd(), .events = POLLIN, .revents = 0};
+    if (poll(&input, 1, kMilliseconds) <= 0) continue;
+    const ssize_t count = ::read(in.fd(), text.data() + have, text.size() - have);
+    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (count < 0) throw DataError(concat(told, ": cannot be read: ", std::generic_category().message(errno)));
+    if (count == 0) break;
+    have += static_cast<std::size_t>(count);
+  }
+  text.resize(have);
+  return text;
+}
+
+bool has_text(std::string_view text) { return text.find_first_not_of(" \t\r\n") != std::string_view::npos; }
+
+std::size_t cut_of(std::string_view text, const Tokenizer& tokenizer) {
+  const std::size_t behind_line = text.rfind('\n') + 1;  // 0: there is none
+  for (const std::size_t cut : {tokenizer.complete(text), behind_line})
+    if (has_text(text.substr(0, cut))) return cut;
+  return utf8_complete(text);
+}
+
+}  // namespace
+
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on) {
+  TextBeginning read{.told = file == "-" ? "the standard input" : file};
+  std::optional<std::string> text = read_from(file, read.told, go_on);
+  read.stopped = !text;
+  if (read.stopped) return read;
+  read.text = *std::move(text);
+  read.cut = read.text.size() > kMostText;
+  if (read.cut) read.text.resize(kMostText);
+  if (!has_text(read.text))
+    throw DataError(concat(read.told, ": no text in ", read.cut ? concat("its first ", kMostTextTold) : "it"));
+  if (read.cut) read.text.resize(cut_of(read.text, tokenizer));
+  return read;
+}
+
+std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, std::string_view text, const std::string& told) {
+  try {
+    return tokenizer.encode(text);
+  } catch (const DataError& error) {
+    throw DataError(concat(told, ": ", error.what()));
+  }
+}
+
+std::vector<std::int32_t> first_encoded(const Tokenizer& tokenizer, std::string_view text, std::size_t enough,
+                                        const std::string& told) {
+  constexpr std::size_t kPiece = std::size_t{1} << 16, kBytesPerToken = 8;
+  const std::size_t likely = enough < text.size() / kBytesPerToken ? enough * kBytesPerToken : text.size();
+  for (std::size_t bytes = std::max(kPiece, likely); bytes < text.size(); bytes *= 2) {
+    const std::size_t whole = tokenizer.complete(text.substr(0, bytes));
+    if (whole == 0) continue;
+    if (std::vector<std::int32_t> ids = encoded(tokenizer, text.substr(0, whole), told); ids.size() >= enough) return ids;
+  }
+  return encoded(tokenizer, text, told);
+}
+
+}  // namespace addnorm::cli

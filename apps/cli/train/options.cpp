@@ -1,0 +1,199 @@
+#include "cli/train/options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iostream>
+#include <type_traits>
+
+#include "addnorm/model/hugging_face.h"
+#include "addnorm/train/run_folder.h"
+#include "cli/terminal/value.h"
+#include "core/file.h"
+#include "core/json/record.h"
+
+namespace addnorm::cli {
+namespace {
+
+const char* value_text(OptionText::Value value) {
+  switch (value) {
+    case OptionText::Value::whole:
+      return " N";
+    case OptionText::Value::number:
+      return " X";
+    case OptionText::Value::texts:
+      return " PATH,...";
+    default:
+      return " NAME";
+  }
+}
+
+Json value_of(OptionText::Value value, const std::string& text) {
+  switch (value) {
+    case OptionText::Value::whole:
+      return parse_value<std::uint64_t>(text);
+    case OptionText::Value::number:
+      return parse_value<double>(text);
+    case OptionText::Value::texts:
+      return path_items(text);  // --data alone
+    default:
+      return parse_value<std::string>(text);
+  }
+}
+
+/// A model of Hugging Face, with its own initialisation. Vocabularies are those of the data.
+Json hugging_face_options(const std::string& text, const std::string& where, std::vector<std::string>& notes) {
+  const HuggingFaceConfig read = hugging_face_config(text, where);
+  notes = read.notes;
+  if (read.config.vocab > 0) notes.push_back(concat("the vocabulary is that of the data here, ", read.config.vocab, " there"));
+  ModelConfig config = with_own_init(read);
+  config.head = true;                             // there is something to be learned
+  Json options = parsed(to_json(config), where);  // without what is as our defaults are
+  options["layers"] = config.layers;              // these are said all the same: they would be planned by the data otherwise
+  options["d_model"] = config.d_model;
+  options["heads"] = config.heads;
+  options["seq_len"] = config.seq_len;
+  for (const char* name : {"vocab", "target_vocab", "classes"}) options.erase(name);
+  return options;
+}
+
+/// The options in a file: all of it, or what a run wrote down.
+Json options_in(const std::filesystem::path& file, std::vector<std::string>& notes) {
+  const std::string where = file.string(), text = small_text(file, "a file of options");
+  if (is_hugging_face_config(text)) return hugging_face_options(text, where, notes);
+  Json all = parsed(text, where);
+  if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
+    return parsed(options_to_repeat(all.dump(), where), where);
+  if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
+  Json options = parsed(options_to_repeat(all["options"].dump(), where), where);
+  const RunFolder run{file.parent_path()};
+  const Json tokenizer = options.contains("tokenizer") ? options.at("tokenizer") : Json("auto");
+  if (tokenizer != "auto" && tokenizer != "bytes" && tokenizer != "chars")
+    options["tokenizer"] = run.tokenizer().string();  // its own copy: there from any folder
+  const Json standard_input = Json::array({"-"});
+  if (!options.contains("data")) return options;
+  if (options["data"] == standard_input)
+    options["data"] = Json::array({run.input().string()});
+  else if (all.contains("data_paths"))  // the same files from any folder
+    options["data"] = all["data_paths"];
+  return options;
+}
+
+/// Takes a field that is the command's own; what the command line said stays.
+template <class T>
+void take(Json& options, const char* name, bool said, T& value, const JsonAt& at) {
+  if (!options.is_object() || !options.contains(name)) return;
+  T read_value{};
+  if constexpr (std::is_same_v<T, std::optional<int>>) {
+    std::size_t threads = 0;
+    read(options[name], threads, at.inside(name));
+    read_value = static_cast<int>(std::min<std::size_t>(threads, 1 << 20));
+  } else {
+    std::string text;
+    read(options[name], text, at.inside(name));
+    read_value = text;
+  }
+  options.erase(name);
+  if (!said) value = read_value;
+}
+
+void take_place(Json& options, RunPlace& place, const JsonAt& at) {
+  const bool where_said = !place.out.empty() || !place.name.empty();
+  take(options, "out", where_said, place.out, at);
+  take(options, "name", where_said, place.name, at);
+  take(options, "cache", !place.cache.empty(), place.cache, at);
+  take(options, "threads", place.threads.has_value(), place.threads, at);
+}
+
+/// Nothing where a name is unknown: whoever plans the run refuses it by its option.
+std::vector<std::string> start_notes(const ModelConfig& model) {
+  try {
+    return init_notes(model);
+  } catch (const UsageError&) {
+    return {};
+  }
+}
+
+}  // namespace
+
+void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
+  for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
+  for (const std::string& note : start_notes(model)) std::cerr << "note: " << note << '\n';
+  std::cerr << std::flush;
+}
+
+std::filesystem::path default_cache() {
+  const auto set = [](const char* name) {
+    const char* value = std::getenv(name);
+    return value && *value == '/' ? std::filesystem::path(value) : std::filesystem::path();
+  };
+  std::filesystem::path base = set("XDG_CACHE_HOME");
+  if (base.empty() && !set("HOME").empty()) base = set("HOME") / ".cache";
+  if (base.empty()) return {};
+  const std::filesystem::path cache = base / "addnorm";
+  std::error_code failed;
+  std::filesystem::create_directories(cache, failed);
+  return failed || access(cache.c_str(), W_OK) != 0 ? std::filesystem::path() : cache;
+}
+
+struct OptionCollector::Impl {
+  Json given = Json::object();
+};
+
+OptionCollector::OptionCollector() : impl_(std::make_shared<Impl>()) {}
+OptionCollector::~OptionCollector() = default;
+
+void OptionCollector::declare(Command& command) {
+  for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
+  for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
+  const std::shared_ptr<Impl> impl = impl_;
+  for (const OptionText& option : option_texts()) {
+    const std::string name = option_name(option.name);
+    const auto set = [impl, key = option.name](Json value) {
+      require(!impl->given.contains(key) || impl->given[key] == value, option_name(key), " and ", option_name("no_" + key),
+              " are both given; leave one of them out");
+      impl->given[key] = std::move(value);
+    };
+    if (option.value == OptionText::Value::flag) {
+      command.flag(
+          name, option.help, [set] { set(true); }, option.group);
+    } else if (option.value == OptionText::Value::yes_no) {
+      command.flag(
+          name, option.help, [set] { set(true); }, option.group);
+      command.flag(
+          option_name("no_" + option.name), "the opposite", [set] { set(false); }, option.group);
+    } else {
+      const auto take = [set, impl, key = option.name, kind = option.value](const std::string& text) {
+        const Json value = value_of(kind, text);
+        if (kind != OptionText::Value::texts || !impl->given.contains(key)) return set(value);
+        for (const Json& item : value.array_items()) impl->given[key].push_back(item);
+      };
+      command.given(name + value_text(option.value), option.help, take, option.group, option.value == OptionText::Value::texts);
+    }
+  }
+}
+
+GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace& place) const {
+  try {
+    Json all = Json::object();
+    if (!file.empty()) {
+      const std::string where = file.string();
+      Json options = options_in(file, place.notes);
+      take_place(options, place, JsonAt{where, ""});
+      run_options_from_json(options.dump(), where);  // complaints name the file
+      for (const auto& [name, value] : options.items()) all[option_named(name)] = value;
+    }
+    if (impl_->given.contains("data")) all.erase("task");  // what the file learns from is replaced, one way or the other
+    if (impl_->given.contains("task")) all.erase("data");
+    for (const auto& [name, value] : impl_->given.items()) {
+      run_options_from_json(Json{{name, value}}.dump(), option_name(name));  // complaints name the option
+      all[name] = value;
+    }
+    return run_options_from_json(all.dump(), file.empty() ? "options" : file.string());
+  } catch (const DataError& error) {  // how the tool was called, not what it works on
+    throw UsageError(error.what());
+  }
+}
+
+}  // namespace addnorm::cli

@@ -1,0 +1,44 @@
+// The options of `train` on the command line: one list for all of them, from the library.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "addnorm/train/run_options.h"
+#include "cli/terminal/command.h"
+
+namespace addnorm::cli {
+
+/// Options of the command itself that a file may hold too.
+struct RunPlace {
+  std::filesystem::path out{}, cache{};
+  std::string name{};
+  std::optional<int> threads{};
+  std::vector<std::string> notes{};  ///< what a config of Hugging Face has that cannot be said here, or is the data's
+};
+
+/// Its notes, and those of how the weights of the model start, on the standard error.
+void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
+
+/// Where tokenised text is kept for all runs: the user's cache folder; empty where there is none to write to.
+std::filesystem::path default_cache();
+
+/// What was given, as the JSON object that files hold too. Shared with the parser's callbacks.
+class OptionCollector {
+ public:
+  OptionCollector();
+  ~OptionCollector();
+  /// Adds every option of the library to the command.
+  void declare(Command& command);
+  /// Those of the file (none: an empty path) and, over them, those of the command line; the file is one of options, or the
+  /// run.json of another run. `place` gets what the file says and the command line did not.
+  GivenOptions given(const std::filesystem::path& file, RunPlace& place) const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace addnorm::cli

@@ -1,0 +1,53 @@
+#include "claims/bench/comparison.h"
+
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+
+namespace addnorm::lab {
+namespace {
+
+Difference between(const Spread& a, const Spread& b) {
+  const auto square = [](const Spread& s) { return s.deviation * s.deviation / static_cast<double>(s.count); };
+  const addnorm::Difference welch = difference_of(a, b);
+  return {welch.difference, std::sqrt(square(a) + square(b)), welch.margin};
+}
+
+}  // namespace
+
+SmallRun comparison_run(const ClaimContext& context, std::string_view arrangement) {
+  SmallRun run = short_run(context, arrangement, 50);
+  run.rate = 3e-3;
+  run.steps = 300;
+  return run;
+}
+
+void add_held_out(Samples& samples, const std::string& name, const SmallRun& run, const ClaimContext& context) {
+  for (const RunSummary& summary : run_seeds(run, context)) samples.add(name, summary.held_out);
+}
+
+std::string Difference::text() const {
+  return concat(figure_text(mean), ", 95 % interval ", figure_text(mean - margin), " to ", figure_text(mean + margin));
+}
+
+Difference difference(const Samples& samples, std::string_view of, std::string_view from) {
+  return between(spread_of(samples.of(of)), spread_of(samples.of(from)));
+}
+
+Difference difference_from_zero(const Samples& samples, std::string_view of) {
+  const Spread values = spread_of(samples.of(of));
+  return between(values, {.count = values.count});  // without a deviation of its own: n - 1 degrees of freedom are left
+}
+
+std::string at_rate(std::string_view stack, double rate, std::string_view what) { return concat(stack, " at ", rate, what); }
+
+double best_rate(const Samples& samples, std::string_view stack, std::span<const double> rates, std::string_view what) {
+  const auto mean = [&](double rate) { return samples.mean(at_rate(stack, rate, what)); };
+  double best = rates.front();
+  for (const double rate : rates)
+    if (mean(rate) < mean(best) || std::isnan(mean(best))) best = rate;
+  return best;
+}
+
+}  // namespace addnorm::lab

@@ -1,0 +1,181 @@
+// Opening a file of ids: nothing in it is believed before it has been checked.
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+#include <optional>
+#include <system_error>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/core/error.h"
+#include "addnorm/data/text.h"
+#include "core/checksum.h"
+#include "core/file.h"
+#include "data/text/reader.h"
+#include "data/text/token_file.h"
+
+namespace addnorm {
+namespace {
+
+template <class Stored>
+void widen(const unsigned char* from, std::size_t count, std::int32_t* into) {
+  for (std::size_t i = 0; i < count; ++i) {
+    Stored id;
+    std::memcpy(&id, from + i * sizeof(Stored), sizeof(Stored));
+    into[i] = static_cast<std::int32_t>(id);
+  }
+}
+
+void require_inside(std::uint64_t first, std::size_t count, std::uint64_t size) {
+  require(first <= size && count <= size - first, "TokenFile::copy: ids ", first, " to ", first, " + ", count, " of ", size);
+}
+
+class MappedTokens final : public TokenFile {
+ public:
+  MappedTokens(InputFile file, const TokenHead& head, const TokenRecord& record, std::string history)
+      : file_(std::move(file)), id_bytes_(head.id_bytes), record_(record), history_(std::move(history)) {
+    void* at = mmap(nullptr, static_cast<std::size_t>(file_.size()), PROT_READ, MAP_SHARED, file_.fd(), 0);
+    if (at == MAP_FAILED)
+      throw DataError(concat(file_.path().string(), ": cannot be mapped: ", std::generic_category().message(errno)));
+    mapping_ = static_cast<const unsigned char*>(at);
+  }
+  ~MappedTokens() override { munmap(const_cast<unsigned char*>(mapping_), static_cast<std::size_t>(file_.size())); }
+  MappedTokens(const MappedTokens&) = delete;
+  MappedTokens& operator=(const MappedTokens&) = delete;
+
+  std::uint64_t size() const override { return record_.ids; }
+  std::uint64_t source_bytes() const override { return record_.source_bytes; }
+  std::uint64_t fingerprint() const override {
+    const std::array<std::uint64_t, 3> parts{record_.payload, record_.source, record_.tokenizer};
+    return checksum(parts.data(), sizeof parts);
+  }
+  const std::string& history() const override { return history_; }
+  void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
+    require_inside(first, count, size());
+    file_.expect_same_size();  // touching a page behind the end of a file would end the process
+    const unsigned char* from = mapping_ + sizeof(TokenHead) + first * id_bytes_;
+    if (id_bytes_ == 1) widen<std::uint8_t>(from, count, into);
+    if (id_bytes_ == 2) widen<std::uint16_t>(from, count, into);
+    if (id_bytes_ == 4) widen<std::uint32_t>(from, count, into);
+  }
+
+ private:
+  InputFile file_;
+  std::uint32_t id_bytes_;
+  TokenRecord record_;
+  std::string history_;
+  const unsigned char* mapping_ = nullptr;
+};
+
+class TokensInMemory final : public TokenFile {
+ public:
+  TokensInMemory(std::vector<std::int32_t> ids, std::uint64_t source_bytes) : ids_(std::move(ids)), source_bytes_(source_bytes) {}
+  std::uint64_t size() const override { return ids_.size(); }
+  std::uint64_t source_bytes() const override { return source_bytes_; }
+  std::uint64_t fingerprint() const override { return checksum(ids_.data(), ids_.size() * sizeof(ids_[0])); }
+  const std::string& history() const override { return history_; }
+  void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
+    require_inside(first, count, size());
+    std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(first), count, into);
+  }
+
+ private:
+  std::vector<std::int32_t> ids_;
+  std::uint64_t source_bytes_;
+  std::string history_ = "in memory";
+};
+
+/// An existing file that is whole: its parts agree with one another and its size with them.
+struct Found {
+  InputFile file;
+  TokenHead head;
+  TokenRecord record;
+};
+
+std::optional<std::uint64_t> expected_size(const TokenHead& head, const TokenRecord& record) {
+  const auto payload = checked_mul(record.ids, head.id_bytes);
+  return payload ? checked_add(*payload, sizeof(TokenHead) + sizeof(TokenRecord)) : std::nullopt;
+}
+
+Found opened(const std::filesystem::path& path) {
+  Found found{InputFile(path), {}, {}};
+  const std::uint64_t size = found.file.size();
+  const auto bad = [&](const char* what) { throw DataError(concat(path.string(), ": ", what)); };
+  if (size < sizeof(TokenHead) + sizeof(TokenRecord)) bad("it is too short");
+  found.file.read(0, &found.head, sizeof(TokenHead));
+  found.file.read(size - sizeof(TokenRecord), &found.record, sizeof(TokenRecord));
+  if (std::memcmp(found.head.magic, TokenHead{}.magic, sizeof found.head.magic) != 0) bad("it is not a file of ids");
+  if (found.head.version != TokenHead{}.version) bad("it is of another version of addnorm");
+  if (found.record.self != checksum_of(found.head, found.record) || expected_size(found.head, found.record) != size ||
+      found.head.id_bytes != bytes_per_id(found.record.vocabulary))
+    bad("it was cut short or changed");
+  return found;
+}
+
+/// Nothing: stopped.
+std::optional<bool> ids_are_whole(const Found& found, const Progress& progress, double from) {
+  std::string block;
+  Checksum sum;
+  const std::uint64_t end = found.file.size() - sizeof(TokenRecord);
+  for (std::uint64_t at = sizeof(TokenHead); at < end; at += block.size()) {
+    const double share = static_cast<double>(at) / static_cast<double>(end);
+    if (progress && !progress(from + (1 - from) * share)) return std::nullopt;
+    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(kTokenBlock, end - at)));
+    found.file.read(at, block.data(), block.size());
+    sum.add(block.data(), block.size());
+  }
+  return sum.value() == found.record.payload;
+}
+
+/// Why `found` cannot be taken; empty: it can. Nothing: stopped.
+std::optional<std::string> difference(const Found& found, const TextSources& sources, std::uint64_t tokenizer,
+                                      const Progress& progress) {
+  if (found.record.tokenizer != tokenizer) return "the tokenizer is another one";
+  if (found.record.names != checksum_of_names(sources) || found.record.source_bytes != sources.bytes())
+    return "the files are others";
+  const auto all = [](const TextPiece& piece) { return piece.text.size(); };
+  const auto source = read_text(sources, progress, all, "", 0, 0.5);
+  if (!source) return std::nullopt;
+  if (*source != found.record.source) return "the text has changed";
+  const auto whole = ids_are_whole(found, progress, 0.5);
+  if (!whole) return std::nullopt;
+  return *whole ? "" : "it was changed";
+}
+
+std::unique_ptr<TokenFile> mapped(Found found, std::string history) {
+  return std::make_unique<MappedTokens>(std::move(found.file), found.head, found.record, std::move(history));
+}
+
+}  // namespace
+
+std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenizer& tokenizer, const std::filesystem::path& cache,
+                                      const Progress& progress) {
+  if (sources.bytes() == 0) throw DataError(concat(sources.told(), ": the text is empty"));
+  require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ",
+          tokenizer.vocabulary());
+  const std::string tokenizer_text = tokenizer.to_json();
+  const std::uint64_t tokenizer_sum = checksum(tokenizer_text.data(), tokenizer_text.size());
+  std::string why = concat("made: ", cache.string());
+  if (std::error_code error; std::filesystem::exists(cache, error)) {
+    try {
+      Found found = opened(cache);
+      const auto differs = difference(found, sources, tokenizer_sum, progress);
+      if (!differs) return nullptr;
+      if (differs->empty()) return mapped(std::move(found), concat("read from ", cache.string()));
+      why = concat("made anew: ", cache.string(), ": ", *differs);
+    } catch (const DataError& broken) {
+      why = concat("made anew: ", broken.what());
+    }
+  }
+  if (!write_token_file(sources, tokenizer, tokenizer_sum, cache, progress)) return nullptr;
+  return mapped(opened(cache), std::move(why));
+}
+
+std::unique_ptr<TokenFile> token_memory(std::vector<std::int32_t> ids, std::uint64_t source_bytes) {
+  return std::make_unique<TokensInMemory>(std::move(ids), source_bytes);
+}
+
+}  // namespace addnorm

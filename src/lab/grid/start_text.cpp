@@ -1,0 +1,138 @@
+// How the weights of a model start, in words that are the same where the start is.
+#include <algorithm>
+#include <cmath>
+
+#include "addnorm/core/error.h"
+#include "addnorm/lab/grid_result.h"
+#include "addnorm/model/stack.h"
+#include "core/figures.h"
+#include "core/json/json.h"
+#include "residual/catalogue/init_names.h"
+#include "residual/catalogue/role_groups.h"
+
+namespace addnorm {
+namespace {
+
+/// What of a start is not the arrangement's formula: its rule without the gains that the formula contains or options add.
+InitSpec without_formula(const Arrangement& row, const InitOptions& init) {
+  InitSpec spec = with_init(row, {.rule = init.rule}).init;
+  if (row.gains_in_formula && init.by_arrangement()) spec.gains.clear();
+  std::erase_if(spec.gains, [](const InitGain& gain) { return gain.added; });
+  return spec;
+}
+
+/// "xavier normal", "normal of 0.1".
+std::string base_words(InitSpec::Base base, double deviation) {
+  if (base == InitSpec::Base::xavier_uniform) return "xavier";
+  std::string words = names(base).at(static_cast<std::size_t>(base));
+  std::ranges::replace(words, '_', ' ');
+  return base == InitSpec::Base::normal ? concat(words, " of ", Json(deviation).dump()) : words;
+}
+
+/// ", W_o W_2 times 1/√(2L)" of matrices in the stack and of the head; "": none of them is named.
+std::string on_matrices(std::vector<Role> roles, const std::string& what, std::optional<SubLayer> at, bool cross) {
+  std::erase_if(roles, is_embedding);
+  if (roles.empty()) return "";
+  std::string symbols = symbols_of(roles);
+  std::erase(symbols, ',');  // a comma ends a part of a label
+  std::string text = concat(", ", symbols, " ", what);
+  if (at) text += concat(" in ", *at);
+  return cross ? text : text + " outside of cross-attention";
+}
+
+/// All that is drawn but embeddings: the same text, the same weights.
+struct DrawnText {
+  std::string rule{};     ///< of the table, or the base: "gpt2", "normal"
+  std::string details{};  ///< " of 0.1, W_o W_2 times 0.5"
+  bool known = false;     ///< the table has it
+};
+
+std::string all_words(const InitSpec& spec) {
+  std::string text = base_words(spec.base, spec.deviation);
+  for (const InitGain& gain : spec.gains)
+    text += on_matrices(gain.roles, "times " + text_of(gain.gain), gain.sub_layer, gain.cross);
+  for (const InitSpec::Draw& draw : spec.draws)
+    text += on_matrices(draw.roles, base_words(draw.base, draw.deviation), draw.sub_layer, true);
+  return text;
+}
+
+/// The rule of the table that draws the same; "": none does.
+std::string known_rule(const std::string& words) {
+  for (const InitSpec& rule : init_rules())
+    if (all_words(rule) == words) return rule.name;
+  return "";
+}
+
+DrawnText drawn_text(const InitSpec& spec) {
+  const std::string words = all_words(spec);
+  if (std::string known = known_rule(words); !known.empty()) return {std::move(known), "", true};
+  const std::size_t base_ends = std::min({words.find(" of "), words.find(", "), words.size()});
+  return {words.substr(0, base_ends), words.substr(base_ends)};
+}
+
+double gain_of(const InitSpec& spec, Role table, const StackShape& shape) {
+  double product = 1;
+  for (const InitGain& gain : spec.gains)
+    if (names_role(gain.roles, table)) product *= value_of(gain.gain, shape, {});
+  return product;
+}
+
+/// A table as tall and as wide as this.
+struct Table {
+  Role role;
+  std::size_t rows, width;
+};
+
+double deviation_drawn(InitSpec::Base base, double deviation, const Table& table, const StackShape& shape) {
+  using Base = InitSpec::Base;
+  const auto over_root = [](double variance, std::size_t n) { return std::sqrt(variance / static_cast<double>(n)); };
+  switch (base) {
+    case Base::normal:
+      return deviation;
+    case Base::xavier_uniform:
+    case Base::xavier_normal:
+      return over_root(2, table.width + table.rows);
+    case Base::fan_in_uniform:
+      return over_root(1, 3 * table.width);
+    case Base::fan_in_normal:
+      return over_root(1, table.width);
+    case Base::small_normal:
+      return over_root(0.4, shape.width);
+  }
+  return deviation;
+}
+
+double deviation_of(const InitSpec& spec, const Table& table, const StackShape& shape) {
+  const InitSpec::Draw* draw = spec.draw_of(table.role, std::nullopt);
+  const bool by_width = !draw && spec.base != InitSpec::Base::normal;
+  const InitSpec::Base base = draw ? draw->base : by_width ? InitSpec::Base::fan_in_normal : spec.base;
+  return deviation_drawn(base, draw ? draw->deviation : spec.deviation, table, shape) * gain_of(spec, table.role, shape);
+}
+
+}  // namespace
+
+StartText start_text(const ModelConfig& model) {
+  const Arrangement& row = arrangement_of(model);
+  DrawnText drawn = drawn_text(without_formula(row, model.init));
+  StartText text{.rule = drawn.known ? drawn.rule : ""};
+  if (model.init.deviation) drawn.details = concat(" of ", Json(*model.init.deviation).dump(), drawn.details);
+  if (model.init.branch_scale != 1) drawn.details += concat(", W_o and W_2 times ", Json(model.init.branch_scale).dump());
+  text.weights = drawn.rule + drawn.details;
+  text.weights_in_words = concat(drawn.rule, " weights", drawn.details);
+  if (model.model == ModelKind::mlp) return text;
+  const InitSpec spec = with_init(row, model.init).init;
+  const StackShape shape = first_stack_shape(model);
+  const Table words{Role::token_embedding, model.vocab, model.d_embedding > 0 ? model.d_embedding : model.d_model};
+  const Table places{Role::position_embedding, model.seq_len + model.position_offset, model.d_model};
+  text.token_std = deviation_of(spec, words, shape);
+  text.embeddings = figure_text(*text.token_std);
+  text.formula_has_embeddings = contains_start(row, embeddings());
+  if (const double positions = deviation_of(spec, places, shape);
+      model.positions == PositionKind::learned && positions != *text.token_std) {
+    text.position_std = positions;
+    text.embeddings += concat(", positions ", figure_text(positions));
+  }
+  return text;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,70 @@
+// One configuration on trial: a first look over several seeds, and a second one where that does not settle it.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "addnorm/lab/preflight.h"
+#include "lab/preflight/rule.h"
+
+namespace addnorm {
+
+/// What all trials of one preflight share: the data, and how they are run.
+struct TrialGround {
+  const RunSource& source;
+  const PreflightRequest& request;
+  PreflightObserver* observer = nullptr;
+  double flops = 0;  ///< most operations of a look, over all its steps and seeds
+  bool may_shorten = false;
+  std::optional<Baselines> baselines{};
+
+  bool go_on() const { return !observer || observer->go_on(); }
+};
+
+/// How a configuration fared.
+struct Tried {
+  std::vector<Trial> trials{};      ///< of the first look, one per seed
+  std::vector<Reading> readings{};  ///< of those
+  std::vector<Standing> standings{};
+  std::optional<Trial> second{};            ///< with the first seed
+  std::optional<Reading> second_reading{};  ///< decides, where there is one
+  std::string twin{};
+  bool stopped = false;
+
+  std::size_t count(Standing standing) const;
+  std::size_t passed() const;  ///< trials of the first look that did
+  bool trains() const;
+  bool clear() const;  ///< the first look settled it, and its seeds agree
+  /// The reading that speaks for the verdict: of the second look, or of those of the first that agree with the verdict the one
+  /// with the median margin.
+  const Reading& typical() const { return second_reading ? *second_reading : readings[typical_first_look()]; }
+  std::size_t typical_first_look() const;  ///< of the first look alone, as an index
+};
+
+/// A first look with as many seeds as the request says, or as settle the verdict, if it is to be brief; a second look where most
+/// of them do not settle it.
+Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
+/// How a change fares, in as little time as tells it.
+enum class ChangeResult : unsigned char {
+  passes,
+  slow,  ///< it is healthy, and would not be below the line in time
+  fails,
+};
+/// Where all is well but for the loss: what a first look of some twenty steps cannot tell from an arrangement that begins slowly.
+enum class IfSlow : unsigned char { look_again, leave_it };
+/// By the first look alone: it passes where most seeds are far inside the lines. Ends as soon as that is settled, and where the
+/// first one is far outside. With SGD, of which a first look tells nothing, and where all is well but for the loss, a second look
+/// decides; leave_it: the latter is slow, without one.
+ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what,
+                        IfSlow if_slow = IfSlow::look_again);
+inline bool passes(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  return try_change(ground, options, what) == ChangeResult::passes;
+}
+/// Nothing breaks in the first look; whether it is quick enough remains to be seen. For searches, whose result must pass.
+inline bool is_healthy(const TrialGround& ground, const RunOptions& options, const std::string& what) {
+  return try_change(ground, options, what, IfSlow::leave_it) != ChangeResult::fails;
+}
+
+}  // namespace addnorm

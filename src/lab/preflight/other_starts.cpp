@@ -1,0 +1,72 @@
+#include "lab/preflight/other_starts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iomanip>
+#include <sstream>
+
+#include "addnorm/core/error.h"
+#include "residual/catalogue/role_groups.h"
+
+namespace addnorm {
+namespace {
+
+constexpr const char* kSmallWeights = "gpt2";
+constexpr double kLargeTokens = 0.5;
+
+/// Something says already how W_o or W_2 shrink: a rule by depth, the formula, or the user.
+bool outputs_are_scaled(const InitSpec& spec) {
+  return std::ranges::any_of(spec.gains, [](const InitGain& gain) {
+    const auto scaled = [&](Role role) { return names_role(gain.roles, role); };
+    return (gain.gain.name || gain.added) && std::ranges::any_of(writing_matrices(), scaled);
+  });
+}
+
+bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip != Skip::none; }
+
+/// 1/sqrt(2L) of the deeper stack, in as many digits as are printed.
+std::string branch_scale_text(const ModelConfig& model) {
+  const auto layers = static_cast<double>(std::max(model.layers, model.decoder_layers));
+  std::ostringstream text;
+  text << std::setprecision(3) << 1 / std::sqrt(2 * layers);
+  return text.str();
+}
+
+/// Deviation of token vectors, where the weights are of one deviation for all widths.
+double token_deviation(const InitSpec& spec) {
+  const InitSpec::Draw* draw = spec.draw_of(Role::token_embedding, std::nullopt);
+  return draw ? draw->deviation : spec.deviation;
+}
+
+OtherStart with_tokens(InitOptions init, double deviation, const char* change) {
+  init.embedding_std = deviation;
+  return {concat("--embedding-std ", deviation), change, init};
+}
+
+}  // namespace
+
+std::vector<OtherStart> other_starts(const ModelConfig& model) {
+  const Arrangement& row = arrangement_of(model);
+  const InitSpec spec = with_init(row, model.init).init;
+  std::vector<OtherStart> all;
+  if (!has_skip(row)) return all;
+  const bool small = spec.base == InitSpec::Base::normal;
+  if (!outputs_are_scaled(spec)) {
+    const std::string scale = branch_scale_text(model);
+    InitOptions weaker = model.init;
+    weaker.branch_scale = std::stod(scale);
+    if (normed_matrices(row) != writing_matrices())
+      all.push_back({"--branch-scale " + scale, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", weaker});
+    InitOptions rule = model.init;
+    rule.rule = kSmallWeights;
+    if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
+  }
+  if (!small || !has_tokens(model.model) || contains_start(row, embeddings())) return all;
+  if (model.tied && token_deviation(spec) > spec.deviation)
+    all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small"));
+  if (token_deviation(spec) < kLargeTokens)
+    all.push_back(with_tokens(model.init, kLargeTokens, "larger embeddings: a step changes less of them"));
+  return all;
+}
+
+}  // namespace addnorm

@@ -1,0 +1,149 @@
+// run.json, and which options differ between two of them.
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <fstream>
+
+#include "addnorm/core/machine.h"
+#include "addnorm/core/version.h"
+#include "addnorm/model/stack.h"
+#include "addnorm/residual/explain.h"
+#include "addnorm/train/run_folder.h"
+#include "core/file.h"
+#include "core/json/record.h"
+#include "core/utc.h"
+#include "train/run/metrics_line.h"
+
+namespace addnorm {
+namespace {
+
+Json object_of(std::string_view text, std::string_view where) {
+  Json json = parsed(text, where);
+  if (!json.is_object()) throw DataError(concat(where, ": holds ", json.type_name(), "; an object is needed"));
+  return json;
+}
+
+/// The model name of the first processor, in the words of the kernel.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return "unknown";
+}
+
+Json machine_facts() {
+  utsname system{};
+  Json facts = Json::object();
+  if (uname(&system) == 0) {
+    facts["host"] = system.nodename;
+    facts["system"] = concat(system.sysname, " ", system.release, " ", system.machine);
+  }
+  facts["processor"] = processor();
+  facts["processors"] = sysconf(_SC_NPROCESSORS_ONLN);
+  facts["threads_granted"] = granted_threads();
+  facts["memory_mib"] = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+  facts["compiler"] = __VERSION__;
+  return facts;
+}
+
+void compare(const Json& before, const Json& now, const std::string& path, std::vector<FieldDifference>& found) {
+  const auto inside = [&](const std::string& key) { return path.empty() ? key : path + "." + key; };
+  const auto value = [](const Json& object, const std::string& key) {
+    return object.contains(key) ? object[key].dump() : "nothing";
+  };
+  std::vector<std::string> keys;
+  for (const JsonField& field : before.items()) keys.push_back(field.key);
+  for (const JsonField& field : now.items())
+    if (!before.contains(field.key)) keys.push_back(field.key);
+  for (const std::string& key : keys) {
+    const bool in_both = before.contains(key) && now.contains(key);
+    if (in_both && before[key] == now[key]) continue;
+    if (in_both && before[key].is_object() && now[key].is_object())
+      compare(before[key], now[key], inside(key), found);
+    else
+      found.push_back({inside(key), value(before, key), value(now, key)});
+  }
+}
+
+}  // namespace
+
+template <class Io>
+static void fields(Io& io, RunRecord& record) {
+  io("version", record.version);
+  io("begun", record.begun);
+  io("data_paths", record.data_paths);
+  io("data_fingerprint", record.data_fingerprint);
+}
+
+std::string initialisation_record(const ModelConfig& model) {
+  const Arrangement row = with_options(arrangement_of(model), residual_options(model));
+  const bool pair = model.model == ModelKind::seq2seq;
+  std::vector<StackShape> stacks{first_stack_shape(model)};
+  if (pair) stacks.push_back(stack_shape(model, StackKind::decoder));
+  Json drawn = Json::array();
+  for (const StackShape& shape : stacks)
+    for (const InitLine& line : init_lines(row, shape)) {
+      Json told = Json::object();
+      if (pair) told["stack"] = shape.name;
+      told["what"] = line.what;
+      told["rule"] = line.rule;
+      drawn.push_back(std::move(told));
+    }
+  return Json{{"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row))}}
+      .dump();
+}
+
+RunRecord new_run_record(std::string_view options) {
+  return {.options = object_of(options, "new_run_record: options").dump(),
+          .version = version(),
+          .begun = utc_now(),
+          .machine = machine_facts().dump()};
+}
+
+void write_run_record(const RunFolder& run, const RunRecord& record) {
+  RunRecord own = record;
+  JsonWriter writer;
+  fields(writer, own);
+  writer.object["machine"] = object_of(record.machine, "write_run_record: machine");
+  if (!record.baselines.empty()) writer.object["baselines"] = object_of(record.baselines, "write_run_record: baselines");
+  if (!record.initialisation.empty())
+    writer.object["initialisation"] = object_of(record.initialisation, "write_run_record: initialisation");
+  writer.object["options"] = object_of(record.options, "write_run_record: options");
+  make_folder(run.path);
+  replace_text(run.record(), writer.object.dump(2) + "\n");
+}
+
+RunRecord read_run_record(const RunFolder& run) {
+  const std::string where = run.record().string();
+  Json json = object_of(small_text(run.record(), "the record of a run"), where);
+  RunRecord record;
+  const auto take = [&](const char* name, std::string& into) {
+    const Json* found = json.find(name);
+    if (!found) throw DataError(concat(where, ": lacks ", name, "; is it the record of a run?"));
+    if (!found->is_object()) JsonAt{where, name}.wrong(*found, "an object");
+    into = found->dump();
+    json.erase(name);
+  };
+  take("options", record.options);
+  take("machine", record.machine);
+  if (json.contains("baselines")) take("baselines", record.baselines);
+  if (json.contains("initialisation")) take("initialisation", record.initialisation);
+  read(json, record, JsonAt{where, ""});
+  return record;
+}
+
+std::vector<FieldDifference> differences(std::string_view before, std::string_view now) {
+  std::vector<FieldDifference> found;
+  compare(object_of(before, "differences: before"), object_of(now, "differences: now"), "", found);
+  return found;
+}
+
+bool belongs(std::string_view line, std::int64_t last_step) {
+  const Json json = parsed_or_null(line);
+  if (!json.is_object()) return false;
+  const Json* step = json.find("step");
+  return !step || (step->is_integer() && step->number() <= static_cast<double>(last_step));
+}
+
+}  // namespace addnorm

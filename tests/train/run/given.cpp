@@ -1,0 +1,122 @@
+// What a run is given: options, and data of every kind.
+#include <gtest/gtest.h>
+
+#include "train/run/runs.h"
+
+namespace addnorm {
+namespace {
+
+using test::run_options;
+using test::Runs;
+using test::story;
+
+struct OpenedData : Runs {
+  std::unique_ptr<RunSource> opened(const std::string& text, const std::string& more = "") const {
+    return open_source(given(text, more), folder.path / "cache");
+  }
+  RunOptions given(const std::string& text, const std::string& more = "") const {
+    return run_options(concat("\"data\": [\"", folder.write("text.txt", text).string(), "\"]", more)).options;
+  }
+};
+
+TEST_F(OpenedData, BitsPerByteAreOfTheBytesThatAreMeasured) {
+  std::string text(1800, 'a');
+  for (int i = 0; i < 200; ++i) text += "\u00e9";  // two bytes each, in the last tenth alone
+  const RunOptions o = given(text);
+  const auto source = opened(text);
+  EXPECT_EQ(source->datasets(o).validation->bytes_per_label(), 2);
+  EXPECT_EQ(source->datasets(o).train->bytes_per_label(), 1);
+  EXPECT_DOUBLE_EQ(source->everything(o)->bytes_per_label(), (1799 + 400) / 1999.0);
+}
+
+TEST_F(OpenedData, ATextShorterThanTheContextIsMeasuredAsOneWindow) {
+  const auto all = opened("abcde")->everything(given("abcde"));
+  EXPECT_EQ(all->size(), 1u);
+  EXPECT_EQ(all->batch(0, 1).counted(), 4u);
+}
+
+TEST_F(OpenedData, T08WhatIsNoTextIsNamedUnlessBytesAreAskedFor) {
+  std::string wide;
+  for (const char letter : story()) wide += {letter, '\0'};
+  for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{{"\x1F\x8B\x08 and more \xFF", "gzip"},
+                                                                                   {"PK\x03\x04 \xFF\xFE", "zip"},
+                                                                                   {"\xFF\xFE" + wide, "UTF-16"},
+                                                                                   {wide, "UTF-16"}}) {
+    try {
+      opened(text);
+      ADD_FAILURE() << told;
+    } catch (const DataError& error) {
+      const std::string message = error.what();
+      EXPECT_NE(message.find(told), std::string::npos) << message;
+      EXPECT_NE(message.find("text.txt"), std::string::npos) << message;
+    }
+    EXPECT_NO_THROW(opened(text, ", \"tokenizer\": \"bytes\""));
+  }
+  EXPECT_EQ(opened(story())->datasets(given(story())).tokens, "characters: the text is UTF-8 and has 38 different ones");
+}
+
+TEST(RunOptions, OfARunAreRepeatedWithoutWhatIsPlannedOrDecidedByItsDataAnyway) {
+  const GivenOptions given = run_options_from_json(
+      R"({"layers": 2, "d_model": 32, "heads": 2, "seq_len": 8, "steps": 100, "batch_size": 4, "lr": 0.002, "seed": 9})",
+      "a test");
+  RunOptions planned_options = planned(given, {});
+  planned_options.model.vocab = 5;
+  planned_options.model = completed(planned_options.model);
+  const GivenOptions again = run_options_from_json(options_to_repeat(to_json(planned_options), "a test"), "a test");
+  EXPECT_EQ(again.given, given.given);
+  EXPECT_EQ(again.options.lr, 0.002);
+  EXPECT_NO_THROW(require_used(again));
+}
+
+TEST(RunOptions, GoThroughJsonUnchanged) {
+  const GivenOptions given =
+      run_options("\"steps\": 7, \"schedule\": \"inverse-sqrt\", \"on_nan\": \"rollback\", \"arrangement\": \"PostLN\"");
+  EXPECT_EQ(given.options.model.arrangement, "post-ln");
+  EXPECT_TRUE(given.given.contains("steps"));
+  const GivenOptions again = run_options_from_json(to_json(given.options), "again");
+  EXPECT_EQ(to_json(again.options), to_json(given.options));
+}
+
+TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
+  const auto answer = [](const std::string& text) {
+    try {
+      planned(run_options_from_json(text, "my.json"), {});
+    } catch (const Error& error) {
+      return std::string(error.what());
+    }
+    return std::string();
+  };
+  for (const auto& [text, told] :
+       std::vector<std::pair<std::string, std::string>>{{R"({"stpes": 3})", "did you mean steps?"},
+                                                        {R"({"lyers": 3})", "did you mean layers?"},
+                                                        {R"({"lr": "fast"})", "lr is \"fast\"; it must be a number"},
+                                                        {R"({"lr": -1})", "--lr is -1"},
+                                                        {R"({"batch_size": 0})", "--batch-size is 0"},
+                                                        {R"({"steps": 0})", "--steps is 0"},
+                                                        {R"({"steps": -3})", "steps is -3; it must be a whole number"},
+                                                        {R"({"schedule": "cosin"})", "did you mean cosine?"},
+                                                        {R"({"optimizer": "adamm"})", "did you mean adam"},
+                                                        {R"({"validation": 1.5})", "--validation is 1.5"},
+                                                        {R"({"keep": 1})", "--keep is 1"},
+                                                        {R"({"label_smoothing": 2})", "--label-smoothing is 2"},
+                                                        {R"({"steps": 9, "warmup_steps": 10})", "--warmup-steps is 10"},
+                                                        {R"([1])", "an object of options"}}) {
+    EXPECT_NE(answer(text).find(told), std::string::npos) << text << "\n" << answer(text);
+  }
+}
+
+TEST(RunOptions, PlansFitTheAmountOfText) {
+  const RunOptions small = planned(run_options_from_json("{}", "t"), {.tokens = 5000});
+  const RunOptions large = planned(run_options_from_json("{}", "t"), {.tokens = 50'000'000});
+  EXPECT_LT(small.model.d_model, large.model.d_model);
+  EXPECT_LT(small.model.seq_len, large.model.seq_len);
+  const RunOptions tiny = planned(run_options_from_json("{}", "t"), {.tokens = 60});
+  EXPECT_EQ(tiny.model.seq_len, 14u);
+  EXPECT_NO_THROW(planned(run_options_from_json("{}", "t"), {.tokens = 8}));
+  EXPECT_THROW(planned(run_options_from_json("{}", "t"), {.tokens = 7}), DataError);
+  EXPECT_LE(*planned(run_options_from_json(R"({"steps": 3})", "t"), {.tokens = 5000}).warmup_steps, 3u);
+  EXPECT_EQ(planned(run_options_from_json(R"({"hidden_size": 40})", "t"), {.tokens = 5000}).model.d_model, 40u);
+}
+
+}  // namespace
+}  // namespace addnorm
