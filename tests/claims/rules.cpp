@@ -96,8 +96,8 @@ TEST(Rules, StartWhatIsComparedAlike) {
   const ClaimContext gpt2{.seeds = {1}, .init = "gpt2"};
   for (const char* name : {"post-ln", "pre-ln", "plain-ln"}) {
     const auto model = lab::started(lab::bench_model(gpt2, name, 8), 1);
-    EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_in).front().value()), 0.02, 1e-3) << name;
-    EXPECT_NEAR(lab::rms(lab::parameters_of(*model, Role::ffn_out).front().value()), 0.02 / 4, 1e-3) << name;
+    EXPECT_NEAR(rms(lab::parameters_of(*model, Role::ffn_in).front().value()), 0.02, 1e-3) << name;
+    EXPECT_NEAR(rms(lab::parameters_of(*model, Role::ffn_out).front().value()), 0.02 / 4, 1e-3) << name;
   }
   const auto gain = [](const ClaimContext& context, std::size_t unit) {
     return lab::branch_gains(context, lab::units_of(24, 64)).at(unit);

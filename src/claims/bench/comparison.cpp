@@ -4,6 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
+#include "core/figures.h"
 
 namespace addnorm::lab {
 namespace {
