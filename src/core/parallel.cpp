@@ -1,11 +1,10 @@
 #include "addnorm/core/parallel.h"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <atomic>
 
 #include "addnorm/core/error.h"
+#include "core/team.h"
 
 namespace addnorm {
 namespace {
@@ -20,44 +19,36 @@ void set_threads(int count) {
 int threads() {
   int count = configured_threads.load(std::memory_order_relaxed);
   if (count != 0) return count;
-  const int offered = std::clamp(omp_get_max_threads(), 1, kMaxThreads);
+  const int offered = std::clamp(team::offered(), 1, kMaxThreads);
   // Whoever called set_threads meanwhile wins; count is then what was set.
   return configured_threads.compare_exchange_strong(count, offered, std::memory_order_relaxed) ? offered : count;
 }
 
 void detail::run_blocks(std::size_t blocks, BlockBody body, void* context) {
-  const int team = static_cast<int>(std::min(blocks, static_cast<std::size_t>(threads())));
-  if (team <= 1 || omp_in_parallel()) {
+  const int most = static_cast<int>(std::min(blocks, static_cast<std::size_t>(threads())));
+  if (most <= 1 || team::inside()) {
     for (std::size_t block = 0; block < blocks; ++block) body(context, block);
     return;
   }
-  const auto count = static_cast<std::ptrdiff_t>(blocks);
-#pragma omp parallel for num_threads(team) schedule(static)
-  for (std::ptrdiff_t block = 0; block < count; ++block) body(context, static_cast<std::size_t>(block));
+  team::run_blocks(most, blocks, body, context);
 }
 
 void detail::refuse_empty_blocks() { refuse("parallel_ranges: blocks of 0 elements asked for, at least 1 is needed"); }
 
 std::size_t threads_worth(double multiplications) {
-  if (omp_in_parallel()) return 1;
+  if (team::inside()) return 1;
   const double shares = multiplications / 0x1p18;
   const auto most = static_cast<std::size_t>(threads());
   return shares < static_cast<double>(most) ? std::max<std::size_t>(1, static_cast<std::size_t>(shares)) : most;
 }
 
 void detail::run_tasks(std::size_t tasks, std::size_t most, TaskBody body, void* context) {
-  const int team = static_cast<int>(std::min({tasks, most, static_cast<std::size_t>(threads())}));
-  if (team <= 1 || omp_in_parallel()) {
+  const int workers = static_cast<int>(std::min({tasks, most, static_cast<std::size_t>(threads())}));
+  if (workers <= 1 || team::inside()) {
     for (std::size_t task = 0; task < tasks; ++task) body(context, task, 0);
     return;
   }
-  const auto count = static_cast<std::ptrdiff_t>(tasks);
-#pragma omp parallel num_threads(team)
-  {
-    const auto worker = static_cast<std::size_t>(omp_get_thread_num());
-#pragma omp for schedule(monotonic : dynamic, 1)
-    for (std::ptrdiff_t task = 0; task < count; ++task) body(context, static_cast<std::size_t>(task), worker);
-  }
+  team::run_tasks(workers, tasks, body, context);
 }
 
 }  // namespace addnorm

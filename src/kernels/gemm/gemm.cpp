@@ -1,8 +1,5 @@
-// Cuts a product into blocks of C and hands each thread a run of them; a block is multiplied by oneDNN.
+// Cuts a product into blocks of C and hands each thread a run of them; multiply() multiplies a block.
 #include "kernels/gemm/gemm.h"
-
-#include <dnnl.h>
-#include <omp.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -12,24 +9,13 @@
 #include "kernels/gemm/blocks.h"
 #include "kernels/gemm/epilogue.h"
 #include "kernels/gemm/few_rows.h"
+#include "kernels/gemm/multiply.h"
 #include "kernels/gemm/panels.h"
 
 namespace addnorm::kernels {
 namespace {
 
-/// While it lives, oneDNN on this thread computes alone. It asks OpenMP how many threads it may use, and a thread that is
-/// not in a region, or in a region of one, would get all of them. The setting belongs to the task (the caller's or the
-/// region's own) and is put back.
-class AloneOnThisThread {
- public:
-  AloneOnThisThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~AloneOnThisThread() { omp_set_num_threads(before_); }
-  AloneOnThisThread(const AloneOnThisThread&) = delete;
-  AloneOnThisThread& operator=(const AloneOnThisThread&) = delete;
-
- private:
-  int before_;
-};
+using ADDNORM_GEMM::AloneOnThisThread, ADDNORM_GEMM::multiply;  // onednn or own: cmake/platform.cmake
 
 /// Rows of a panel end with 16 unused floats, so that no leading dimension is a multiple of a large power of two.
 constexpr std::size_t kPad = 16;
@@ -53,40 +39,6 @@ struct Scratch {
 const Scratch& scratch_of_this_thread() {
   static thread_local const Scratch scratch;
   return scratch;
-}
-
-/// One operand of a product: where it starts, its leading dimension, whether it is transposed.
-struct Operand {
-  const float* data;
-  std::size_t ld;
-  bool transposed;
-
-  /// The part that starts at (row, column) of op(X).
-  Operand at(std::size_t row, std::size_t column) const {
-    return {data + (transposed ? column * ld + row : row * ld + column), ld, transposed};
-  }
-};
-
-/// C = alpha * op(A) op(B) + (add ? C : 0) by one call of oneDNN; by plain loops should it refuse (out of memory).
-void multiply(const Operand& a, const Operand& b, std::size_t m, std::size_t n, std::size_t k, float alpha, bool add, float* c,
-              std::size_t ldc) {
-  const auto size = [](std::size_t s) { return static_cast<dnnl_dim_t>(s); };
-  const dnnl_status_t status = dnnl_sgemm(a.transposed ? 'T' : 'N', b.transposed ? 'T' : 'N', size(m), size(n), size(k), alpha,
-                                          a.data, size(a.ld), b.data, size(b.ld), add ? 1.0f : 0.0f, c, size(ldc));
-  if (status == dnnl_success) return;
-  reference::gemm(Gemm{.m = m,
-                       .n = n,
-                       .k = k,
-                       .a = a.data,
-                       .lda = a.ld,
-                       .transpose_a = a.transposed,
-                       .b = b.data,
-                       .ldb = b.ld,
-                       .transpose_b = b.transposed,
-                       .alpha = alpha,
-                       .update = add ? Update::accumulate : Update::overwrite,
-                       .c = c,
-                       .ldc = ldc});
 }
 
 /// The part [rows, columns] of X at `from`, not transposed, in `panel`.

@@ -27,7 +27,7 @@ class ArenaPages {
   // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved. Nobody has
   // written to [unused, end).
   struct Range {
-    char* mapping;  // what mmap returned
+    char* mapping;  // what was reserved
     char* begin;    // the first 2 MiB boundary in it
     char* first;    // where the first block starts: not on that boundary, see stride_of_class
     char* top;

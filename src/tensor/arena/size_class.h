@@ -8,9 +8,10 @@ namespace addnorm {
 
 inline constexpr std::size_t kCacheLine = 64;
 inline constexpr std::size_t kClassesPerDoubling = 16;
-inline constexpr std::size_t kLinearLimit = kCacheLine * kClassesPerDoubling;  // up to here every multiple of 64
-inline constexpr std::size_t kLargestRequest = std::size_t{1} << 46;           // more than x86 can address
-inline constexpr std::size_t kSizeClasses = kClassesPerDoubling * (46 - 10 + 1);
+inline constexpr std::size_t kLinearLimit = kCacheLine * kClassesPerDoubling;    // up to here every multiple of 64
+inline constexpr std::size_t kAddressBits = sizeof(std::size_t) == 8 ? 46 : 31;  // 46: more than an x86 of today can map at once
+inline constexpr std::size_t kLargestRequest = std::size_t{1} << kAddressBits;
+inline constexpr std::size_t kSizeClasses = kClassesPerDoubling * (kAddressBits - 10 + 1);
 
 /// Index of the smallest class that holds `bytes` (<= kLargestRequest).
 constexpr std::size_t size_class_of(std::size_t bytes) {
