@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
@@ -18,8 +17,6 @@
 
 namespace addnorm {
 namespace {
-
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 /// What the opened data depends on.
 std::string data_key(const RunOptions& o) {
@@ -169,8 +166,10 @@ RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
                                                           .recompute = options.recompute});
   require_fits(memory, available_memory());
   largest_ = std::max(largest_, memory.needed());
-  if (!opened.baselines)
-    opened.baselines = opened.source->datasets(options).baselines.value_or(Baselines{kNotKnown, kNotKnown, kNotKnown, kNotKnown});
+  if (!opened.baselines) {
+    const RunData data = opened.source->datasets(options);
+    opened.baselines = data.baselines ? *data.baselines : label_baselines(*data.train);
+  }
   return options;
 }
 

@@ -9,6 +9,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/json.h"
+#include "lab/prepared.h"
 #include "lab/short_figure.h"
 #include "lab/twin.h"
 #include "support/near.h"
@@ -162,6 +163,17 @@ TEST(Preflight, WorksForEveryKindOfModel) {
     EXPECT_EQ(result.trials.at(0).losses.size(), kTrialSteps);
     EXPECT_FALSE(result.reason.empty());
   }
+}
+
+TEST(Preflight, ComparesLossesWithTheLabelsButThoseOfAMaskedModel) {
+  const auto known = [](const char* kind) {
+    const PreflightRequest asked = request(concat(R"("layers": 2, "d_model": 16, )", kind));
+    return ground_of(prepared(asked, nullptr), asked, nullptr).baselines;
+  };
+  const auto labels = known(R"("model": "seq2seq", "task": "reverse")");
+  ASSERT_TRUE(labels.has_value());
+  EXPECT_GT(plateau(*labels), 3);
+  EXPECT_FALSE(known(R"("model": "encoder")").has_value()) << "it stays at its plateau for many hundred steps";
 }
 
 TEST(Preflight, IsTheSameTwice) {

@@ -115,7 +115,7 @@ struct RowResult {
   std::optional<Prediction> prediction{};
   std::string no_prediction{};              ///< why there is none
   std::vector<std::size_t> runs{};          ///< of GridResult::runs, by seed
-  Baselines baselines{};                    ///< NaN where nothing is known
+  Baselines baselines{};                    ///< of the data; its line says what has trained
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   /// A row that starts alike, differs in nothing that is learned and has all seeds of this one: an earlier row, or a later one
