@@ -100,7 +100,10 @@ std::string label_of(const RowResult& row, const Names& names) {
   const Json options = options_for_label(row);
   std::string label = row.arrangement;
   for (const std::string& name : names)
-    if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
+    if (name == kWeights && options.contains(name))
+      label += ", " + row.start.weights_in_label;
+    else if (const Json* said = options.find(name))
+      label += ", " + option_in_words(name, *said);
   return label;
 }
 
