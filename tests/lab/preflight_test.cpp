@@ -165,6 +165,18 @@ TEST(Preflight, WorksForEveryKindOfModel) {
   }
 }
 
+TEST(Preflight, MeasuresTheSkipGainWhereItIsToBeBrief) {
+  PreflightRequest asked = request(R"("layers": 6, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4, "init": "gpt2")", 2);
+  asked.advice = false;
+  const PreflightResult whole = preflight(asked);
+  asked.brief = true;
+  const PreflightResult brief = preflight(asked);
+  ASSERT_TRUE(brief.skip_gain_measured.has_value());
+  EXPECT_EQ(brief.skip_gain_measured, whole.skip_gain_measured);
+  EXPECT_EQ(brief.trials.at(0).output_sensitivity, 0) << "which takes longer";
+  EXPECT_EQ(brief.trials.at(0).losses, whole.trials.at(0).losses);
+}
+
 TEST(Preflight, ComparesLossesWithTheLabelsButThoseOfAMaskedModel) {
   const auto known = [](const char* kind) {
     const PreflightRequest asked = request(concat(R"("layers": 2, "d_model": 16, )", kind));
