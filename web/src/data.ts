@@ -77,7 +77,8 @@ export interface LabRow {
   slow?: boolean;
   agreed?: boolean | null;
   cause?: Cause | null;
-  weights?: string; // the rule by which they start: "xavier", "gpt2"
+  weights?: string; // the same text, the same matrices but for gains of the formula: "xavier", "gpt2"
+  weights_in_words?: string; // "gpt2 weights with its own gains"; earlier records have none
   embeddings?: string; // their deviation at the start: "0.02"
   tried?: Tried[]; // of a row that failed: one factor changed by itself
   same_as?: number; // the same configuration under another name: it is counted with that row
@@ -85,7 +86,7 @@ export interface LabRow {
 }
 
 export interface Tried {
-  factor: string; // placement, weights, embeddings, warm-up, rate
+  factor: string; // placement, placement and start, weights, embeddings, warm-up, rate
   change: string; // "pre-ln", "gpt2 weights", "200 warm-up steps"
   cures: boolean;
   trained: number;

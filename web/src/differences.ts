@@ -39,8 +39,10 @@ export function besides_placement(row: LabRow, other: LabRow): string[] {
   return between(row, other).filter((name) => name !== 'arrangement');
 }
 
-/** "gpt2 weights"; "gpt2 weights, W_o and W_2 times 2". */
-export function weights_in_words(weights: string): string {
+/** "gpt2 weights"; "gpt2 weights, W_o and W_2 times 2"; "gpt2 weights with its own gains". */
+export function weights_in_words(row: LabRow): string {
+  if (row.weights_in_words) return row.weights_in_words;
+  const weights = row.weights ?? '';
   const rule_ends = weights.search(/ of |, /);
   return rule_ends < 0 ? `${weights} weights` : `${weights.slice(0, rule_ends)} weights${weights.slice(rule_ends)}`;
 }
@@ -54,7 +56,7 @@ export function in_words(name: string): string {
 
 /** "norm rmsnorm", "batch-size 8", "gpt2 weights". */
 export function said(row: LabRow, name: string): string {
-  if (name === 'weights') return weights_in_words(text_of(row, name));
+  if (name === 'weights') return weights_in_words(row);
   return `${in_words(name)} ${text_of(row, name) || 'none'}`;
 }
 

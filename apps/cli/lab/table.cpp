@@ -7,7 +7,9 @@
 #include "cli/lab/lab.h"
 #include "cli/terminal/figures.h"
 #include "core/counted.h"
+#include "core/figures.h"
 #include "core/json/json.h"
+#include "lab.h"
 
 namespace addnorm::cli {
 namespace {
@@ -156,14 +158,23 @@ std::string as_options(const RowResult& row, const char* not_said) {
 
 }  // namespace
 
+/// Of the model as it starts; where that was not measured, by the closed form, which has branches as strong as what they read.
+std::string skip_gain_of(const RowResult& row) {
+  if (!row.skip_gain_predicted) return "no skip";
+  if (row.prediction && row.prediction->skip_gain_measured)
+    return concat("skip gain ", short_figure(*row.prediction->skip_gain_measured), " measured");
+  return concat("skip gain ", short_figure(*row.skip_gain_predicted), " (closed form)");
+}
+
 std::string prediction_table(const GridResult& result, const Terminal& terminal) {
   std::string text;
-  std::size_t label = 0, formula = 0;
+  std::size_t label = 0, formula = 0, gains = 0;
   for (const RowResult& row : result.rows) {
     label = std::max(label, columns_of(row.label_in_act));
     formula = std::max(formula, columns_of(formula_in(row, terminal)));
+    gains = std::max(gains, columns_of(skip_gain_of(row)));
   }
-  const bool wide = terminal.columns == 0 || label + formula + 50 < terminal.columns;
+  const bool wide = terminal.columns == 0 || label + formula + gains + 32 < terminal.columns;
   std::optional<std::size_t> act;
   for (const RowResult& row : result.rows) {
     if (row.row.act != act && row.row.act < result.spec.acts.size()) {
@@ -171,12 +182,12 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
       const GridAct& part = result.spec.acts[*act];
       if (!part.name.empty()) text += concat(part.name, part.note.empty() ? "" : concat(" (", part.note, ")"), "\n");
     }
-    const std::string gain = row.skip_gain_predicted ? concat("skip gain ", rate_text(*row.skip_gain_predicted)) : "no skip";
+    const std::string gain = skip_gain_of(row);
     const std::string verdict = row.prediction ? name_of(row.prediction->forecast) : concat("no prediction: ", row.no_prediction);
     const std::string reason = row.prediction ? row.prediction->reason : "";
     if (wide) {
       text += concat("  ", padded(row.label_in_act, label), "  ", padded(formula_in(row, terminal), formula), "  ",
-                     padded(gain, 18), "  ", verdict, "\n");
+                     padded(gain, gains), "  ", verdict, "\n");
       if (!reason.empty() && row.prediction->forecast != Forecast::trains) text += indented(reason, label + 4, terminal.columns);
     } else {
       text += concat("  ", row.label_in_act, ": ", verdict, "\n") +

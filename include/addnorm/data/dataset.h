@@ -54,4 +54,8 @@ struct Baselines {
   double bigram;
 };
 
+/// Of labels as counted: uniform over those that occur, and unigram; floor and bigram are NaN. The samples of an epoch are
+/// counted, or the first `most` of more or of an endless set. A UsageError where none of them has a label.
+Baselines label_baselines(const Dataset& data, std::uint64_t most = std::uint64_t{1} << 14);
+
 }  // namespace addnorm

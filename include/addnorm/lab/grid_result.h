@@ -86,7 +86,10 @@ struct StartText {
   /// "xavier", "gpt2", "gpt2, W_o and W_2 times 0.5"; where no rule of the table draws so, what is drawn: "normal of 0.1". Gains
   /// of the arrangement's formula are not in it.
   std::string weights{};
-  std::string weights_in_words{};        ///< "gpt2 weights, W_o and W_2 times 0.5"
+  std::string weights_in_words{};  ///< "gpt2 weights, W_o and W_2 times 0.5": the rule that is asked for, or is the source's
+  /// The same, and whether gains of the formula stand beside the rule or in its place: "gpt2 weights with its own gains".
+  std::string weights_in_label{};
+  bool own_start = false;                ///< the formula contains a start (contained_init), whatever the rule
   std::string embeddings{};              ///< deviation in three digits: "0.02"; "": there are none
   std::string rule{};                    ///< by which another arrangement would start so, a name of init_rules(); "": by none
   std::optional<double> token_std{};     ///< the deviation itself
@@ -97,8 +100,10 @@ StartText start_text(const ModelConfig& model);
 
 /// One factor of a row that failed, changed by itself.
 struct TriedChange {
-  std::string factor{};  ///< "placement", "weights", "embeddings", "warm-up", "rate"
-  std::string change{};  ///< "pre-ln", "gpt2 weights", "200 warm-up steps"
+  /// "placement", "weights", "embeddings", "warm-up", "rate"; "placement and start", two at once, where either formula contains
+  /// a start.
+  std::string factor{};
+  std::string change{};  ///< "pre-ln", "deepnorm with its own start", "gpt2 weights", "200 warm-up steps"
   std::size_t trained = 0, done = 0;
   std::size_t row = 0;  ///< that has it
   bool cures() const { return 2 * trained > done; }
@@ -115,7 +120,7 @@ struct RowResult {
   std::optional<Prediction> prediction{};
   std::string no_prediction{};              ///< why there is none
   std::vector<std::size_t> runs{};          ///< of GridResult::runs, by seed
-  Baselines baselines{};                    ///< NaN where nothing is known
+  Baselines baselines{};                    ///< of the data; its line says what has trained
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   /// A row that starts alike, differs in nothing that is learned and has all seeds of this one: an earlier row, or a later one
@@ -184,8 +189,8 @@ Comparisons comparisons(const GridResult& result);
 std::string headline(const GridResult& result);
 
 /// What the grid shows, a sentence each, made from its numbers: the headline, then for every setting which placements train at
-/// equal weights, whether norm-skip does as post-ln does, and what cures each row that failed. Empty where no two rows differ in
-/// placement alone, and for grids of many settings.
+/// equal weights (and apart from them those whose formula contains a start), whether norm-skip does as post-ln does, and what
+/// cures each row that failed. Empty where no two rows differ in placement alone, and for grids of many settings.
 std::vector<std::string> findings(const GridResult& result);
 
 /// lab.json: docs/file-formats.md. Curves are thinned to some hundred points.

@@ -38,7 +38,9 @@ double steps_at_full_rate(std::size_t steps, std::size_t warmup);
 ///   line = unigram - 3/4 (unigram - bigram)
 ///
 /// Data without a bigram (pairs, classes) have the floor in its place, or 0: the line is then half of the way to it, because no
-/// simple predictor lies between. NaN where nothing is known of the data.
+/// simple predictor lies between. Where there is no unigram either, uniform stands in its place. It is a matter of the data
+/// alone: RunData::baselines has what is computed or counted of them, label_baselines() counts those of others. A run's own
+/// losses have no part in it, because the first one says how large its logits began. NaN where nothing is known of the data.
 double trained_line(const Baselines& baselines);
 /// What a model knows that has learned nothing but frequencies.
 double plateau(const Baselines& baselines);
@@ -52,7 +54,7 @@ struct Judged {
   std::string text() const;      ///< "trained, 2.03", "diverged at step 214 (2.05 before)"
 };
 /// `losses` of step 1, 2, ... (nats per label). `broke_off`: the run ended early because a number was not finite. `warmup`: its
-/// steps.
+/// steps. A UsageError where the baselines have neither unigram nor uniform.
 ///
 /// "More than chance": a mean over a window is above the lowest one by more than six of its deviations,
 ///

@@ -27,18 +27,19 @@ struct Trial {
   std::vector<double> losses{};        ///< of each step
   std::vector<double> norms{};         ///< of the whole gradient, before clipping, of each step
   std::string broke_off{};             ///< why it ended early: a loss or gradient that was not finite; "": it did not
-  // The next three by StartLook::whole.
-  std::optional<double> skip_gain{};  ///< measured at the start; nothing: no row, or no skip
-  double output_sensitivity = 0;      ///< relative change of the logits per relative change of all parameters, at the start
-  double one_step_change = 0;         ///< relative change of the logits of the first batch by the first update
+  std::optional<double> skip_gain{};   ///< measured at the start, unless StartLook::none; nothing: no row, or no skip
+  // The next two by StartLook::whole.
+  double output_sensitivity = 0;  ///< relative change of the logits per relative change of all parameters, at the start
+  double one_step_change = 0;     ///< relative change of the logits of the first batch by the first update
   double seconds = 0;
 
   const ProbeRecord& start() const { return records.front(); }
   const ProbeRecord& after() const { return records.back(); }
 };
 
-/// Whether a trial also measures what only tells more about the start: skip gain, sensitivity, change by the first update.
-enum class StartLook : unsigned char { none, whole };
+/// Whether a trial also measures what only tells more about the start: the skip gain, which costs little, or sensitivity and
+/// change by the first update as well.
+enum class StartLook : unsigned char { none, skip_gain, whole };
 
 /// Steps of one model with one seed. Refers to the data, which outlives it.
 class TrialRun {

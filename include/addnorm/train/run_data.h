@@ -19,8 +19,10 @@ namespace addnorm {
 struct RunData {
   std::shared_ptr<const Dataset> train{};
   std::shared_ptr<const Dataset> validation{};  ///< null: none
-  std::optional<Baselines> baselines{};         ///< of the loss, where they are known
-  std::string told{};                           ///< for a person: "book.txt, 1.1 MiB: 1,003,854 tokens to learn from, ..."
+  /// Of the loss, the same whatever the run: computed, or counted. The bigram of masked text is that of a token given the one
+  /// before it, with which a masked model can do better.
+  std::optional<Baselines> baselines{};
+  std::string told{};    ///< for a person: "book.txt, 1.1 MiB: 1,003,854 tokens to learn from, ..."
   std::string tokens{};  ///< and why text is cut as it is: "characters: ... 65 different ones"; "": no text
   bool pairs = false;    ///< a whole answer can be right or wrong: Evaluation::exact_match means something
 };

@@ -6,24 +6,10 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/text_dataset.h"
+#include "data/count_entropy.h"
 
 namespace addnorm {
 namespace {
-
-/// ln n - sum c ln c / n over counts c with sum n: the entropy of their shares.
-class Entropy {
- public:
-  void add(std::uint64_t count) {
-    if (count == 0) return;
-    const auto c = static_cast<double>(count);
-    total_ += c;
-    weighted_ += c * std::log(c);
-  }
-  double value() const { return total_ > 0 ? std::max(0.0, std::log(total_) - weighted_ / total_) : 0; }
-
- private:
-  double total_ = 0, weighted_ = 0;
-};
 
 class PairCounts {
  public:
@@ -38,7 +24,7 @@ class PairCounts {
       ++cells_[pair];
   }
   double entropy() const {
-    Entropy entropy;
+    CountEntropy entropy;
     for (const std::uint32_t count : cells_) entropy.add(count);
     for (const auto& [pair, count] : map_) entropy.add(count);
     return entropy.value();
@@ -80,7 +66,7 @@ Baselines text_baselines(const TokenSource& source, TokenRange range, std::size_
     }
     done += count;
   }
-  Entropy unigram, of_befores;
+  CountEntropy unigram, of_befores;
   for (const std::uint64_t count : counts) unigram.add(count);
   for (const std::uint64_t count : befores) of_befores.add(count);
   const auto used = static_cast<double>(std::ranges::count_if(counts, [](std::uint64_t count) { return count > 0; }));

@@ -34,6 +34,12 @@ std::string factors_text(const GridChanges& changes, const Compared& a, const Co
     std::ranges::replace(name, '_', ' ');
   }
   if (factors.empty()) return "";
+  if (factors == Names{"placement"} && (a.row->start.own_start || b.row->start.own_start)) {
+    const bool both = a.row->start.own_start && b.row->start.own_start;
+    const RowResult& own = a.row->start.own_start ? *a.row : *b.row;
+    return concat("; they differ in placement, and ", both ? "both carry a start of their own" : own.arrangement,
+                  both ? "" : " carries a start of its own");
+  }
   if (factors.size() == 1) return concat("; they differ in ", factors.front(), " alone");
   const bool more = factors.size() > GridChanges::kMostNamed;
   if (more) factors.resize(GridChanges::kMostNamed);

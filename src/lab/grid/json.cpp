@@ -120,6 +120,7 @@ Json json_of(const RowResult& row) {
             {"agreed", or_null(row.agreed())},
             {"cause", row.cause ? json_of(*row.cause) : Json()}};
   json["weights"] = row.start.weights;
+  json["weights_in_words"] = row.start.weights_in_label;
   json["embeddings"] = row.start.embeddings;
   json["tried"] = Json::array();
   for (const TriedChange& tried : row.tried)

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
-#include <limits>
 
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
@@ -18,8 +17,6 @@
 
 namespace addnorm {
 namespace {
-
-constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
 
 /// What the opened data depends on.
 std::string data_key(const RunOptions& o) {
@@ -103,7 +100,10 @@ std::string label_of(const RowResult& row, const Names& names) {
   const Json options = options_for_label(row);
   std::string label = row.arrangement;
   for (const std::string& name : names)
-    if (const Json* said = options.find(name)) label += ", " + option_in_words(name, *said);
+    if (name == kWeights && options.contains(name))
+      label += ", " + row.start.weights_in_label;
+    else if (const Json* said = options.find(name))
+      label += ", " + option_in_words(name, *said);
   return label;
 }
 
@@ -169,8 +169,10 @@ RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
                                                           .recompute = options.recompute});
   require_fits(memory, available_memory());
   largest_ = std::max(largest_, memory.needed());
-  if (!opened.baselines)
-    opened.baselines = opened.source->datasets(options).baselines.value_or(Baselines{kNotKnown, kNotKnown, kNotKnown, kNotKnown});
+  if (!opened.baselines) {
+    const RunData data = opened.source->datasets(options);
+    opened.baselines = data.baselines ? *data.baselines : label_baselines(*data.train);
+  }
   return options;
 }
 

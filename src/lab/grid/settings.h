@@ -25,6 +25,12 @@ std::vector<Setting> settings_of(const GridResult& result, const GridChanges& ch
 /// How many seeds say so: "1 seed" where there is one, "2 of 3 seeds" where they disagree, else "".
 std::string seeds_note(std::size_t agreeing, std::size_t done);
 
+/// "deepnorm, which carries a start of its own": arrangements whose formula contains one differ from others in more than the
+/// placement.
+std::string with_start_of_their_own(const Texts& names);
+/// "so does deepnorm, which carries a start of its own" after others, else "deepnorm, which carries a start of its own, trains".
+std::string trains_by_start(const Texts& names, bool after_others);
+
 /// What cures the rows that failed. Rows share a sentence where the same changes did the same; those of one arrangement that only
 /// another placement cures share one that says in how many settings each change was seen.
 Texts cure_sentences(const GridResult& result, const GridChanges& changes, const std::vector<Setting>& settings);

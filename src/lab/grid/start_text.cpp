@@ -70,6 +70,13 @@ DrawnText drawn_text(const InitSpec& spec) {
   return {words.substr(0, base_ends), words.substr(base_ends)};
 }
 
+/// Where gains of the formula stand beside a rule's, or in their place: the rule as somebody asks for it, or as the source
+/// prescribes it, with those gains; "": none of the table.
+std::string asked_rule(const Arrangement& row, const InitOptions& init) {
+  if (!row.gains_in_formula) return "";
+  return init.by_arrangement() ? known_rule(all_words(row.init)) : init_rule_named(init.rule).name;
+}
+
 double gain_of(const InitSpec& spec, Role table, const StackShape& shape) {
   double product = 1;
   for (const InitGain& gain : spec.gains)
@@ -113,12 +120,18 @@ double deviation_of(const InitSpec& spec, const Table& table, const StackShape& 
 
 StartText start_text(const ModelConfig& model) {
   const Arrangement& row = arrangement_of(model);
-  DrawnText drawn = drawn_text(without_formula(row, model.init));
+  const DrawnText drawn = drawn_text(without_formula(row, model.init));
+  const std::string asked = asked_rule(row, model.init);
   StartText text{.rule = drawn.known ? drawn.rule : ""};
-  if (model.init.deviation) drawn.details = concat(" of ", Json(*model.init.deviation).dump(), drawn.details);
-  if (model.init.branch_scale != 1) drawn.details += concat(", W_o and W_2 times ", Json(model.init.branch_scale).dump());
-  text.weights = drawn.rule + drawn.details;
-  text.weights_in_words = concat(drawn.rule, " weights", drawn.details);
+  text.own_start = !contained_init(row).empty();
+  const std::string deviation = model.init.deviation ? concat(" of ", Json(*model.init.deviation).dump()) : "";
+  const std::string scale =
+      model.init.branch_scale != 1 ? concat(", W_o and W_2 times ", Json(model.init.branch_scale).dump()) : "";
+  text.weights = concat(drawn.rule, deviation, drawn.details, scale);
+  const std::string begin = concat(asked.empty() ? drawn.rule : asked, " weights", deviation),
+                    end = concat(asked.empty() ? drawn.details : "", scale);
+  text.weights_in_words = begin + end;
+  text.weights_in_label = concat(begin, row.gains_in_formula ? " with its own gains" : "", end);
   if (model.model == ModelKind::mlp) return text;
   const InitSpec spec = with_init(row, model.init).init;
   const StackShape shape = first_stack_shape(model);

@@ -18,37 +18,72 @@ struct CuredRows {
 
 bool has_one_seed(const TriedChange& tried) { return tried.done == 1; }
 
-std::string change_with_seeds(const TriedChange& tried) {
+/// What a change is to a sentence.
+enum class ChangeKind : unsigned char {
+  placement,  ///< alone, or one without the start that the row's formula contains: listed behind "another placement"
+  own_start,  ///< an arrangement that carries a start of its own, and is no cure by placement
+  start,      ///< weights, embeddings, warm-up: in the plural
+  rate,
+};
+ChangeKind kind_of(const GridResult& result, const TriedChange& tried) {
+  if (tried.factor != kPlacement && tried.factor != kPlacementAndStart)
+    return tried.factor == "rate" ? ChangeKind::rate : ChangeKind::start;
+  return result.rows[tried.row].start.own_start ? ChangeKind::own_start : ChangeKind::placement;
+}
+
+/// "pre-ln with 2 of 3 seeds" in a list in brackets, else "gpt2 weights (1 seed)".
+std::string change_with_seeds(const GridResult& result, const TriedChange& tried, bool is_told_of_all) {
+  const ChangeKind kind = kind_of(result, tried);
+  const bool is_arrangement = kind == ChangeKind::placement || (kind == ChangeKind::own_start && tried.cures());
+  const std::string& words = is_arrangement ? result.rows[tried.row].arrangement : tried.change;
   const std::string note = seeds_note(tried.cures() ? tried.trained : tried.done - tried.trained, tried.done);
-  if (note.empty()) return tried.change;
-  return tried.factor == "placement" ? concat(tried.change, " with ", note) : concat(tried.change, " (", note, ")");
+  if (note.empty() || is_told_of_all) return words;
+  return kind == ChangeKind::placement ? concat(words, " with ", note) : concat(words, " (", note, ")");
 }
 
-/// {"another placement (pre-ln, rezero)"}; of other factors each change by itself: {"gpt2 weights", "xavier weights"}.
-Texts change_words(const std::string& factor, const Texts& changes) {
-  if (factor != "placement") return changes;
+std::string separated(const Texts& parts) {
   std::string all;
-  for (const std::string& change : changes) all += (all.empty() ? "" : ", ") + change;
-  return {concat("another placement (", all, ")")};
+  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
+  return all;
 }
 
-/// "another placement (pre-ln), gpt2 weights and 200 warm-up steps each cure it; embeddings of 0.02 do not".
-std::string cures_in_words(const std::vector<TriedChange>& tried) {
-  Texts cures, others;
-  bool is_plural = false;  // "gpt2 weights", "200 warm-up steps"
-  const bool one_each = tried.size() > 1 && std::ranges::all_of(tried, has_one_seed);
-  for (std::size_t i = 0; i < tried.size();) {
-    const TriedChange& first = tried[i];
-    Texts changes;
-    for (; i < tried.size() && tried[i].factor == first.factor && tried[i].cures() == first.cures(); ++i)
-      changes.push_back(one_each ? tried[i].change : change_with_seeds(tried[i]));
-    Texts& texts = first.cures() ? cures : others;
-    for (std::string& text : change_words(first.factor, changes)) texts.push_back(std::move(text));
-    if (first.cures()) is_plural = first.factor != "placement" && first.factor != "rate";
+/// Changes of a row that cure it, or those that do not.
+struct ChangeTexts {
+  Texts all{};         ///< {"another placement (pre-ln, residual)", "gpt2 weights", "xavier weights"}
+  Texts own_starts{};  ///< {"deepnorm", "rezero"}, of those that cure
+  bool is_plural = false;
+};
+ChangeTexts change_texts(const GridResult& result, const RowResult& row, bool cures, bool one_each) {
+  ChangeTexts texts;
+  Texts placements;
+  for (const TriedChange& tried : row.tried) {
+    if (tried.cures() != cures) continue;
+    const ChangeKind kind = kind_of(result, tried);
+    std::string words = change_with_seeds(result, tried, one_each);
+    Texts& into = kind == ChangeKind::placement            ? placements
+                  : kind == ChangeKind::own_start && cures ? texts.own_starts
+                                                           : texts.all;
+    into.push_back(std::move(words));
+    texts.is_plural = kind == ChangeKind::start;
   }
+  if (!placements.empty())
+    texts.all.insert(texts.all.begin(), concat("another placement ", row.start.own_start ? "without its own start " : "", "(",
+                                               separated(placements), ")"));
+  return texts;
+}
+
+/// "another placement (pre-ln), gpt2 weights and 200 warm-up steps each cure it; so does deepnorm, which carries a start of its
+/// own; embeddings of 0.02 did not".
+std::string cures_in_words(const GridResult& result, const RowResult& row) {
+  const bool one_each = row.tried.size() > 1 && std::ranges::all_of(row.tried, has_one_seed);
+  const ChangeTexts cures = change_texts(result, row, true, one_each), others = change_texts(result, row, false, one_each);
+  Texts parts;
+  if (!cures.all.empty())
+    parts.push_back(joined(cures.all) + (cures.all.size() > 1 ? " each cure it" : cures.is_plural ? " cure it" : " cures it"));
+  if (!cures.own_starts.empty()) parts.push_back(trains_by_start(cures.own_starts, !parts.empty()));
+  if (!others.all.empty()) parts.push_back(joined(others.all) + (cures.all.empty() ? " did not cure it" : " did not"));
   std::string text;
-  if (!cures.empty()) text = joined(cures) + (cures.size() > 1 ? " each cure it" : is_plural ? " cure it" : " cures it");
-  if (!others.empty()) text += concat(text.empty() ? "" : "; ", joined(others), cures.empty() ? " did not cure it" : " did not");
+  for (const std::string& part : parts) text += (text.empty() ? "" : "; ") + part;
   return one_each ? text + " (1 seed each)" : text;
 }
 
@@ -70,34 +105,37 @@ Texts by_count(const std::vector<ChangeCount>& all, std::size_t ChangeCount::*co
   return parts;
 }
 
-std::string separated(const Texts& parts) {
-  std::string all;
-  for (const std::string& part : parts) all += (all.empty() ? "" : ", ") + part;
-  return all;
-}
-
 /// Of rows that another placement cures and nothing else did, each in a setting of its own.
 std::string counted_in_words(const GridResult& result, const GridChanges& changes, const std::vector<std::size_t>& rows) {
-  std::vector<ChangeCount> placements, others;
+  std::vector<ChangeCount> placements, own_starts, others;
   for (const std::size_t row : rows)
     for (const TriedChange& tried : changes_tried(result, changes, row)) {
-      std::vector<ChangeCount>& into = tried.factor == "placement" ? placements : others;
-      auto at = std::ranges::find(into, tried.change, &ChangeCount::change);
-      if (at == into.end()) at = into.insert(into.end(), {tried.change});
+      const ChangeKind kind = kind_of(result, tried);
+      const bool is_own = kind == ChangeKind::own_start, is_other = kind != ChangeKind::placement && !is_own;
+      std::vector<ChangeCount>& into = is_other ? others : is_own ? own_starts : placements;
+      const std::string& words = is_other ? tried.change : result.rows[tried.row].arrangement;
+      auto at = std::ranges::find(into, words, &ChangeCount::change);
+      if (at == into.end()) at = into.insert(into.end(), {words});
       ++at->tried;
       at->cured += tried.cures();
     }
-  std::string text =
-      concat("another placement cures it (", separated(by_count(placements, &ChangeCount::cured, rows.size())), ")");
+  std::string text = concat("another placement cures it (", separated(by_count(placements, &ChangeCount::cured, rows.size())));
+  const auto cured =
+      static_cast<std::size_t>(std::ranges::count_if(own_starts, [](const ChangeCount& one) { return one.cured > 0; }));
+  if (cured > 0)
+    text += concat("; with a start of ", cured == 1 ? "its" : "their",
+                   " own: ", separated(by_count(own_starts, &ChangeCount::cured, rows.size())));
+  text += ")";
   if (others.empty()) return text;
   return text + concat("; nothing else did (tried: ", separated(by_count(others, &ChangeCount::tried, rows.size())), ")");
 }
 
-/// Another placement, and nothing else that was tried.
-bool is_cured_by_placement_alone(const std::vector<TriedChange>& all) {
-  const auto is_placement = [](const TriedChange& one) { return one.factor == "placement"; };
-  return std::ranges::any_of(all, [&](const TriedChange& one) { return is_placement(one) && one.cures(); }) &&
-         std::ranges::none_of(all, [&](const TriedChange& one) { return !is_placement(one) && one.cures(); });
+/// Another placement, and nothing else that was tried but arrangements with a start of their own.
+bool is_cured_by_placement_alone(const GridResult& result, const std::vector<TriedChange>& all) {
+  const auto cures_by = [&](ChangeKind kind) {
+    return std::ranges::any_of(all, [&](const TriedChange& one) { return one.cures() && kind_of(result, one) == kind; });
+  };
+  return cures_by(ChangeKind::placement) && !cures_by(ChangeKind::start) && !cures_by(ChangeKind::rate);
 }
 
 struct FailedRow {
@@ -112,7 +150,7 @@ std::vector<FailedRow> failed_rows(const GridResult& result, const std::string& 
   for (const Setting& setting : settings)
     for (const std::size_t i : setting.rows)
       if (const RowResult& row = result.rows[i]; row.arrangement == arrangement && !row.tried.empty())
-        all.push_back({&setting, i, cures_in_words(row.tried)});
+        all.push_back({&setting, i, cures_in_words(result, row)});
   return all;
 }
 
@@ -121,7 +159,7 @@ void count_settings(const GridResult& result, const GridChanges& changes, std::v
   std::vector<FailedRow*> alone;
   std::vector<std::size_t> numbers;
   for (FailedRow& one : rows)
-    if (is_cured_by_placement_alone(changes_tried(result, changes, one.row))) {
+    if (is_cured_by_placement_alone(result, changes_tried(result, changes, one.row))) {
       alone.push_back(&one);
       numbers.push_back(one.row);
     }

@@ -13,21 +13,30 @@ namespace {
 
 constexpr std::size_t kMostOfAFactor = 3;
 
-/// An option that is a factor of its own, and the direction in which it may help.
+/// An option that is a factor of its own, and the direction in which it may help; and another arrangement whose formula contains
+/// a start, which is two factors at once.
 struct CureFactor {
   const char* option;
   const char* name;
-  enum class Helps { any, more, less } helps;
+  enum class Helps { any, more, less } helps = Helps::any;
 };
-constexpr std::array kFactors{
-    CureFactor{"arrangement", "placement", CureFactor::Helps::any}, CureFactor{kWeights, "weights", CureFactor::Helps::any},
-    CureFactor{kEmbeddings, "embeddings", CureFactor::Helps::any}, CureFactor{"warmup_steps", "warm-up", CureFactor::Helps::more},
-    CureFactor{"lr", "rate", CureFactor::Helps::less}};
+constexpr std::array kFactors{CureFactor{"arrangement", kPlacement},
+                              CureFactor{"arrangement", kPlacementAndStart},
+                              CureFactor{kWeights, "weights"},
+                              CureFactor{kEmbeddings, "embeddings"},
+                              CureFactor{"warmup_steps", "warm-up", CureFactor::Helps::more},
+                              CureFactor{"lr", "rate", CureFactor::Helps::less}};
 
-std::string change_text(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t row) {
-  const std::string value = changes.value(row, factor.option), name = factor.name;
-  if (name == "placement") return value;
-  if (name == "weights") return result.rows[row].start.weights_in_words;
+bool is(const CureFactor& factor, std::string_view name) { return factor.name == name; }
+
+/// What is changed from the row to the other one.
+std::string change_text(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t row,
+                        std::size_t other) {
+  const std::string value = changes.value(other, factor.option), name = factor.name;
+  if (name == kPlacementAndStart) return value + " with its own start";
+  if (name == kPlacement)
+    return result.rows[row].start.own_start ? concat(value, " without ", result.rows[row].arrangement, "'s start") : value;
+  if (name == "weights") return result.rows[other].start.weights_in_words;
   if (name == "embeddings") return "embeddings of " + value;
   return name == "warm-up" ? value + " warm-up steps" : "a rate of " + value;
 }
@@ -46,8 +55,13 @@ std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& c
     const RowResult& one = result.rows[other];
     if (other == row || one.done == 0 || one.too_short > 0) continue;
     if (changes.between(row, other) != Names{factor.option} || !may_help(changes, factor, row, other)) continue;
-    TriedChange tried{
-        .factor = factor.name, .change = change_text(result, changes, factor, other), .trained = one.trained, .done = one.done};
+    const bool own_start = one.start.own_start;
+    if ((is(factor, kPlacement) && own_start) || (is(factor, kPlacementAndStart) && !own_start)) continue;
+    const bool loses_start = is(factor, kPlacement) && result.rows[row].start.own_start;
+    TriedChange tried{.factor = loses_start ? kPlacementAndStart : factor.name,
+                      .change = change_text(result, changes, factor, row, other),
+                      .trained = one.trained,
+                      .done = one.done};
     tried.row = other;
     if (std::ranges::find(all, tried.change, &TriedChange::change) == all.end()) all.push_back(std::move(tried));
   }
@@ -59,7 +73,7 @@ std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& c
 std::optional<Json> change_of(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t index) {
   const RowResult& row = result.rows[index];
   const std::string name = factor.name;
-  if (name == "placement") return as_arrangement(row, row.arrangement == "pre-ln" ? "post-ln" : "pre-ln");
+  if (name == kPlacement) return as_arrangement(row, row.arrangement == "pre-ln" ? "post-ln" : "pre-ln");
   if (name == "weights") return from_other_weights(row);
   if (name != "warm-up" || changes.warmup(index) < result.spec.with_warmup) return std::nullopt;  // rows_with_warmup has one
   const std::size_t warmup = warmup_to_try(changes.steps(index));

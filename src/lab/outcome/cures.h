@@ -8,7 +8,11 @@
 
 namespace addnorm {
 
-/// What was tried of a row by changing one factor of it: by factor, cures first.
+/// Factors of TriedChange for another arrangement: where its formula or that of the row contains a start, that is changed as
+/// well.
+inline constexpr const char *kPlacement = "placement", *kPlacementAndStart = "placement and start";
+
+/// What was tried of a row by changing one factor of it, or placement and start together: by factor, cures first.
 std::vector<TriedChange> changes_tried(const GridResult& result, const GridChanges& changes, std::size_t row);
 
 /// For arrangements that failed and whose grid does not say what another placement, other weights or a warm-up would do: copies

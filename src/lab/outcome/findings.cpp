@@ -16,10 +16,15 @@ std::string with_verb(const Texts& names, const char* one, const char* several) 
   return concat(joined(names), names.size() == 1 ? one : several);
 }
 
-/// The label without its first word, the arrangement.
-std::string where_of(const RowResult& row) {
-  const std::size_t comma = row.label.find(", ");
-  return comma == std::string::npos ? "" : row.label.substr(comma + 2);
+/// The label without its first word, the arrangement: of the first row whose weights have no gains of its own.
+std::string where_of(const GridResult& result, const std::vector<std::size_t>& rows) {
+  const auto has_plain_weights = [&](std::size_t i) {
+    return result.rows[i].start.weights_in_label == result.rows[i].start.weights_in_words;
+  };
+  const auto plain = std::ranges::find_if(rows, has_plain_weights);
+  const std::string& label = result.rows[plain == rows.end() ? rows.front() : *plain].label;
+  const std::size_t comma = label.find(", ");
+  return comma == std::string::npos ? "" : label.substr(comma + 2);
 }
 
 /// Words of a label that all settings share say nothing here: "12 layers".
@@ -52,19 +57,21 @@ std::string with_note(const std::string& text, const std::string& note) {
 std::string outcome_of(const GridResult& result, const Setting& setting) {
   const auto has_one = [&](std::size_t i) { return result.rows[i].done == 1; };
   const bool one_each = std::ranges::all_of(setting.rows, has_one);
-  Texts good, late, bad;
+  Texts good, own, late, bad;
   for (const std::size_t i : setting.rows) {
     const RowResult& row = result.rows[i];
     const std::size_t agreeing = has_trained(row) ? row.trained : row.done - row.trained - row.too_short;
-    (has_trained(row) ? good
-     : row.slow()     ? late
-                      : bad)
+    const bool is_own = row.start.own_start && setting.rows.size() > 1;
+    (!has_trained(row) ? row.slow() ? late : bad
+     : is_own          ? own
+                       : good)
         .push_back(with_note(row.arrangement, one_each ? "" : seeds_note(agreeing, row.done)));
   }
   Texts parts;
   if (!good.empty()) parts.push_back(with_verb(good, " trains", " train"));
-  const char *one_fails = good.empty() ? " does not train" : " does not",
-             *several_fail = good.empty() ? " do not train" : " do not";
+  if (!own.empty()) parts.push_back(trains_by_start(own, !good.empty()));
+  const char *one_fails = parts.empty() ? " does not train" : " does not",
+             *several_fail = parts.empty() ? " do not train" : " do not";
   if (!bad.empty()) parts.push_back(with_verb(bad, one_fails, several_fail));
   if (!late.empty()) parts.push_back(with_verb(late, " is slow", " are slow"));
   std::string text = setting.where.empty() ? "" : setting.where + ": ";
@@ -111,6 +118,15 @@ std::string joined(const Texts& texts) {
   return all;
 }
 
+std::string with_start_of_their_own(const Texts& names) {
+  return concat(joined(names), names.size() == 1 ? ", which carries a start of its own" : ", which carry a start of their own");
+}
+
+std::string trains_by_start(const Texts& names, bool after_others) {
+  if (after_others) return concat(names.size() == 1 ? "so does " : "so do ", with_start_of_their_own(names));
+  return concat(with_start_of_their_own(names), names.size() == 1 ? ", trains" : ", train");
+}
+
 std::string seeds_note(std::size_t agreeing, std::size_t done) {
   return done == 1 ? "1 seed" : agreeing == done ? "" : concat(agreeing, " of ", done, " seeds");
 }
@@ -123,9 +139,10 @@ std::vector<Setting> settings_of(const GridResult& result, const GridChanges& ch
     if (row.instead_of || result.is_repeated(i) || !(has_trained(row) || has_failed(row))) continue;
     const std::string key = concat(changes.same_but(i, "arrangement"), "seed ", row.row.first_seed);
     const auto [at, fresh] = known.emplace(key, all.size());
-    if (fresh) all.push_back({.where = where_of(row)});
+    if (fresh) all.emplace_back();
     all[at->second].rows.push_back(i);
   }
+  for (Setting& setting : all) setting.where = where_of(result, setting.rows);
   leave_out_shared_words(all);
   return all;
 }

@@ -19,13 +19,18 @@ struct Decider {
   const char* option;
   const char* by;
 };
-constexpr std::array kDeciders{Decider{"placement", "arrangement", "placement"},
+constexpr std::array kDeciders{Decider{kPlacement, "arrangement", "placement"},
+                               Decider{kPlacementAndStart, "arrangement", "placement and start together"},
                                Decider{"weights", kWeights, "weights"},
                                Decider{"embeddings", kEmbeddings, "embeddings"},
                                Decider{kStart, kWeights, "the start"},
                                Decider{"warm-up", "warmup_steps", "warm-up"},
                                Decider{"rate", "lr", "the rate"},
                                Decider{"depth", "layers", "depth"}};
+
+const Decider& decider_named(std::string_view factor) {
+  return *std::ranges::find_if(kDeciders, [&](const Decider& one) { return one.factor == factor; });
+}
 
 /// One factor that cures some rows, and the rows of the same arrangements that have it changed.
 struct DecidingChange {
@@ -74,8 +79,7 @@ class Headline {
       const Texts differ = changes_.between(failed, other);
       const bool fewer = differ == Texts{"layers"} && changes_.number(other, "layers") < changes_.number(failed, "layers");
       if (!fewer && (start_decides || differ != Texts{kWeights, kEmbeddings})) continue;
-      const Decider& decider = *std::ranges::find_if(
-          kDeciders, [&](const Decider& one) { return one.factor == std::string_view(fewer ? "depth" : kStart); });
+      const Decider& decider = decider_named(fewer ? "depth" : kStart);
       all.push_back({.factor = decider.factor, .change = state_of(decider, other), .trained = row(other).trained});
       all.back().done = row(other).done;
       all.back().row = other;
@@ -89,12 +93,12 @@ class Headline {
     for (const Decider& decider : kDeciders) {
       const auto cures = [&](const TriedChange& tried) { return tried.factor == decider.factor && tried.cures(); };
       const auto first = std::ranges::find_if(all, cures);
-      if (first == all.end()) continue;
-      const bool is_placement = first->factor == "placement";
+      const bool is_placement = decider.option == std::string_view("arrangement");
+      if (first == all.end() || (is_placement && !one.placements.empty())) continue;
       one.by.push_back({&decider, is_placement ? "" : first->change, {}});
       if (!is_placement) one.by.back().rows.push_back(first->row);
       for (const TriedChange& tried : all)
-        if (is_placement && cures(tried)) one.placements.push_back(tried.change);
+        if (is_placement && cures(tried)) one.placements.push_back(row(tried.row).arrangement);
     }
     return one;
   }
@@ -156,7 +160,8 @@ class Headline {
   std::string state_of(const Decider& decider, std::size_t index) const {
     const std::string value = changes_.value(index, decider.option), factor = decider.factor;
     if (factor == "weights") return "from " + row(index).start.weights_in_words;
-    if (factor == kStart) return concat(state_of(kDeciders[1], index), " and ", state_of(kDeciders[2], index).substr(5));
+    if (factor == kStart)
+      return concat(state_of(decider_named("weights"), index), " and ", state_of(decider_named("embeddings"), index).substr(5));
     if (factor == "embeddings") return "with embeddings of " + value;
     if (factor == "warm-up") return value == "0" ? "without warm-up" : concat("with ", value, " warm-up steps");
     return factor == "rate" ? "at a rate of " + value : concat("with ", value, " layers");

@@ -42,12 +42,6 @@ double window_noise(std::span<const double> losses) {
   return *middle / (kMedianOfNormal * std::sqrt(2.0)) / std::sqrt(static_cast<double>(kOutcomeWindow));
 }
 
-/// Data of which nothing is known: a model that learned nothing stays where it began.
-Baselines known(Baselines b, std::span<const double> losses) {
-  if (std::isnan(plateau(b)) && !losses.empty()) b.unigram = losses[0];
-  return b;
-}
-
 std::string two_places(double x) {
   std::ostringstream out;
   out << std::fixed << std::setprecision(2) << x;
@@ -75,9 +69,10 @@ double steps_at_full_rate(std::size_t steps, std::size_t warmup) {
   return steps >= warmup ? n - w / 2 : n * n / (2 * w);
 }
 
-Judged judge(std::span<const double> losses, const Baselines& baselines, bool broke_off, std::size_t warmup) {
-  const Baselines b = known(baselines, losses);
+Judged judge(std::span<const double> losses, const Baselines& b, bool broke_off, std::size_t warmup) {
   const double line = trained_line(b), from = plateau(b);
+  require(!std::isnan(from), "judge: the baselines have neither unigram nor uniform, so there is no line; label_baselines() ",
+          "counts those of a dataset");
   Judged judged{.loss = window_before(losses, losses.size()), .best = std::numeric_limits<double>::infinity()};
   judged.broke_off = broke_off;
   const std::size_t first_end = std::max<std::size_t>(1, std::min(kOutcomeWindow, losses.size()));

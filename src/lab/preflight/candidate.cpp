@@ -41,8 +41,9 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   RunOptions own = options;
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
-  const bool looked_at = patience == Patience::whole_trial && !ground.request.brief;
-  TrialRun run(own, own.seed, data.train, looked_at ? StartLook::whole : StartLook::none);
+  const bool looked_at = patience == Patience::whole_trial, first = tried.trials.empty();
+  const StartLook brief = first ? StartLook::skip_gain : StartLook::none;  // that of the first seed is told
+  TrialRun run(own, own.seed, data.train, !looked_at ? StartLook::none : ground.request.brief ? brief : StartLook::whole);
   Steps go_on(ground, what, kTrialSteps);
   const RuleContext context = context_of(ground, own);
   const auto reading = [&] { return read_trial(run.trial(), context); };

@@ -68,6 +68,12 @@ bool is_too_deep_without_skip(const ModelConfig& config) {
   return row.is_row() && row.unit.skip == Skip::none && row.overrides.empty() && config.layers >= kTooDeepWithoutSkip;
 }
 
+/// With which its losses are compared. A masked model stays at its plateau for many hundred steps even where all is well: its
+/// gradients and tokens decide.
+std::optional<Baselines> baselines_to_reach(const Prepared& p) {
+  return p.options.model.model == ModelKind::encoder ? std::nullopt : p.data.baselines;
+}
+
 }  // namespace
 
 Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) {
@@ -90,7 +96,7 @@ TrialGround ground_of(const Prepared& p, const PreflightRequest& request, Prefli
                            .observer = observer,
                            .flops = request.seconds * kFlopsPerSecond,
                            .may_shorten = text && !p.data.pairs,
-                           .baselines = p.data.baselines};
+                           .baselines = baselines_to_reach(p)};
   require_possible(ground, p.options);
   return ground;
 }

@@ -37,7 +37,7 @@ Trend trend_of(std::span<const double> losses) {
 struct Progress {
   double now, ahead;
 };
-/// Nothing: it is not known where these are, or there are too few losses.
+/// Nothing: losses are not compared with these, or there are too few.
 std::optional<Progress> progress_of(const Trial& trial, const std::optional<Baselines>& baselines) {
   if (!baselines || trial.losses.size() < kLossesSeen) return std::nullopt;
   const double from = plateau(*baselines), line = trained_line(*baselines);

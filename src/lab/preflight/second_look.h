@@ -33,7 +33,7 @@ Course course_of(const Trial& trial, const Reading& reading, std::size_t warmup,
 
 /// The verdict at its end: it trains where it has recovered. Where it is open, after kDecisive steps or more progress > 0 and
 /// ahead > 1 decide;
-/// earlier, or where nothing is known of the data, spread > kLaterSpread and g > kLeastGradient.
+/// earlier, or where losses are not compared (no baselines: a masked model), spread > kLaterSpread and g > kLeastGradient.
 Reading read_second_look(const Trial& trial, std::size_t warmup, const std::optional<Baselines>& baselines);
 inline constexpr double kLaterSpread = 0.05;
 

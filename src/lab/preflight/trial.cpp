@@ -77,10 +77,11 @@ struct TrialRun::Impl {
     trainer->observe(&probe);
     trainer->calibrate();
     if (start == StartLook::none) return;
-    batch = data->batch(0, o.batch_size);
     const ArenaScope scope;
-    trial.output_sensitivity = sensitivity(*model, batch, seed);
     trial.skip_gain = measured_skip_gain(*model, seed);
+    if (start == StartLook::skip_gain) return;
+    batch = data->batch(0, o.batch_size);
+    trial.output_sensitivity = sensitivity(*model, batch, seed);
   }
 
   void step() {

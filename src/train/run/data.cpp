@@ -2,6 +2,7 @@
 #include "addnorm/train/run_data.h"
 
 #include <algorithm>
+#include <cmath>
 #include <span>
 
 #include "addnorm/core/error.h"
@@ -27,8 +28,9 @@ namespace fs = std::filesystem;
 
 std::uint64_t checksum_of(const std::string& text) { return checksum(text.data(), text.size()); }
 
-/// The same tokens, with some of them hidden.
+/// The same tokens, with some of them hidden. What comes after them helps as well, so that no floor is known.
 RunData with_masks(RunData data, const Tokenizer& tokenizer, std::uint64_t seed) {
+  if (data.baselines) data.baselines->floor = std::nan("");
   data.train = masked(data.train, tokenizer, {.seed = seed});
   if (data.validation) data.validation = masked(data.validation, tokenizer, {.seed = validation_seed(seed)});
   return data;
@@ -47,7 +49,7 @@ class LanguageSource final : public RunSource {
     const std::size_t t = o.model.seq_len;
     RunData data{.train = language_.dataset(t, o.seed), .validation = language_.dataset(t, validation_seed(o.seed))};
     data.told = concat("the built-in language, ", language_.vocabulary(), " words, endless");
-    if (!masked_) data.baselines = language_.baselines(t);
+    data.baselines = language_.baselines(t);
     return masked_ ? with_masks(std::move(data), *tokenizer(), o.seed) : std::move(data);
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
@@ -145,7 +147,7 @@ class TextSource final : public RunSource {
     if (const std::uint64_t unknown = bytes_.unknown(); unknown > 0)
       data.tokens +=
           concat("; ", counted(unknown, "token"), " of ", grouped(ids_->size()), " in the text stand for what it does not know");
-    if (!masked_) data.baselines = text_baselines(*ids_, training, tokenizer_->vocabulary());
+    data.baselines = text_baselines(*ids_, training, tokenizer_->vocabulary());
     return masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : std::move(data);
   }
   /// A text that is shorter than the context is one window.

@@ -1,5 +1,6 @@
 // Data of a run that comes sample by sample: pairs, labelled text, tables, tasks, mixtures.
 #include <algorithm>
+#include <cmath>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
@@ -41,7 +42,11 @@ std::string told(const std::string& name, const SampleFile& file) {
 }
 
 RunData as_data(const std::string& name, const SampleFile& file, const std::string& tokens = "") {
-  return {.train = file.training, .validation = file.validation, .baselines = {}, .told = told(name, file), .tokens = tokens};
+  return {.train = file.training,
+          .validation = file.validation,
+          .baselines = label_baselines(*file.training),
+          .told = told(name, file),
+          .tokens = tokens};
 }
 
 /// What samples of a file have in common: read once, shown as the options say when they are known.
@@ -123,10 +128,18 @@ class TableSource final : public RunSource {
   TableFile table_;
 };
 
+/// Of a task's own questions, whichever are learned from; who knows the answer has no loss.
+Baselines task_baselines(const Task& task, PairForm form) {
+  constexpr std::uint64_t kCountedSeed = 0, kCounted = 4096;  // some 20,000 labels: to a hundredth of a nat
+  Baselines baselines = label_baselines(*task.dataset(kCountedSeed, form), kCounted);
+  baselines.floor = 0;
+  return baselines;
+}
+
 /// Questions with one right answer, for pairs and for language models.
 class TaskSource final : public RunSource {
  public:
-  TaskSource(TaskKind kind, PairForm form) : task_(kind), form_(form) {}
+  TaskSource(TaskKind kind, PairForm form) : task_(kind), form_(form), baselines_(task_baselines(task_, form)) {}
   DataFacts facts() const override {
     const std::size_t source = task_.longest_source(), target = task_.longest_target() + 1;
     return {.longest = form_ == PairForm::lm ? source + target : std::max(source, target)};
@@ -144,7 +157,7 @@ class TaskSource final : public RunSource {
     const TaskPair one = task_.pair(o.seed, 0);
     return {.train = task_.dataset(o.seed, form_),
             .validation = task_.dataset(validation_seed(o.seed), form_),
-            .baselines = {},
+            .baselines = baselines_,
             .told = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target),
             .pairs = true};
   }
@@ -153,12 +166,13 @@ class TaskSource final : public RunSource {
  private:
   Task task_;
   PairForm form_;
+  Baselines baselines_;
 };
 
 /// Points around centres.
 class MixtureSource final : public RunSource {
  public:
-  explicit MixtureSource(std::uint64_t seed) : options_{.seed = seed}, mixture_(options_) {}
+  explicit MixtureSource(std::uint64_t seed) : options_{.seed = seed}, mixture_(options_), best_(mixture_.best()) {}
   DataFacts facts() const override { return {}; }
   void fill(ModelConfig& config) const override {
     config.features = options_.dimension;
@@ -166,17 +180,19 @@ class MixtureSource final : public RunSource {
   }
   std::uint64_t fingerprint() const override { return RandomKey(options_.seed).with("mixture").bits(); }
   RunData datasets(const RunOptions& o) const override {
+    const double uniform = std::log(static_cast<double>(options_.classes));
     return {.train = mixture_.dataset(o.seed),
             .validation = mixture_.dataset(validation_seed(o.seed)),
-            .baselines = {},
+            .baselines = Baselines{.floor = best_.loss, .uniform = uniform, .unigram = uniform, .bigram = std::nan("")},
             .told = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
-                           " dimensions, endless; nobody is right in more than ", 100 * mixture_.best().accuracy, " %")};
+                           " dimensions, endless; nobody is right in more than ", 100 * best_.accuracy, " %")};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 
  private:
   MixtureOptions options_;
   Mixture mixture_;
+  Mixture::Best best_;
 };
 
 /// What training noted beside the weights, where the run is only measured.

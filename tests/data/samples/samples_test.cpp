@@ -6,6 +6,7 @@
 #include <set>
 
 #include "addnorm/data/language.h"
+#include "addnorm/data/tasks.h"
 #include "addnorm/data/text_dataset.h"
 #include "data/samples/permutation.h"
 #include "support/near.h"
@@ -147,6 +148,45 @@ TEST(TextBaselines, AreTheEntropiesOfTheCounts) {
   EXPECT_EQ(text_baselines(text, {0, 400000}, 43, 1000).bigram, text_baselines(text, {0, 1000}, 43).bigram);
   EXPECT_TRUE(throws_saying<DataError>([&] { text_baselines(text, {0, 1000}, 20); }, {"id", "vocabulary has 20"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { text_baselines(text, {0, 1}, 43); }, {"1 tokens", "2"}));
+}
+
+/// Labels in their order, some of them ignored.
+class Labels : public Dataset {
+ public:
+  Labels(Ids labels, bool endless) : labels_(std::move(labels)), endless_(endless) {}
+  Batch batch(std::uint64_t first, std::size_t count) const override {
+    Batch batch{.first = first, .sequences = count};
+    for (std::size_t i = 0; i < count; ++i) batch.labels.push_back(labels_[(first + i) % labels_.size()]);
+    return batch;
+  }
+  std::uint64_t size() const override { return endless_ ? 0 : labels_.size(); }
+
+ private:
+  Ids labels_;
+  bool endless_;
+};
+
+TEST(LabelBaselines, AreTheEntropiesOfTheLabelsThatCount) {
+  const Labels three({0, 7, kIgnoredLabel, 7, kIgnoredLabel, 7}, false);
+  const Baselines known = label_baselines(three);
+  EXPECT_DOUBLE_EQ(known.uniform, std::log(2.0));
+  EXPECT_NEAR(known.unigram, -(0.25 * std::log(0.25) + 0.75 * std::log(0.75)), test::double_tolerance().atol);
+  EXPECT_TRUE(std::isnan(known.floor));
+  EXPECT_TRUE(std::isnan(known.bigram));
+  EXPECT_EQ(label_baselines(Labels({1, 2, 3, 4}, true), 2).uniform, std::log(2.0)) << "of an endless set the first ones";
+  EXPECT_EQ(label_baselines(Labels({1, 2, 3, 4}, false), 3).uniform, std::log(3.0));
+  EXPECT_TRUE(throws_saying<UsageError>([] { label_baselines(Labels({kIgnoredLabel}, false)); }, {"none of 1 samples"}));
+}
+
+TEST(LabelBaselines, OfWordsTurnedRoundFollowFromTheirLengths) {
+  const Task task(TaskKind::reverse, {.least = 4, .most = 8, .symbols = 18});
+  const double end = 1.0 / 7;  // six letters on average, and an end
+  const double unigram = -end * std::log(end) - (1 - end) * std::log((1 - end) / 18);
+  for (const PairForm form : {PairForm::seq2seq, PairForm::lm}) {
+    const Baselines counted = label_baselines(*task.dataset(1, form), 4096);
+    EXPECT_DOUBLE_EQ(counted.uniform, std::log(19.0));
+    EXPECT_NEAR(counted.unigram, unigram, 0.01);  // 29000 labels: some 0.002
+  }
 }
 
 }  // namespace

@@ -103,6 +103,24 @@ TEST(StartTexts, AreTheSameWhereTheStartIs) {
   EXPECT_EQ(start("deepnorm", {}).rule, "") << "no rule of the table is Xavier's normal one";
 }
 
+TEST(StartTexts, NameTheRuleThatIsAskedForBesideTheGainsOfTheFormula) {
+  const auto start = [](const char* arrangement, const InitOptions& init) {
+    return start_text({.layers = 9, .d_model = 64, .arrangement = arrangement, .init = init});
+  };
+  EXPECT_EQ(start("deepnorm", {}).weights_in_label, "deepnorm weights with its own gains");
+  EXPECT_EQ(start("deepnorm", {.rule = "deepnet"}).weights_in_label, "deepnorm weights with its own gains");
+  EXPECT_EQ(start("deepnorm", {.rule = "gpt2"}).weights_in_label, "gpt2 weights with its own gains");
+  EXPECT_EQ(start("deepnorm", {.rule = "xavier"}).weights_in_label, "xavier weights with its own gains");
+  EXPECT_EQ(start("deepnorm", {.rule = "xavier"}).weights_in_words, "xavier weights") << "what the rule says";
+  EXPECT_EQ(start("t-fixup", {}).weights_in_label, "t-fixup weights with its own gains");
+  EXPECT_EQ(start("t-fixup", {.rule = "gpt2"}).weights_in_label, "gpt2 weights with its own gains");
+  EXPECT_EQ(start("sub-ln", {.rule = "gpt2", .deviation = 0.1}).weights_in_label, "gpt2 weights of 0.1 with its own gains");
+  EXPECT_EQ(start("post-ln", {.rule = "deepnorm"}).weights_in_label, "deepnorm weights");
+  EXPECT_EQ(start("rezero", {.rule = "xavier"}).weights_in_label, "xavier weights");
+  for (const char* name : {"deepnorm", "t-fixup", "rezero", "admin"}) EXPECT_TRUE(start(name, {}).own_start) << name;
+  for (const char* name : {"post-ln", "pre-ln", "norm-skip", "plain"}) EXPECT_FALSE(start(name, {}).own_start) << name;
+}
+
 TEST(StartTexts, TellOwnRowsApart) {
   const auto weights = [](const char* name, const char* more) {
     ModelConfig config{.d_model = 64, .arrangement = name};
@@ -168,6 +186,55 @@ TEST_F(Crossed, CuresAreFoundOneFactorAtATime) {
   EXPECT_TRUE(result.rows[failed].tried[1].cures());
   EXPECT_EQ(result.rows[failed].tried[2].change, "200 warm-up steps");
   EXPECT_FALSE(result.rows[failed].tried[2].cures());
+}
+
+TEST_F(Crossed, AnArrangementWithAStartOfItsOwnIsNoCureByPlacementAlone) {
+  const std::size_t failed = add("post-ln", {"xavier"}, false, 3.4);
+  for (const char* name : {"deepnorm", "rezero"}) add(name, {"xavier"}, true);
+  add("post-ln", {"xavier", 0, 200}, true);
+  finish();
+  EXPECT_EQ(result.rows[failed].tried.at(0).factor, "placement and start");
+  EXPECT_EQ(result.rows[failed].tried.at(0).change, "deepnorm with its own start");
+  EXPECT_EQ(findings(result).back(),
+            "post-ln: 200 warm-up steps cure it; so do deepnorm and rezero, which carry a start of their own.");
+  double seconds = 1000;
+  const std::vector<AddedRow> added = rows_that_try_factors(result, seconds);
+  ASSERT_FALSE(added.empty());
+  expect_in(added[0].row.options, {R"("arrangement":"pre-ln")"});
+
+  add("pre-ln", {"xavier"}, true);
+  finish();
+  std::vector<std::string> found = findings(result);
+  expect_in(found.at(0), {"without warm-up it does not where pre-ln does,"});
+  EXPECT_EQ(found.at(1), "pre-ln trains; so do deepnorm and rezero, which carry a start of their own; post-ln does not.");
+  EXPECT_EQ(found.back(),
+            "post-ln: another placement (pre-ln) and 200 warm-up steps each cure it; so do deepnorm and rezero, which carry a "
+            "start of their own.");
+}
+
+TEST_F(Crossed, WhereOnlyAStartOfItsOwnHelpsItIsSaid) {
+  add("post-ln", {"xavier"}, false, 3.4);
+  add("norm-skip", {"xavier"}, false, 3.4);
+  add("deepnorm", {"xavier"}, true);
+  finish();
+  const std::vector<std::string> found = findings(result);
+  EXPECT_EQ(found.at(0),
+            "Whether post-ln and norm-skip train is decided by placement and start together: they do not where deepnorm does.");
+  EXPECT_EQ(found.at(1), "xavier weights: deepnorm, which carries a start of its own, trains; post-ln and norm-skip do not.");
+  EXPECT_EQ(found.at(3),
+            "post-ln (xavier weights): deepnorm, which carries a start of its own, trains; another placement (norm-skip) did not "
+            "cure it.");
+}
+
+TEST_F(Crossed, WhatTakesTheStartOfAFormulaAwayIsNoCureByPlacementAlone) {
+  const std::size_t failed = add("deepnorm", {"xavier"}, false, 3.4);
+  add("pre-ln", {"xavier"}, true);
+  finish();
+  EXPECT_EQ(result.rows[failed].tried.at(0).factor, "placement and start");
+  EXPECT_EQ(result.rows[failed].tried.at(0).change, "pre-ln without deepnorm's start");
+  EXPECT_EQ(headline(result),
+            "Whether deepnorm trains is decided by placement and start together: it does not where pre-ln does.");
+  EXPECT_EQ(findings(result).back(), "deepnorm (xavier weights): another placement without its own start (pre-ln) cures it.");
 }
 
 TEST_F(Crossed, WhatTheGridDoesNotTryIsRunWithEverythingElseHeld) {
@@ -253,19 +320,19 @@ TEST_F(Crossed, AnArrangementThatOnlyAnotherOneCuresHasOneSentence) {
   finish();
   EXPECT_EQ(
       findings(result).back(),
-      "plain (in 3 settings): another placement cures it (pre-ln in 3, rezero in 1); nothing else did (tried: gpt2 weights, "
-      "200 warm-up steps, embeddings of 0.125, xavier weights and embeddings of 0.02 in 1).");
+      "plain (in 3 settings): another placement cures it (pre-ln in 3; with a start of its own: rezero in 1); nothing else did "
+      "(tried: gpt2 weights, 200 warm-up steps, embeddings of 0.125, xavier weights and embeddings of 0.02 in 1).");
 }
 
 TEST_F(Crossed, ACureIsNotClaimedWhereItFailed) {
   for (const std::size_t layers : {6u, 48u}) {
     add("plain", {"xavier", 0, 0, layers}, false, 3.4);
     add("pre-ln", {"xavier", 0, 0, layers}, layers == 6);
-    add("deepnorm", {"xavier", 0, 0, layers}, true);
+    add("residual", {"xavier", 0, 0, layers}, true);
   }
   finish();
   const std::vector<std::string> found = findings(result);
-  EXPECT_EQ(found.at(found.size() - 2), "plain (6 layers; 48 layers): another placement cures it (deepnorm in 2, pre-ln in 1).");
+  EXPECT_EQ(found.at(found.size() - 2), "plain (6 layers; 48 layers): another placement cures it (residual in 2, pre-ln in 1).");
 }
 
 TEST_F(Crossed, RowsThatTheSameChangesCureInOtherSettingsHaveSentencesOfTheirOwn) {
@@ -281,25 +348,25 @@ TEST_F(Crossed, RowsThatTheSameChangesCureInOtherSettingsHaveSentencesOfTheirOwn
 
 TEST_F(Crossed, FindingsSayOnHowManySeedsTheyRest) {
   const std::size_t post = add("post-ln", {"xavier"}, false, 3.4), pre = add("pre-ln", {"xavier"}, true);
-  const std::size_t deep = add("deepnorm", {"xavier"}, true), warm = add("post-ln", {"xavier", 0, 200}, true);
+  const std::size_t bare = add("residual", {"xavier"}, true), warm = add("post-ln", {"xavier", 0, 200}, true);
   seeds(post, 1, 3);
   seeds(pre, 2, 3);
-  seeds(deep, 1, 1);
+  seeds(bare, 1, 1);
   seeds(warm, 1, 1);
   finish();
   const std::vector<std::string> found = findings(result);
   EXPECT_EQ(
       found.at(0),
-      "Whether post-ln trains is decided by placement and by warm-up: without warm-up it does not where pre-ln and deepnorm "
+      "Whether post-ln trains is decided by placement and by warm-up: without warm-up it does not where pre-ln and residual "
       "do (2 of 3 seeds), with 200 warm-up steps it does (1 seed).");
-  EXPECT_EQ(found.at(1), "pre-ln (2 of 3 seeds) and deepnorm (1 seed) train; post-ln (2 of 3 seeds) does not.");
+  EXPECT_EQ(found.at(1), "pre-ln (2 of 3 seeds) and residual (1 seed) train; post-ln (2 of 3 seeds) does not.");
   EXPECT_EQ(found.at(2), "warm-up: post-ln trains (1 seed).");
   EXPECT_EQ(found.back(),
-            "post-ln: another placement (pre-ln with 2 of 3 seeds, deepnorm with 1 seed) and 200 warm-up steps (1 "
+            "post-ln: another placement (pre-ln with 2 of 3 seeds, residual with 1 seed) and 200 warm-up steps (1 "
             "seed) each cure it.");
   for (const std::size_t row : {post, pre}) seeds(row, row == pre, 1);
   finish();
-  EXPECT_EQ(findings(result).at(1), "pre-ln and deepnorm train; post-ln does not (1 seed each).");
+  EXPECT_EQ(findings(result).at(1), "pre-ln and residual train; post-ln does not (1 seed each).");
 }
 
 // The first sentence.
@@ -322,7 +389,7 @@ TEST_F(Crossed, TheHeadlineNamesAllThatDecides) {
     add("pre-ln", start, true);
     add("plain", start, false, 3.4);
   }
-  add("deepnorm", {"xavier"}, true);  // which nobody tried from other weights
+  add("residual", {"xavier"}, true);  // which nobody tried from other weights
   finish();
   EXPECT_EQ(headline(result),
             "Whether post-ln and norm-skip train is decided by placement and by weights: from xavier weights they do not where "
@@ -446,6 +513,17 @@ TEST_F(Crossed, ComparisonsSayInWhatRowsDiffer) {
   add("post-ln", {"xavier", 0, 200}, true, 2.6);
   finish();
   expect_in(comparisons(result).lines.at(2), {"in more than 3 factors, among them placement, warmup steps and weights"});
+}
+
+TEST_F(Crossed, ComparisonsSayWhoCarriesAStartOfItsOwn) {
+  add("pre-ln", {"xavier"}, true, 1.9);
+  add("deepnorm", {"xavier"}, true, 2.2);
+  finish();
+  expect_in(comparisons(result).lines.at(0), {"they differ in placement, and deepnorm carries a start of its own"});
+  add("rezero", {"xavier"}, true, 1.8);
+  finish();
+  expect_in(comparisons(result).lines.at(0), {"they differ in placement, and rezero carries a start of its own"});
+  expect_in(comparisons(result).lines.at(1), {"they differ in placement, and both carry a start of their own"});
 }
 
 }  // namespace

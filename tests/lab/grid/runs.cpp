@@ -215,6 +215,25 @@ TEST_F(GridRuns, HaveLabelsThatTellThemApart) {
   expect_in(result.rows[5].label, {"embeddings 0.123, embedding-std 0.12341"});
 }
 
+TEST_F(GridRuns, AreLabelledByTheRuleThatIsAskedForBesideGainsOfTheFormula) {
+  const auto labels = [&](const char* rows) {
+    GridRequest asked =
+        request(concat(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "rows": )", rows, "}"));
+    asked.run = false;
+    std::vector<std::string> all;
+    for (const RowResult& row : run_grid(asked, watching).rows) all.push_back(row.label);
+    return all;
+  };
+  const std::vector<std::string> mixed = labels(
+      R"([{"arrangement": "post-ln", "init": "gpt2"}, {"arrangement": "deepnorm", "init": "gpt2"}, {"arrangement": "deepnorm"}])");
+  EXPECT_EQ(mixed.at(0), "post-ln, 2 layers, gpt2 weights, embeddings 0.02");
+  EXPECT_EQ(mixed.at(1), "deepnorm, 2 layers, gpt2 weights with its own gains, embeddings 0.02");
+  EXPECT_EQ(mixed.at(2), "deepnorm, 2 layers, deepnorm weights with its own gains, embeddings 0.25");
+  EXPECT_EQ(labels(R"([{"arrangement": "post-ln", "init": "xavier"}, {"arrangement": "deepnorm", "init": "xavier"}])").at(1),
+            "deepnorm, 2 layers")
+      << "one rule for all of them needs no name";
+}
+
 TEST_F(GridRuns, WithAnotherSeedAreNoOtherArrangement) {
   const GridResult result = run_grid(
       request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120, "init": "xavier"}, "seeds": 1, "rows": [

@@ -107,10 +107,19 @@ TEST(Outcome, OfARunThatBrokeOffIsDivergedAtTheStepThatFailed) {
   EXPECT_EQ(judge({}, kLanguage).outcome, Outcome::diverged);  // nothing at all was learned
 }
 
-TEST(Outcome, OfUnknownDataIsMeasuredFromTheFirstLoss) {
+TEST(Outcome, DoesNotDependOnHowLargeTheFirstLossIs) {
+  const Baselines labels{.floor = kNaN, .uniform = 3.5, .unigram = 3.3, .bigram = kNaN};  // line 1.65
+  for (const double first : {3.5, 14.0, 1e6}) {
+    SCOPED_TRACE(first);
+    EXPECT_EQ(judge(joined({first}, std::vector<double>(120, 3.3)), labels).outcome, Outcome::stuck);
+    EXPECT_EQ(judge(joined({first}, std::vector<double>(120, 1.6)), labels).outcome, Outcome::trained);
+  }
+}
+
+TEST(Outcome, OfUnknownDataIsRefusedWithWhatToDo) {
   const Baselines none{kNaN, kNaN, kNaN, kNaN};
-  EXPECT_EQ(judge(joined(falling(4, 1), std::vector<double>(20, 1)), none).outcome, Outcome::trained);
-  EXPECT_EQ(judge(std::vector<double>(100, 4), none).outcome, Outcome::stuck);
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { judge(std::vector<double>(100, 4), none); },
+                                              {"neither unigram nor uniform", "label_baselines()"}));
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "addnorm/core/error.h"
 #include "core/figures.h"
 #include "core/json/json.h"
+#include "lab/preflight/prepared.h"
 #include "lab/preflight/twin.h"
 #include "support/near.h"
 
@@ -162,6 +163,29 @@ TEST(Preflight, WorksForEveryKindOfModel) {
     EXPECT_EQ(result.trials.at(0).losses.size(), kTrialSteps);
     EXPECT_FALSE(result.reason.empty());
   }
+}
+
+TEST(Preflight, MeasuresTheSkipGainWhereItIsToBeBrief) {
+  PreflightRequest asked = request(R"("layers": 6, "d_model": 16, "heads": 2, "seq_len": 8, "batch_size": 4, "init": "gpt2")", 2);
+  asked.advice = false;
+  const PreflightResult whole = preflight(asked);
+  asked.brief = true;
+  const PreflightResult brief = preflight(asked);
+  ASSERT_TRUE(brief.skip_gain_measured.has_value());
+  EXPECT_EQ(brief.skip_gain_measured, whole.skip_gain_measured);
+  EXPECT_EQ(brief.trials.at(0).output_sensitivity, 0) << "which takes longer";
+  EXPECT_EQ(brief.trials.at(0).losses, whole.trials.at(0).losses);
+}
+
+TEST(Preflight, ComparesLossesWithTheLabelsButThoseOfAMaskedModel) {
+  const auto known = [](const char* kind) {
+    const PreflightRequest asked = request(concat(R"("layers": 2, "d_model": 16, )", kind));
+    return ground_of(prepared(asked, nullptr), asked, nullptr).baselines;
+  };
+  const auto labels = known(R"("model": "seq2seq", "task": "reverse")");
+  ASSERT_TRUE(labels.has_value());
+  EXPECT_GT(plateau(*labels), 3);
+  EXPECT_FALSE(known(R"("model": "encoder")").has_value()) << "it stays at its plateau for many hundred steps";
 }
 
 TEST(Preflight, IsTheSameTwice) {

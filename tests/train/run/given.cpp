@@ -1,6 +1,8 @@
 // What a run is given: options, and data of every kind.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include "support/near.h"
 #include "train/run/runs.h"
 
 namespace addnorm {
@@ -18,6 +20,39 @@ struct OpenedData : Runs {
     return run_options(concat("\"data\": [\"", folder.write("text.txt", text).string(), "\"]", more)).options;
   }
 };
+
+TEST_F(OpenedData, HasBaselinesOfItsLabelsWhateverTheModelAndTheSeed) {
+  const auto baselines = [&](const std::string& options) {
+    const RunOptions o = run_options_from_json(concat("{\"seq_len\": 64, ", options, "}"), "the test").options;
+    return open_source(o, folder.path / "cache")->datasets(o).baselines.value();
+  };
+  const auto file = [&](const char* name, const char* text) {
+    return concat(R"("data": [")", folder.write(name, text).string(), R"("], )");
+  };
+  const Baselines language = baselines("\"model\": \"lm\"");
+  const Baselines masked = baselines("\"model\": \"encoder\"");
+  EXPECT_EQ(masked.unigram, language.unigram);
+  EXPECT_EQ(masked.bigram, language.bigram);
+  EXPECT_TRUE(std::isnan(masked.floor)) << "what comes after a word helps, too";
+
+  const std::string pairs = file("pairs.tsv", "ab\tba\nabb\tbba\nb\tb\n"), labelled = file("labelled.tsv", "x\tab\nx\tb\ny\ta\n");
+  const std::string table = file("table.csv", "a,label\n1,x\n2,y\n3,x\n");
+  const std::string all = R"("validation": 0, )";
+  EXPECT_DOUBLE_EQ(baselines(pairs + all + R"("model": "seq2seq")").uniform, std::log(3.0)) << "a, b, and the end";
+  const double two_to_one = std::log(3.0) - 2 * std::log(2.0) / 3;
+  EXPECT_NEAR(baselines(labelled + all + R"("model": "classifier")").unigram, two_to_one, test::double_tolerance().atol);
+  EXPECT_NEAR(baselines(table + all + R"("model": "mlp")").unigram, two_to_one, test::double_tolerance().atol);
+
+  for (const char* task :
+       {R"("model": "seq2seq", "task": "reverse")", R"("model": "lm", "task": "copy")", R"("model": "mlp", "task": "mixture")"}) {
+    SCOPED_TRACE(task);
+    const Baselines one = baselines(task), other = baselines(concat(task, R"(, "seed": 2)"));
+    EXPECT_GT(one.uniform, 1);
+    EXPECT_LE(one.unigram, one.uniform);
+    EXPECT_EQ(one.unigram, other.unigram);
+    EXPECT_LT(one.floor, 1);
+  }
+}
 
 TEST_F(OpenedData, BitsPerByteAreOfTheBytesThatAreMeasured) {
   std::string text(1800, 'a');

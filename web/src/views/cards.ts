@@ -54,7 +54,7 @@ function tried_line(row: labs.Row): Child {
 function start_line(row: labs.Row): Child {
   if (!row.weights) return null;
   const embeddings = row.embeddings ? `, embeddings of ${row.embeddings}` : '';
-  return h('p', { class: 'start quiet' }, `starts from ${weights_in_words(row.weights)}${embeddings}`);
+  return h('p', { class: 'start quiet' }, `starts from ${weights_in_words(row)}${embeddings}`);
 }
 
 export function verdict_card(row: labs.Row, among: labs.Row[]): HTMLElement {

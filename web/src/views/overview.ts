@@ -38,11 +38,11 @@ function names(rows: labs.Row[], among: labs.Row[]): string {
   return listed([...new Set(rows.map((r) => labs.name_among(r, among)))]);
 }
 
-/** "from xavier weights" where all of them start so; else "here". */
+/** "from xavier weights" where all of them start so, but for gains that a formula contains; else "here". */
 function place_of(rows: labs.Row[]): string {
-  const starts = new Set(rows.map((r) => r.weights ?? ''));
-  const [only] = starts;
-  return starts.size === 1 && only ? `from ${weights_in_words(only)}` : 'here';
+  const same = rows.every((r) => r.weights && r.weights === rows[0].weights);
+  const [shortest] = rows.map(weights_in_words).sort((a, b) => a.length - b.length);
+  return same ? `from ${shortest}` : 'here';
 }
 
 /** "3 of 6 arrangements train from xavier weights." */
