@@ -194,6 +194,22 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
     notes.push_back(concat(contained_text(row), "a branch scale of ", scale, " multiplies those of ", symbols_of(both)));
 }
 
+std::vector<std::string> contained_in(const Arrangement& row, const StackShape& stack) {
+  std::vector<std::string> lines;
+  for (const InitGain& gain : gains_of_formula(row))
+    lines.push_back(concat(symbols_of(gain.roles), ": times ", text_of(gain.gain, stack)));
+  const auto add = [&](const CoefficientRule& rule) {
+    if (rule.kind == CoefficientRule::Kind::fixed) return;
+    if (rule.profiled)
+      lines.push_back(concat(rule.symbol, " is measured on the first batch"));
+    else if (!rule.start.is_one())
+      lines.push_back(concat(rule.symbol, " starts at ", text_of(rule.start, stack)));
+  };
+  add(row.unit.a);
+  add(row.unit.b);
+  return lines;
+}
+
 }  // namespace
 
 std::vector<Role> normed_matrices(const Arrangement& row) {
@@ -216,19 +232,17 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
   return std::move(started).result();
 }
 
-std::vector<std::string> contained_init(const Arrangement& row) {
+std::vector<std::string> contained_init(const Arrangement& row, const std::vector<StackShape>& stacks) {
+  std::vector<std::vector<std::string>> of_each;
+  for (const StackShape& stack : stacks) of_each.push_back(contained_in(row, stack));
   std::vector<std::string> lines;
-  for (const InitGain& gain : gains_of_formula(row))
-    lines.push_back(concat(symbols_of(gain.roles), ": times ", text_of(gain.gain)));
-  const auto add = [&](const CoefficientRule& rule) {
-    if (rule.kind == CoefficientRule::Kind::fixed) return;
-    if (rule.profiled)
-      lines.push_back(concat(rule.symbol, " is measured on the first batch"));
-    else if (!rule.start.is_one())
-      lines.push_back(concat(rule.symbol, " starts at ", text_of(rule.start)));
-  };
-  add(row.unit.a);
-  add(row.unit.b);
+  for (std::size_t i = 0; i < stacks.size(); ++i)
+    for (const std::string& line : of_each[i]) {
+      const auto says_it = [&](const std::vector<std::string>& other) { return std::ranges::find(other, line) != other.end(); };
+      const bool in_all = std::ranges::all_of(of_each, says_it);
+      if (!in_all) lines.push_back(concat(name_of(stacks[i].kind), ": ", line));
+      if (in_all && i == 0) lines.push_back(line);
+    }
   return lines;
 }
 

@@ -90,7 +90,8 @@ std::string initialisation_record(const ModelConfig& model) {
       told["rule"] = line.rule;
       drawn.push_back(std::move(told));
     }
-  return Json{{"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row))}}
+  return Json{
+      {"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row, stacks))}}
       .dump();
 }
 

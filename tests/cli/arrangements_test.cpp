@@ -228,6 +228,13 @@ TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
                     "deepnorm, decoder", "self-attention", "cross-attention"}));
 }
 
+TEST(ArrangementsCommand, TellsWhatAFormulaContainsOfBothStacks) {
+  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq"}).out,
+                   {"contained     encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)\n",
+                    "                decoder: W_v, W_o, W_1, W_2: times (12M)^−¼\n"}));
+  EXPECT_EQ(Json::parse(run({"deepnorm", "--model", "seq2seq", "--json"}).out)[0]["init"]["contained"].size(), 2u);
+}
+
 TEST(ProcessStringsOfOtherTools, NameArrangements) {
   const auto name = [](const ProcessStrings& s) { return arrangement_of(s).arrangement->name; };
   EXPECT_EQ(name({"n", "da", "n"}), "pre-ln");

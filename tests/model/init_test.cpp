@@ -137,16 +137,23 @@ TEST(Init, OfTwoPlacementsIsTheSameUnderTheSameRule) {
   }
 }
 
+using Lines = std::vector<std::string>;
+
+/// Of a language model.
+Lines contained(const std::string& name, const InitOptions& init = {}) {
+  return contained_init(with_init(arrangement_named(name), init), {{.width = 32, .layers = 4}});
+}
+
 TEST(Init, LeavesWhatTheFormulaContains) {
   const double beta = std::pow(8 * 4, -0.25);
   const auto deepnorm = deviations(small_lm("deepnorm", {.rule = "gpt2"}));
   EXPECT_DOUBLE_EQ(deepnorm.at("q"), 0.02);
   EXPECT_DOUBLE_EQ(deepnorm.at("v"), 0.02 * beta);
   EXPECT_DOUBLE_EQ(deepnorm.at("attention_out"), 0.02 * beta) << "beta stands in place of 1/sqrt(2L)";
-  EXPECT_EQ(contained_init(arrangement_named("deepnorm")), std::vector<std::string>{"W_v, W_o, W_1, W_2: times (8L)^−¼"});
-  EXPECT_EQ(contained_init(arrangement_named("rezero")), std::vector<std::string>{"α starts at 0"});
-  EXPECT_EQ(contained_init(arrangement_named("admin")), std::vector<std::string>{"ω is measured on the first batch"});
-  EXPECT_TRUE(contained_init(arrangement_named("pre-ln")).empty());
+  EXPECT_EQ(contained("deepnorm"), Lines{"W_v, W_o, W_1, W_2: times (8L)^−¼"});
+  EXPECT_EQ(contained("rezero"), Lines{"α starts at 0"});
+  EXPECT_EQ(contained("admin"), Lines{"ω is measured on the first batch"});
+  EXPECT_TRUE(contained("pre-ln").empty());
   LanguageModel rezero(small_lm("rezero", {.rule = "t5"}));
   std::size_t coefficients = 0;
   for_each_parameter(rezero, [&](Parameter& p) {
@@ -185,13 +192,26 @@ TEST(Init, RuleKeepsItsGainsWhereTheFormulaHasNone) {
 }
 
 TEST(Init, RuleIsToldApartFromWhatTheFormulaContains) {
-  const auto contained = [](const char* name, const InitOptions& init) {
-    return contained_init(with_init(arrangement_named(name), init));
-  };
   for (const char* name : {"sub-ln", "deepnorm", "t-fixup", "post-ln"})
     for (const char* rule : {"arrangement", "gpt2", "b2t", "t-fixup", "deepnorm"})
-      EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained_init(arrangement_named(name)))
-          << name << " " << rule;
+      EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained(name)) << name << " " << rule;
+}
+
+TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
+  const StackShape encoder{.width = 32, .layers = 2, .kind = StackKind::encoder, .other_layers = 4};
+  const StackShape decoder{.width = 32,
+                           .layers = 4,
+                           .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn},
+                           .kind = StackKind::decoder,
+                           .other_layers = 2};
+  const auto of_both = [&](const char* name) { return contained_init(arrangement_named(name), {encoder, decoder}); };
+  EXPECT_EQ(of_both("deepnorm"),
+            (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)", "decoder: W_v, W_o, W_1, W_2: times (12M)^−¼"}));
+  EXPECT_EQ(of_both("sub-ln"),
+            (Lines{"encoder: W_v, W_o, W_1, W_2: times √(ln(3M)·ln(2N)/3)", "decoder: W_v, W_o, W_1, W_2: times √(ln(3M))"}));
+  EXPECT_EQ(of_both("t-fixup"), (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.67·L^−¼", "embeddings: times (9L)^−¼",
+                                       "decoder: W_v, W_o, W_1, W_2: times (9M)^−¼"}));
+  EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
 }
 
 TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {

@@ -45,7 +45,8 @@ TEST(InitLines, NameEveryMatrixThatAGainIsFor) {
   const auto contained = [](std::vector<Role> roles) {
     return contained_init({.name = "mine",
                            .init = {.gains = {{.roles = std::move(roles), .gain = {.constant = 0.5}}}},
-                           .gains_in_formula = true})
+                           .gains_in_formula = true},
+                          {language_model(2)})
         .at(0);
   };
   EXPECT_EQ(contained({Role::head}), "a head of its own: times 0.5");

@@ -84,9 +84,9 @@ struct InitOptions {
 /// `words`: what fields are called in it.
 Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
 
-/// What the formula of an arrangement says of the start, which no rule changes: "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts
-/// at 0".
-std::vector<std::string> contained_init(const Arrangement& row);
+/// What the formula of an arrangement says of the start of a model's stacks (one, or encoder and decoder), which no rule changes:
+/// "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts at 0". What differs between two stacks begins with its own: "decoder: ...".
+std::vector<std::string> contained_init(const Arrangement& row, const std::vector<StackShape>& stacks);
 /// The formula has gains of some of these matrices: how they start is not to be said beside it.
 bool contains_start(const Arrangement& row, const std::vector<Role>& matrices);
 /// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
