@@ -86,10 +86,17 @@ std::string arrangements_json(const Rows& rows, const ArrangementView& view, boo
 
 std::string inits_json(const ArrangementView& view) {
   Json all = Json::array();
-  for (const InitSpec& rule : init_rules())
-    all.push_back({{"name", rule.name},
-                   {"source", rule.source},
-                   {"init", init_json(Arrangement{.name = "any", .init = rule}, view.stacks.back())}});
+  for (const InitSpec& rule : init_rules()) {
+    Json init = Json::array();
+    for (const StackShape& stack : view.stacks) {
+      const Json lines = init_json(Arrangement{.name = "any", .init = rule}, stack);
+      for (Json line : lines.array_items()) {
+        if (view.stacks.size() > 1) line["stack"] = name_of(stack.kind);
+        init.push_back(std::move(line));
+      }
+    }
+    all.push_back({{"name", rule.name}, {"source", rule.source}, {"init", std::move(init)}});
+  }
   return all.dump(2) + "\n";
 }
 
