@@ -209,8 +209,8 @@ TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
             (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)", "decoder: W_v, W_o, W_1, W_2: times (12M)^−¼"}));
   EXPECT_EQ(of_both("sub-ln"),
             (Lines{"encoder: W_v, W_o, W_1, W_2: times √(ln(3M)·ln(2N)/3)", "decoder: W_v, W_o, W_1, W_2: times √(ln(3M))"}));
-  EXPECT_EQ(of_both("t-fixup"), (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.67·L^−¼", "embeddings: times (9L)^−¼",
-                                       "decoder: W_v, W_o, W_1, W_2: times (9M)^−¼"}));
+  EXPECT_EQ(of_both("t-fixup"), (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.67·N^−¼", "encoder: embeddings: times (9N)^−¼",
+                                       "decoder: W_v, W_o, W_1, W_2: times (9M)^−¼", "decoder: embeddings: times (9M)^−¼"}));
   EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
 }
 
