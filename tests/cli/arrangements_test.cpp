@@ -228,6 +228,40 @@ TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
                     "deepnorm, decoder", "self-attention", "cross-attention"}));
 }
 
+TEST(ArrangementsCommand, TellsOfADecoderThatIsNotAsDeepAsItsEncoder) {
+  const Outcome o = run({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6"});
+  EXPECT_TRUE(
+      says(o.out, {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.866", "decoder: α = (3M)^¼ = 2.06", "  N = 18, M = 6 encoder: "}))
+      << o.err;
+  const Json stacks =
+      Json::parse(run({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6", "--json"}).out)[0]["stacks"];
+  EXPECT_EQ(stacks[0]["layers"], 18);
+  EXPECT_EQ(stacks[1]["layers"], 6);
+  EXPECT_EQ(run({"deepnorm", "--decoder-layers", "6"}).code, 2);
+  EXPECT_TRUE(
+      says(run({"deepnorm", "--decoder-layers", "6"}).err, {"--decoder-layers has no effect except with --model seq2seq"}));
+  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--decoder-layers", "0"}).err, {"--decoder-layers is 0", "from 1"}));
+}
+
+TEST(ArrangementsCommand, ListsInitsOfBothStacks) {
+  const Outcome o = run({"--inits", "--model", "seq2seq", "--layers", "2", "--decoder-layers", "4"});
+  EXPECT_TRUE(says(o.out, {"encoder: W_v, W_o, W_1, W_2: Xavier normal, times 0.87·(N^4·M)^(−1/16) = ",
+                           "decoder: W_v, W_o, W_1, W_2: Xavier normal, times (12M)^−¼ = ",
+                           "encoder: W_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.5\n",
+                           "decoder: W_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.3536\n"}));
+  const Json gpt2 = Json::parse(run({"--inits", "--model", "seq2seq", "--json"}).out)[1];
+  EXPECT_EQ(gpt2["init"][0]["stack"], "encoder");
+  EXPECT_EQ(gpt2["init"].back()["stack"], "decoder");
+  EXPECT_FALSE(Json::parse(run({"--inits", "--json"}).out)[1]["init"][0].contains("stack"));
+}
+
+TEST(ArrangementsCommand, TellsWhatAFormulaContainsOfBothStacks) {
+  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq"}).out,
+                   {"contained     encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)\n",
+                    "                decoder: W_v, W_o, W_1, W_2: times (12M)^−¼\n"}));
+  EXPECT_EQ(Json::parse(run({"deepnorm", "--model", "seq2seq", "--json"}).out)[0]["init"]["contained"].size(), 2u);
+}
+
 TEST(ProcessStringsOfOtherTools, NameArrangements) {
   const auto name = [](const ProcessStrings& s) { return arrangement_of(s).arrangement->name; };
   EXPECT_EQ(name({"n", "da", "n"}), "pre-ln");

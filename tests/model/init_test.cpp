@@ -4,12 +4,15 @@
 
 #include <cmath>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "addnorm/model/language_model.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "core/json/json.h"
+#include "residual/catalogue/init_names.h"
 #include "support/folder.h"
 #include "support/near.h"
 
@@ -137,16 +140,23 @@ TEST(Init, OfTwoPlacementsIsTheSameUnderTheSameRule) {
   }
 }
 
+using Lines = std::vector<std::string>;
+
+/// Of a language model.
+Lines contained(const std::string& name, const InitOptions& init = {}) {
+  return contained_init(with_init(arrangement_named(name), init), {StackShape{.width = 32, .layers = 4}});
+}
+
 TEST(Init, LeavesWhatTheFormulaContains) {
   const double beta = std::pow(8 * 4, -0.25);
   const auto deepnorm = deviations(small_lm("deepnorm", {.rule = "gpt2"}));
   EXPECT_DOUBLE_EQ(deepnorm.at("q"), 0.02);
   EXPECT_DOUBLE_EQ(deepnorm.at("v"), 0.02 * beta);
   EXPECT_DOUBLE_EQ(deepnorm.at("attention_out"), 0.02 * beta) << "beta stands in place of 1/sqrt(2L)";
-  EXPECT_EQ(contained_init(arrangement_named("deepnorm")), std::vector<std::string>{"W_v, W_o, W_1, W_2: times (8L)^−¼"});
-  EXPECT_EQ(contained_init(arrangement_named("rezero")), std::vector<std::string>{"α starts at 0"});
-  EXPECT_EQ(contained_init(arrangement_named("admin")), std::vector<std::string>{"ω is measured on the first batch"});
-  EXPECT_TRUE(contained_init(arrangement_named("pre-ln")).empty());
+  EXPECT_EQ(contained("deepnorm"), Lines{"W_v, W_o, W_1, W_2: times (8L)^−¼"});
+  EXPECT_EQ(contained("rezero"), Lines{"α starts at 0"});
+  EXPECT_EQ(contained("admin"), Lines{"ω is measured on the first batch"});
+  EXPECT_TRUE(contained("pre-ln").empty());
   LanguageModel rezero(small_lm("rezero", {.rule = "t5"}));
   std::size_t coefficients = 0;
   for_each_parameter(rezero, [&](Parameter& p) {
@@ -185,13 +195,89 @@ TEST(Init, RuleKeepsItsGainsWhereTheFormulaHasNone) {
 }
 
 TEST(Init, RuleIsToldApartFromWhatTheFormulaContains) {
-  const auto contained = [](const char* name, const InitOptions& init) {
-    return contained_init(with_init(arrangement_named(name), init));
-  };
   for (const char* name : {"sub-ln", "deepnorm", "t-fixup", "post-ln"})
     for (const char* rule : {"arrangement", "gpt2", "b2t", "t-fixup", "deepnorm"})
-      EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained_init(arrangement_named(name)))
-          << name << " " << rule;
+      EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained(name)) << name << " " << rule;
+}
+
+TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
+  const StackShape encoder{.width = 32, .layers = 2, .kind = StackKind::encoder, .other_layers = 4};
+  const StackShape decoder{.width = 32,
+                           .layers = 4,
+                           .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn},
+                           .kind = StackKind::decoder,
+                           .other_layers = 2};
+  const auto of_both = [&](const char* name) { return contained_init(arrangement_named(name), {encoder, decoder}); };
+  EXPECT_EQ(of_both("deepnorm"),
+            (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)", "decoder: W_v, W_o, W_1, W_2: times (12M)^−¼"}));
+  EXPECT_EQ(of_both("sub-ln"),
+            (Lines{"encoder: W_v, W_o, W_1, W_2: times √(ln(3M)·ln(2N)/3)", "decoder: W_v, W_o, W_1, W_2: times √(ln(3M))"}));
+  EXPECT_EQ(of_both("t-fixup"), (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.67·N^−¼", "encoder: embeddings: times (9N)^−¼",
+                                       "decoder: W_v, W_o, W_1, W_2: times (9M)^−¼", "decoder: embeddings: times (9M)^−¼"}));
+  EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
+}
+
+/// Of every matrix that a model draws the name by which texts of a start tell of it.
+std::set<std::string> drawn_in(const ModelConfig& config) {
+  const auto model = make_model(config, Start::blank);
+  const bool has_classes = config.classes > 0;
+  std::set<std::string> all;
+  for_each_parameter(*model, [&](Parameter& p) {
+    for (const Part& part : p.parts) {
+      if (!is_matrix(part.role) || part.role == Role::ffn_gate) continue;  // the gate goes with W_1
+      const bool outer = part.role == Role::weight || part.role == Role::head;
+      all.insert(has_classes && outer ? p.path : symbol_of(part.role));
+    }
+  });
+  return all;
+}
+
+std::set<std::string> told_of(const ModelConfig& config) {
+  std::set<std::string> all;
+  for (const DrawnStack& stack : drawn_stacks(config))
+    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack))
+      for (std::istringstream names(line.what); std::string name;) {
+        std::getline(names, name, ',');
+        all.insert(name);
+        if (names.peek() == ' ') names.get();
+      }
+  return all;
+}
+
+TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
+  std::vector<ModelConfig> configs;
+  for (const ModelKind kind : {ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier})
+    for (const LayerKind layer : {LayerKind::attention_ffn, LayerKind::attention, LayerKind::ffn})
+      for (const bool tied : {true, false})
+        for (const PositionKind positions : {PositionKind::learned, PositionKind::sinusoidal}) {
+          if (kind == ModelKind::seq2seq && layer == LayerKind::ffn) continue;
+          ModelConfig& c = configs.emplace_back(small_lm("post-ln"));
+          c.model = kind;
+          c.layer = layer;
+          c.tied = tied;
+          c.positions = positions;
+          if (positions == PositionKind::learned) c.init.position_std = 0.1;  // by themselves, so that they have a name
+          if (kind == ModelKind::classifier) c.classes = 3;
+        }
+  configs.push_back({.model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8});
+  configs.push_back(small_lm("deepnorm"));
+  configs.back().d_embedding = 8;
+  for (const ModelConfig& config : configs) {
+    const ModelConfig c = completed(config);
+    SCOPED_TRACE(to_json(c));
+    EXPECT_EQ(told_of(c), drawn_in(c));
+  }
+}
+
+TEST(Init, FormulaContainsGainsOfWhatTheModelHas) {
+  ModelConfig mlp{.model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8, .arrangement = "t-fixup"};
+  const auto of_model = [](const ModelConfig& c) { return contained_init(arrangement_of(c), drawn_stacks(completed(c))); };
+  EXPECT_EQ(of_model(mlp), Lines{"W_1, W_2: times 0.67·L^−¼"});
+  ModelConfig shared = small_lm("t-fixup");
+  shared.model = ModelKind::seq2seq;
+  shared.shared_vocab = true;
+  shared.positions = PositionKind::sinusoidal;
+  EXPECT_EQ(of_model(shared).size(), 3u) << "one table of tokens, which starts with the encoder";
 }
 
 TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {
@@ -244,6 +330,31 @@ TEST(Init, NotesABranchScaleThatANormTakesAway) {
   const Arrangement some = arrangement_from_json(
       R"({"name": "some", "unit": {"post": true}, "overrides": [{"first_share": 0.5, "unit": {"out": true}}]})", "x.json");
   EXPECT_TRUE(init_notes(some, {.branch_scale = 0.25}).empty()) << "the upper layers have none";
+}
+
+TEST(Init, NotesNumbersFarAboveThoseOfAnyRuleByTheirNames) {
+  const auto notes = [](const InitOptions& init, FieldWords words = nullptr) {
+    return init_notes(arrangement_named("pre-ln"), init, words);
+  };
+  const char* const what = ", far above what any rule has: losses may begin in the thousands, or be NaN";
+  EXPECT_EQ(notes({.deviation = 1e6}), Lines{concat("init_std is 1e+06", what)});
+  EXPECT_EQ(notes({.embedding_std = 101}), Lines{concat("embedding_std is 101", what)});
+  EXPECT_EQ(notes({.position_std = 1e6}), Lines{concat("position_std is 1e+06", what)});
+  EXPECT_EQ(notes({.branch_scale = 1e6}), Lines{concat("branch_scale is 1e+06", what)});
+  EXPECT_EQ(notes({.branch_scale = 1e6}, [](std::string name) { return "--" + name; }),
+            Lines{concat("--branch_scale is 1e+06", what)});
+  EXPECT_TRUE(notes({.deviation = 100, .embedding_std = 100, .position_std = 100, .branch_scale = 100}).empty());
+}
+
+TEST(Init, RefusesWeightsThatFloat32DoesNotHold) {
+  const auto refused = [](const InitOptions& init, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { completed(small_lm("pre-ln", init)); }, parts);
+  };
+  EXPECT_TRUE(refused({.deviation = 1e38}, {"init_std is 1e+38", "beyond 3.4e+38", "smaller"}));
+  EXPECT_TRUE(refused({.embedding_std = 1e38}, {"embedding_std is 1e+38", "beyond 3.4e+38"}));
+  EXPECT_TRUE(refused({.position_std = 1e38}, {"position_std is 1e+38", "beyond 3.4e+38"}));
+  EXPECT_TRUE(refused({.deviation = 1e30, .branch_scale = 1e30}, {"branch_scale is 1e+30", "beyond 3.4e+38"}));
+  EXPECT_NO_THROW(completed(small_lm("pre-ln", {.deviation = 1e30})));
 }
 
 TEST(Init, OfTheArrangementIsCalledSoInAnyCase) {

@@ -11,6 +11,7 @@
 #include "addnorm/residual/process_strings.h"
 #include "cli/arrangements/views.h"
 #include "cli/terminal/commands.h"
+#include "cli/terminal/value.h"
 
 namespace addnorm::cli {
 namespace {
@@ -21,6 +22,7 @@ struct Options {
   std::vector<std::string> names;
   std::string format = "text", norm = kUsualNorm, model = "lm";
   std::int64_t layers = 12;
+  std::optional<std::int64_t> decoder_layers;
   std::filesystem::path file;
   InitOptions init;
   ProcessStrings process;
@@ -102,7 +104,7 @@ Terminal terminal_of(const Options& o) {
 
 int run(const Options& given) {
   const Options o = with_process(given);
-  const ArrangementView view = arrangement_view(o.model, o.norm, o.layers);
+  const ArrangementView view = arrangement_view(o.model, o.norm, o.layers, o.decoder_layers);
   const Terminal terminal = terminal_of(o);
   if (o.inits) return list_inits(o, view, terminal);
 
@@ -136,6 +138,8 @@ void add_arrangements(Program& program) {
   command.option("--format KIND", o->format, "text, svg, mermaid or json");
   command.option("--json", o->json, "the same as --format json: an array of objects");
   command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");
+  command.given("--decoder-layers N", "of the decoder, with --model seq2seq (default: as --layers)",
+                [o](const std::string& text) { o->decoder_layers = parse_value<std::int64_t>(text); });
   command.option("--init NAME", o->init.rule, "how weights start: arrangement, xavier, gpt2, ...");
   command.option("--inits", o->inits, "list what --init takes, with what each draws from");
   command.option("--norm KIND", o->norm, "the norm in formulas, e.g. rmsnorm");
@@ -145,6 +149,7 @@ void add_arrangements(Program& program) {
                   {{"formula", "x: the stream, x': after the unit, F: the branch; e: the embedding, y: what the stack gives"},
                    {"parameters", "d: width of the stream, f: inside the feed-forward part, H: heads"},
                    {"init", "the rule by which matrices start, and where it comes from; --init takes another"},
+                   {"L, N, M", "layers of the stack, of the encoder beside a decoder, of that decoder"},
                    {"contained", "what the formula itself says of the start: no --init changes it"},
                    {"skip gain",
                     "how much of its input a stack passes to its output on the skip path alone, at initialisation, for an "
@@ -152,8 +157,8 @@ void add_arrangements(Program& program) {
                    {"with its init", "the same with the gains of an initialisation by N(0, 0.02²)"},
                    {"output std", "of the stack's output, where no norm keeps it at 1"}});
   command.examples({"addnorm arrangements", "addnorm arrangements pre-ln", "addnorm arrangements post-ln pre-ln --norm rmsnorm",
-                    "addnorm arrangements deepnorm --model seq2seq --layers 18", "addnorm arrangements --inits",
-                    "addnorm arrangements post-ln --init gpt2 --layers 24",
+                    "addnorm arrangements deepnorm --model seq2seq --layers 18 --decoder-layers 6",
+                    "addnorm arrangements --inits", "addnorm arrangements post-ln --init gpt2 --layers 24",
                     "addnorm arrangements --preprocess n --postprocess da --postprocess-top n",
                     "addnorm arrangements resi-dual --format svg > resi-dual.svg"});
   command.run([o] { return run(*o); });

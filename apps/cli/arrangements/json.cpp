@@ -67,7 +67,10 @@ Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full)
            {"final_norm", row.exit},
            {"extra_params_per_unit", extra_parameters_text(row, stack, view.norm)},
            {"skip_gain", gains_of(row, stack, view)},
-           {"init", {{"name", row.init.name}, {"source", row.init.source}, {"contained", contained_init(row)}}},
+           {"init",
+            {{"name", row.init.name},
+             {"source", row.init.source},
+             {"contained", contained_init(row, {view.stacks.begin(), view.stacks.end()})}}},
            {"aliases", row.aliases}};
   if (in_full) {
     one["stacks"] = Json::array();
@@ -86,10 +89,17 @@ std::string arrangements_json(const Rows& rows, const ArrangementView& view, boo
 
 std::string inits_json(const ArrangementView& view) {
   Json all = Json::array();
-  for (const InitSpec& rule : init_rules())
-    all.push_back({{"name", rule.name},
-                   {"source", rule.source},
-                   {"init", init_json(Arrangement{.name = "any", .init = rule}, view.stacks.back())}});
+  for (const InitSpec& rule : init_rules()) {
+    Json init = Json::array();
+    for (const StackShape& stack : view.stacks) {
+      const Json lines = init_json(Arrangement{.name = "any", .init = rule}, stack);
+      for (Json line : lines.array_items()) {
+        if (view.stacks.size() > 1) line["stack"] = name_of(stack.kind);
+        init.push_back(std::move(line));
+      }
+    }
+    all.push_back({{"name", rule.name}, {"source", rule.source}, {"init", std::move(init)}});
+  }
   return all.dump(2) + "\n";
 }
 

@@ -167,16 +167,29 @@ std::string text_of_formula(const Arrangement& row, const ArrangementView& view,
   return all;
 }
 
+/// "  L = 12"; of two stacks that are not as deep as one another "  N = 18, M = 6".
+std::string depths_text(const ArrangementView& view) {
+  const std::size_t first = view.stacks.front().layers, last = view.stacks.back().layers;
+  return first == last ? concat("  L = ", last) : concat("  N = ", first, ", M = ", last);
+}
+
 std::string text_of_init(const Arrangement& row, const ArrangementView& view, std::size_t columns) {
   const std::string name = row.init.name.empty() ? "of this row" : row.init.name;
   std::string all = entry("init", row.init.source.empty() ? name : concat(name, ": ", row.init.source), columns);
-  std::string label = concat("  L = ", view.stacks.back().layers);
+  std::string label = depths_text(view);
   for (const StackShape& stack : view.stacks)
     for (const InitLine& line : init_lines(row, stack))
       all += entry(std::exchange(label, ""), concat(stack_prefix(stack, view), line.what, ": ", line.rule), columns);
   label = "  contained";
-  for (const std::string& line : contained_init(row)) all += entry(std::exchange(label, ""), line, columns);
+  for (const std::string& line : contained_init(row, {view.stacks.begin(), view.stacks.end()}))
+    all += entry(std::exchange(label, ""), line, columns);
   return all;
+}
+
+std::size_t depth_given(const char* option, std::int64_t layers) {
+  constexpr std::int64_t kMost = 1'000'000;
+  require(layers >= 1 && layers <= kMost, option, " is ", layers, "; it must be from 1 to ", kMost);
+  return static_cast<std::size_t>(layers);
 }
 
 /// "2d per unit"; "d: the stream's width, f: that inside the feed-forward part, H: heads".
@@ -200,22 +213,23 @@ std::string about(const Arrangement& row, const ArrangementView& view, std::size
 
 }  // namespace
 
-ArrangementView arrangement_view(const std::string& model, const std::string& norm, std::int64_t layers) {
-  constexpr std::int64_t kMost = 1'000'000;
-  require(layers >= 1 && layers <= kMost, "--layers is ", layers, "; it must be from 1 to ", kMost);
+ArrangementView arrangement_view(const std::string& model, const std::string& norm, std::int64_t layers,
+                                 std::optional<std::int64_t> decoder_layers) {
   const std::vector<std::string> models{"lm", "encoder", "seq2seq"};
-  const auto depth = static_cast<std::size_t>(layers);
+  const std::size_t depth = depth_given("--layers", layers);
   ArrangementView view{.norm = norm_named(norm)};
   StackShape stack{.width = kWidth, .layers = depth};
   if (model == "encoder") stack.kind = StackKind::encoder_only;
   if (model == "seq2seq") {
     stack.kind = StackKind::encoder;
-    stack.other_layers = depth;
+    stack.other_layers = decoder_layers ? depth_given("--decoder-layers", *decoder_layers) : depth;
     view.stacks.push_back(stack);
+    std::swap(stack.layers, stack.other_layers);
     stack.kind = StackKind::decoder;
     stack.sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn};
   }
   if (std::ranges::find(models, model) == models.end()) throw UsageError(unknown_name("model", model, models));
+  require(!decoder_layers || model == "seq2seq", "--decoder-layers has no effect except with --model seq2seq. Leave it out");
   view.stacks.push_back(stack);
   return view;
 }
@@ -260,8 +274,9 @@ std::string inits_table(const ArrangementView& view, const Terminal& terminal) {
       entry(kInitOfArrangement, "what the source of the arrangement prescribes; gains in its formula always stay", columns);
   for (const InitSpec& rule : init_rules()) {
     text += entry(rule.name, rule.source, columns);
-    for (const InitLine& line : init_lines(Arrangement{.name = "any", .init = rule}, view.stacks.back()))
-      text += entry("", concat(line.what, ": ", line.rule), columns);
+    for (const StackShape& stack : view.stacks)
+      for (const InitLine& line : init_lines(Arrangement{.name = "any", .init = rule}, stack))
+        text += entry("", concat(stack_prefix(stack, view), line.what, ": ", line.rule), columns);
   }
   return terminal.unicode ? text : in_ascii(text);
 }

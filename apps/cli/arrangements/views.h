@@ -1,6 +1,8 @@
 // What `addnorm arrangements` shows: a table of all, a page of one or several, JSON.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,8 +17,9 @@ struct ArrangementView {
   NormKindOptions norm{};
   std::vector<StackShape> stacks{};  ///< one, or the encoder and the decoder
 };
-/// "lm", "encoder" or "seq2seq"; anything else is a UsageError.
-ArrangementView arrangement_view(const std::string& model, const std::string& norm, std::int64_t layers);
+/// "lm", "encoder" or "seq2seq"; anything else is a UsageError. `decoder_layers` is for seq2seq; nothing: as `layers`.
+ArrangementView arrangement_view(const std::string& model, const std::string& norm, std::int64_t layers,
+                                 std::optional<std::int64_t> decoder_layers = {});
 
 /// Depths at which skip gains are told.
 inline constexpr std::size_t kGainDepths[] = {6, 12, 24, 100};

@@ -1,6 +1,8 @@
 // The options of `lab` and `depth`: those of `train`, where each may be a list.
 #include <algorithm>
 #include <array>
+#include <iostream>
+#include <set>
 
 #include "addnorm/core/names.h"
 #include "addnorm/train/run_options.h"
@@ -40,15 +42,26 @@ void check_values(const std::string& name, const Json& values) {
   for (const Json& value : values.array_items()) run_options_from_json(Json{{name, value}}.dump(), option_name(name));
 }
 
-void put_into_row(GridRow& row, const Json& more) {
+/// What is left out of the row for it; "": nothing.
+std::string put_into_row(GridRow& row, const Json& more) {
   Json options = parsed(row.options, row.place);
   if (more.contains("data")) options.erase("task");
   if (more.contains("task")) options.erase("data");
   for (const auto& [name, value] : more.items()) options[name] = value;
+  std::string note = leave_out_deviation(options, more);
   if (const Json* seed = options.find("seed")) row.first_seed = seed->whole();
   options.erase("seed");
   if (more.contains("steps")) options["save_every"] = options["steps"];
   row.options = with_lab_defaults(options.dump(), row.place);
+  return note;
+}
+
+/// The same of every row of a file; each note once.
+void put_into_rows(GridSpec& spec, const Json& more, const std::filesystem::path& file) {
+  std::set<std::string> notes;
+  for (GridRow& row : spec.rows)
+    if (std::string note = put_into_row(row, more); !note.empty()) notes.insert(std::move(note));
+  for (const std::string& note : notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
 }
 
 /// What the rows of the default lab say themselves: whoever says one of these has a grid of their own.
@@ -137,8 +150,7 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
     if (!file.empty()) {
       require(grid.size() == 0, "a list of values beside --grid: say it in ", file.string());
       spec = grid_from_json(small_text(file, "a grid"), file.string());
-      if (base.size() > 0)
-        for (GridRow& row : spec.rows) put_into_row(row, base);
+      if (base.size() > 0) put_into_rows(spec, base, file);
     } else {
       const auto named = [&](const char* name) { return base.contains(name) || grid.contains(name); };
       const bool acts = std::ranges::none_of(kSaidByActs, named);

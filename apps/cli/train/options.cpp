@@ -109,7 +109,7 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
 /// Nothing where a name is unknown: whoever plans the run refuses it by its option.
 std::vector<std::string> start_notes(const ModelConfig& model) {
   try {
-    return init_notes(model);
+    return init_notes(model, option_or_field);
   } catch (const UsageError&) {
     return {};
   }
@@ -140,6 +140,20 @@ std::filesystem::path default_cache() {
 struct OptionCollector::Impl {
   Json given = Json::object();
 };
+
+std::string leave_out_deviation(Json& options, const Json& said) {
+  const Json* deviation = options.find("init_std");
+  const char* const by = said.contains("init") ? "--init" : said.contains("arrangement") ? "--arrangement" : nullptr;
+  if (!deviation || deviation->is_null() || said.contains("init_std") || !by) return "";
+  const ModelConfig model = run_options_from_json(options.dump(), "options").options.model;
+  if (!model.init.by_arrangement() && !find_init_rule(model.init.rule)) return "";  // refused by its name, later
+  const InitSpec spec = with_init(arrangement_of(model), {.rule = model.init.rule}).init;
+  if (spec.base == InitSpec::Base::normal) return "";
+  std::string note = concat("init_std ", deviation->dump(), " is left out: ", spec.name.empty() ? "the start" : spec.name,
+                            ", asked for by ", by, ", takes its deviations from the widths of matrices");
+  options.erase("init_std");
+  return note;
+}
 
 OptionCollector::OptionCollector() : impl_(std::make_shared<Impl>()) {}
 OptionCollector::~OptionCollector() = default;
@@ -190,6 +204,7 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
       run_options_from_json(Json{{name, value}}.dump(), option_name(name));  // complaints name the option
       all[name] = value;
     }
+    if (std::string note = leave_out_deviation(all, impl_->given); !note.empty()) place.notes.push_back(std::move(note));
     return run_options_from_json(all.dump(), file.empty() ? "options" : file.string());
   } catch (const DataError& error) {  // how the tool was called, not what it works on
     throw UsageError(error.what());

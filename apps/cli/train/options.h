@@ -9,6 +9,10 @@
 #include "addnorm/train/run_options.h"
 #include "cli/terminal/command.h"
 
+namespace addnorm {
+class Json;
+}
+
 namespace addnorm::cli {
 
 /// Options of the command itself that a file may hold too.
@@ -16,11 +20,16 @@ struct RunPlace {
   std::filesystem::path out{}, cache{};
   std::string name{};
   std::optional<int> threads{};
-  std::vector<std::string> notes{};  ///< what a config of Hugging Face has that cannot be said here, or is the data's
+  /// What a config of Hugging Face has that cannot be said here, or is the data's; what of the file the command line replaces.
+  std::vector<std::string> notes{};
 };
 
 /// Its notes, and those of how the weights of the model start, on the standard error.
 void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
+
+/// Of options of a file with those of the command line, `said`, over them: takes the file's init_std off where the command line
+/// asks for a start whose deviations follow from widths. A note of it; "": nothing was taken off.
+std::string leave_out_deviation(Json& options, const Json& said);
 
 /// Where tokenised text is kept for all runs: the user's cache folder; empty where there is none to write to.
 std::filesystem::path default_cache();

@@ -18,6 +18,24 @@ namespace addnorm {
 
 struct Arrangement;
 
+/// A matrix outside of the stack, and what it is called in texts.
+struct OuterMatrix {
+  Role role = Role::head;
+  std::string name{};  ///< "out.weight"; empty: as in any model ("embeddings")
+};
+
+/// A stack and what starts by its rule besides: of what texts of a start tell.
+struct DrawnStack {
+  DrawnStack(const StackShape& stack) : shape(stack) {}  ///< of no model in particular
+
+  StackShape shape;
+  /// Nothing: embeddings, learned positions and a head of its own, which an encoder beside a decoder does not have.
+  std::optional<std::vector<OuterMatrix>> outer{};
+  bool biases = true;
+
+  bool has(Role matrix) const;
+};
+
 /// A gain on top of the distribution, by role.
 struct InitGain {
   std::vector<Role> roles;
@@ -80,17 +98,17 @@ struct InitOptions {
 
 /// The row that starts so: its `init` is the rule's with the options in it. Gains that are part of the row's formula
 /// (Arrangement::gains_in_formula) stay, and stand in place of the rule's on the same matrices; where they leave out
-/// cross-attention, the rule's stay there. A UsageError where an option has nothing to act on, or contradicts the formula;
-/// `words`: what fields are called in it.
+/// cross-attention, the rule's stay there. A UsageError where an option has nothing to act on, contradicts the formula, or would
+/// make weights that float32 does not hold; `words`: what fields are called in it.
 Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
 
-/// What the formula of an arrangement says of the start, which no rule changes: "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts
-/// at 0".
-std::vector<std::string> contained_init(const Arrangement& row);
+/// What the formula of an arrangement says of the start of a model's stacks (one, or encoder and decoder), which no rule changes:
+/// "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts at 0". What differs between two stacks begins with its own: "decoder: ...".
+std::vector<std::string> contained_init(const Arrangement& row, const std::vector<DrawnStack>& stacks);
 /// The formula has gains of some of these matrices: how they start is not to be said beside it.
 bool contains_start(const Arrangement& row, const std::vector<Role>& matrices);
 /// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
-/// branch scale on top of the formula's gains.
-std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options);
+/// branch scale on top of the formula's gains; and of deviations and factors far above those of any rule. `words`: see with_init.
+std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
 
 }  // namespace addnorm

@@ -39,7 +39,10 @@ double sub_ln_gamma(const Depth& d) {
 }
 // Admin (Liu et al. 2020), the constant of admin-torch for an output change of O(log n).
 double admin_const(const Depth& d) { return std::sqrt((d.units + 1) / std::log(d.units + 1) - 1); }
-// T-Fixup (Huang et al. 2020).
+// T-Fixup (Huang et al. 2020). The paper has one N for both stacks: it scales the decoder's matrices and "input embeddings x and
+// y in encoder and decoder" by (9N)^-1/4, the encoder's by 0.67 N^-1/4. Where the depths differ we read N as that of the stack in
+// which a matrix stands, so that the source's embeddings go by the encoder's depth and the target's by the decoder's. Another
+// reading would draw other bits than version 0.1.0.
 double t_fixup(const Depth& d) {
   return d.is_encoder || d.alone ? 0.67 * std::pow(d.layers, -0.25) : std::pow(9 * d.decoder, -0.25);
 }
@@ -111,10 +114,9 @@ struct PairText {
   const char *encoder, *decoder;
 };
 constexpr std::array kPairTexts{
-    PairText{"deepnorm-alpha", "0.81·(N^4·M)^(1/16)", "(3M)^¼"},
-    PairText{"deepnorm-beta", "0.87·(N^4·M)^(−1/16)", "(12M)^−¼"},
-    PairText{"sub-ln-gamma", "√(ln(3M)·ln(2N)/3)", "√(ln(3M))"},
-    PairText{"t-fixup", "0.67·L^−¼", "(9M)^−¼"},
+    PairText{"deepnorm-alpha", "0.81·(N^4·M)^(1/16)", "(3M)^¼"}, PairText{"deepnorm-beta", "0.87·(N^4·M)^(−1/16)", "(12M)^−¼"},
+    PairText{"sub-ln-gamma", "√(ln(3M)·ln(2N)/3)", "√(ln(3M))"}, PairText{"t-fixup", "0.67·N^−¼", "(9M)^−¼"},
+    PairText{"t-fixup-embedding", "(9N)^−¼", "(9M)^−¼"},
 };
 
 }  // namespace

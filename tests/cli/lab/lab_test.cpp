@@ -127,6 +127,18 @@ TEST_F(LabTool, GivesJsonAloneOnItsOutput) {
   EXPECT_EQ(json["runs"][0]["steps_done"], Json(6));
 }
 
+TEST_F(LabTool, LeavesADeviationOfTheFileOutUnderARuleWithoutOneAndSaysSoOnce) {
+  folder.write("grid.json", R"({"base": {"layers": 1, "d_model": 16, "heads": 2, "steps": 2, "seq_len": 8, "init": "bert",
+                               "init_std": 0.03}, "seeds": 1, "grid": {"arrangement": ["pre-ln", "post-ln"]}})");
+  const Ended ended = run({"lab", "--grid", "grid.json", "--no-predict", "--no-confirm", "--init", "xavier"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  const std::string note =
+      "note: grid.json: init_std 0.03 is left out: xavier, asked for by --init, takes its deviations from the widths of "
+      "matrices\n";
+  ASSERT_NE(ended.err.find(note), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find(note), ended.err.rfind(note)) << ended.err;
+}
+
 TEST_F(LabTool, GoesOnWithoutAChildThatIsKilled) {
   const auto asked = lab({"--arrangements", "post-ln,pre-ln", "--steps", "400", "--seeds", "1", "--at-once", "1"});
   Process process(folder.path, asked);

@@ -105,6 +105,63 @@ TEST_F(PreflightNotes, StandBeforeTrainingToo) {
   EXPECT_EQ(quiet.err.find("note: "), std::string::npos) << quiet.err;
 }
 
+TEST_F(PreflightNotes, SayThatADeviationOfTheFileIsLeftOutUnderARuleWithoutOne) {
+  const std::string bert =
+      R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_size": 16, "num_hidden_layers": 2,
+          "num_attention_heads": 2, "intermediate_size": 32, "max_position_embeddings": 16, "vocab_size": 50,
+          "type_vocab_size": 2, "initializer_range": 0.03})";
+  const auto left_out = [](const std::string& rule, const std::string& by) {
+    return concat("note: config.json: init_std 0.03 is left out: ", rule, ", asked for by ", by,
+                  ", takes its deviations from the widths of matrices\n");
+  };
+  for (const char* rule : {"xavier", "t-fixup"}) {
+    const Ended told = of(bert, {"--init", rule, "--json"});
+    ASSERT_EQ(told.code, 0) << told.err;
+    EXPECT_NE(told.err.find(left_out(rule, "--init")), std::string::npos) << told.err;
+    const Json options = parsed(told.out, "stdout")["options"];
+    EXPECT_EQ(options["init"], rule);
+    EXPECT_FALSE(options.contains("init_std")) << options.dump();
+  }
+  const Ended kept = of(bert, {"--init", "gpt2", "--json"});
+  ASSERT_EQ(kept.code, 0) << kept.err;
+  EXPECT_EQ(kept.err.find("left out"), std::string::npos) << kept.err;
+  EXPECT_EQ(parsed(kept.out, "stdout")["options"]["init_std"], 0.03);
+  const std::string own = R"({"layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "arrangement": "pre-ln", "init_std": 0.03})";
+  const Ended placed = of(own, {"--arrangement", "post-ln", "--json"});
+  ASSERT_EQ(placed.code, 0) << placed.err;
+  EXPECT_NE(placed.err.find(left_out("xavier", "--arrangement")), std::string::npos) << placed.err;
+}
+
+TEST_F(PreflightNotes, SayTheSameOfTheRecordOfARun) {
+  const std::vector<std::string> tiny{"train", "--steps",   "1", "--layers",     "1", "--d-model",  "16", "--heads",
+                                      "2",     "--seq-len", "8", "--batch-size", "2", "--no-report"};
+  const auto train = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> all = tiny;
+    all.insert(all.end(), more.begin(), more.end());
+    return Process(folder.path, all).end();
+  };
+  ASSERT_EQ(train({"--out", "a", "--init-std", "0.05"}).code, 0);
+  const Ended again = train({"--config", "a/run.json", "--out", "b", "--init", "xavier"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  EXPECT_NE(again.err.find("note: a/run.json: init_std 0.05 is left out: xavier, asked for by --init, takes"), std::string::npos)
+      << again.err;
+}
+
+TEST_F(PreflightNotes, AreNoneOfADeviationThatIsGivenBesideItsRule) {
+  const std::string sizes = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16)";
+  const auto refused = [&](const std::string& file, const std::vector<std::string>& more) {
+    const Ended ended = of(concat("{", sizes, file, "}"), more);
+    EXPECT_EQ(ended.code, 2) << ended.err;
+    EXPECT_NE(ended.err.find("--init-std is 0.03, but xavier takes its deviations from the widths"), std::string::npos)
+        << ended.err;
+    EXPECT_EQ(ended.err.find("left out"), std::string::npos) << ended.err;
+  };
+  refused(R"(, "init": "xavier", "init_std": 0.03)", {});
+  refused(R"(, "init": "xavier", "init_std": 0.03)", {"--layers", "1"});
+  refused("", {"--init", "xavier", "--init-std", "0.03"});
+  refused(R"(, "init": "xavier")", {"--init-std", "0.03"});
+}
+
 TEST_F(PreflightNotes, AreNoneWhereAStartIsRefusedByItsOption) {
   const auto refused = [&](const std::vector<std::string>& arguments, const std::string& text) {
     for (const char* command : {"preflight", "train"}) {

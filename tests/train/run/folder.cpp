@@ -91,6 +91,32 @@ TEST(InitialisationRecord, TellsOfBothStacks) {
   EXPECT_EQ(std::ranges::count_if(drawn(), begins("stack: decoder, what: embeddings, a head of its own, rule: N(0, 1)")), 1);
 }
 
+TEST(InitialisationRecord, TellsOfAModelOfNumbersWhatItHas) {
+  const auto drawn = [](const std::string& rule) {
+    const ModelConfig config{
+        .model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8, .init = {.rule = rule}};
+    return parsed(initialisation_record(completed(config)), "the record").at("drawn").dump();
+  };
+  EXPECT_EQ(drawn("xavier"), R"([{"what":"W_1, W_2, in.weight, out.weight","rule":"Xavier uniform"}])");
+  EXPECT_EQ(drawn("pytorch"), R"([{"what":"W_1, W_2","rule":"Xavier uniform"},)"
+                              R"({"what":"biases of W_1 and W_2, in.weight, out.weight","rule":"U(±1/√fan_in)"
+}])");
+}
+
+TEST(InitialisationRecord, TellsTheGainsOfAFormulaByStack) {
+  const ModelConfig config{.model = ModelKind::seq2seq,
+                           .vocab = 50,
+                           .layers = 2,
+                           .decoder_layers = 4,
+                           .d_model = 16,
+                           .heads = 2,
+                           .seq_len = 8,
+                           .arrangement = "deepnorm"};
+  const Json record = parsed(initialisation_record(completed(config)), "the record");
+  EXPECT_EQ(record.at("contained"), Json::array({"encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)",
+                                                 "decoder: W_v, W_o, W_1, W_2: times (12M)^−¼"}));
+}
+
 TEST_F(Run, DifferencesNameTheFieldAndBothValues) {
   const auto found =
       differences(R"({"lr": 0.001, "steps": 10, "model": {"layers": 2, "norm": "rms"}, "old": true, "same": [1, 2]})",
