@@ -6,7 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/text_dataset.h"
-#include "data/count_entropy.h"
+#include "data/samples/count_entropy.h"
 
 namespace addnorm {
 namespace {
