@@ -71,7 +71,7 @@ class PipelineTokenizer final : public Tokenizer {
   }
 
   std::size_t complete(std::string_view text) const override {
-    if (steps_.cut.before == Cut::Before::nothing) return 0;
+    if (steps_.cut.before == TextCut::Before::nothing) return 0;
     for (std::size_t at = text.size(); at-- > 1;) {
       const auto next = static_cast<unsigned char>(text[at]);
       const bool white = next < 128 && (steps_.cut.only_space ? next == ' ' : kAsciiClasses[next] == CharClass::space);
@@ -113,13 +113,13 @@ class PipelineTokenizer final : public Tokenizer {
     const CharClass kind = char_class(last.code);
     const bool word = kind == CharClass::letter || kind == CharClass::number;
     switch (steps_.cut.before) {
-      case Cut::Before::nothing:
+      case TextCut::Before::nothing:
         return false;
-      case Cut::Before::ascii_word:
+      case TextCut::Before::ascii_word:
         return word && last.code < 128;
-      case Cut::Before::word:
+      case TextCut::Before::word:
         return word;
-      case Cut::Before::anything:
+      case TextCut::Before::anything:
         return kind != CharClass::space;
     }
     return false;

@@ -58,10 +58,10 @@ void add_post_processor(const JsonPlace& at, TokenizerSteps& steps, const IdOf& 
   }
 }
 
-Cut cut_of(const CutFacts& facts, bool normalizes) {
+TextCut cut_of(const CutFacts& facts, bool normalizes) {
   if (facts.whole || !facts.splits) return {};
-  if (normalizes && facts.needs_same_text) return {Cut::Before::ascii_word, facts.only_space};
-  return {facts.needs_word ? Cut::Before::word : Cut::Before::anything, facts.only_space};
+  if (normalizes && facts.needs_same_text) return {TextCut::Before::ascii_word, facts.only_space};
+  return {facts.needs_word ? TextCut::Before::word : TextCut::Before::anything, facts.only_space};
 }
 
 }  // namespace

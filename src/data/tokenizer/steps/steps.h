@@ -32,7 +32,7 @@ using PreTokenizerStep = std::function<void(TextParts&)>;
 using DecoderStep = std::function<void(std::string& token)>;
 
 /// Where a text may be cut with the same ids: between a character that is not white space and one that is.
-struct Cut {
+struct TextCut {
   /// What may stand before it; nothing: a text is never cut. Letters keep their places in all normal forms, signs may vanish.
   enum class Before { nothing, ascii_word, word, anything };
   Before before = Before::nothing;
@@ -47,7 +47,7 @@ struct TokenizerSteps {
   bool byte_level = false;  ///< the last pre-tokenizer is ByteLevel: the model sees bytes
   bool gpt2_words = false;  ///< and the only one, with GPT-2's pattern and no space in front: pre_tokenizers is empty
   bool no_decoder = false;  ///< tokens are separated by spaces
-  Cut cut{};
+  TextCut cut{};
   std::string begin{}, end{};  ///< tokens that the post-processor puts around a text: the first before it, the last behind it
   std::vector<std::string> before{}, behind{};  ///< all of them
   bool adds_space = false;                      ///< decoders leave a space before the first word that the text did not have
