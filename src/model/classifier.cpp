@@ -1,7 +1,5 @@
 #include "addnorm/model/classifier.h"
 
-#include "model/pass.h"
-
 namespace addnorm {
 
 namespace {
@@ -39,9 +37,17 @@ Classifier::Classifier(const ModelConfig& given, Start start)
 }
 
 Var Classifier::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
-  const Pass own = of_batch(pass, tokens, stack_);
-  const Var y = stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own);
-  return out_(pooled(y, config().pooling, tokens.lengths, tokens.joined));
+  return logits({.tokens = tokens}, pass, {.stream = observer});
+}
+
+Var Classifier::body(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
+  const Tokens& tokens = input.tokens;
+  const Pass own = stack_.pass_for(pass, tokens);
+  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = watch.stream}, own);
+}
+
+Var Classifier::head(const ModelInput& input, const Var& y) const {
+  return out_(pooled(y, config().pooling, input.tokens.lengths, input.tokens.joined));
 }
 
 std::optional<Distribution> Classifier::init(const Parameter& parameter, const Part& part) const {

@@ -1,7 +1,5 @@
 #include "addnorm/model/encoder.h"
 
-#include "model/pass.h"
-
 namespace addnorm {
 
 Encoder::Encoder(const ModelConfig& given, Start start)
@@ -13,13 +11,22 @@ Encoder::Encoder(const ModelConfig& given, Start start)
 }
 
 Var Encoder::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
-  const Pass own = of_batch(pass, tokens, stack_);
-  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own);
+  return body({.tokens = tokens}, pass, {.stream = observer});
+}
+
+Var Encoder::body(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
+  const Tokens& tokens = input.tokens;
+  const Pass own = stack_.pass_for(pass, tokens);
+  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = watch.stream}, own);
 }
 
 Var Encoder::logits(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
+  return logits({.tokens = tokens}, pass, {.stream = observer});
+}
+
+Var Encoder::logits(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
   require(config().head, "Encoder: this model was made with head = false; it gives vectors, not logits");
-  return head((*this)(tokens, pass, observer));
+  return head(body(input, pass, watch));
 }
 
 std::optional<Distribution> Encoder::init(const Parameter& parameter, const Part& part) const {

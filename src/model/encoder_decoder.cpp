@@ -1,9 +1,7 @@
 #include "addnorm/model/encoder_decoder.h"
 
 #include "addnorm/autograd/tape.h"
-#include "model/generate/last_token.h"
-#include "model/generate/prefix.h"
-#include "model/pass.h"
+#include "model/generate/decodings.h"
 
 namespace addnorm {
 namespace {
@@ -28,7 +26,7 @@ const Embedding& EncoderDecoder::target_table() const { return config().shared_v
 Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserver* observer) const {
   require(!source.joined, "EncoderDecoder: the sources are joined; cross-attention needs one row for each: pad them instead");
   const NameScope scope("encoder");
-  const Pass own = of_batch(pass, source, encoder_);
+  const Pass own = encoder_.pass_for(pass, source);
   return encoder_(source_(source, own), {.lengths = source.lengths, .observer = observer}, own);
 }
 
@@ -36,7 +34,7 @@ Var EncoderDecoder::encode(const Tokens& source, const Pass& pass, StreamObserve
 Var EncoderDecoder::decode(const Tokens& target, StackInput input, const Pass& pass) const {
   require(!target.joined, "EncoderDecoder: the targets are joined; cross-attention needs one row for each: pad them instead");
   const NameScope scope("decoder");
-  const Pass own = of_batch(pass, target, decoder_);
+  const Pass own = decoder_.pass_for(pass, target);
   const std::size_t first = input.cache ? input.cache->length : 0;
   input.lengths = target.lengths;
   return decoder_(target_(target, target_table(), own, first), input, own);
@@ -44,11 +42,15 @@ Var EncoderDecoder::decode(const Tokens& target, StackInput input, const Pass& p
 
 Var EncoderDecoder::operator()(const Tokens& source, const Tokens& target, const Pass& pass, StreamObserver* of_encoder,
                                StreamObserver* of_decoder) const {
+  return logits({.tokens = source, .target = target}, pass, {.stream = of_encoder, .decoder = of_decoder});
+}
+
+Var EncoderDecoder::body(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
+  const Tokens &source = input.tokens, &target = input.target;
   require(source.batch == target.batch, "EncoderDecoder: ", source.batch, " sources and ", target.batch,
           " targets; they belong together one by one");
-  const Var memory = encode(source, pass, of_encoder);
-  const Var y = decode(target, {.memory = memory, .memory_lengths = source.lengths, .observer = of_decoder}, pass);
-  return head(y);
+  const Var memory = encode(source, pass, watch.stream);
+  return decode(target, {.memory = memory, .memory_lengths = source.lengths, .observer = watch.decoder}, pass);
 }
 
 std::optional<Distribution> EncoderDecoder::init(const Parameter& parameter, const Part& part) const {

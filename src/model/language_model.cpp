@@ -1,9 +1,7 @@
 #include "addnorm/model/language_model.h"
 
 #include "addnorm/autograd/tape.h"
-#include "model/generate/last_token.h"
-#include "model/generate/prefix.h"
-#include "model/pass.h"
+#include "model/generate/decodings.h"
 
 namespace addnorm {
 
@@ -16,9 +14,13 @@ LanguageModel::LanguageModel(const ModelConfig& given, Start start)
 }
 
 Var LanguageModel::operator()(const Tokens& tokens, const Pass& pass, StreamObserver* observer) const {
-  const Pass own = of_batch(pass, tokens, stack_);
-  const Var x = tokens_(tokens, own);
-  return head(stack_(x, {.lengths = tokens.lengths, .joined = tokens.joined, .observer = observer}, own));
+  return logits({.tokens = tokens}, pass, {.stream = observer});
+}
+
+Var LanguageModel::body(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
+  const Tokens& tokens = input.tokens;
+  const Pass own = stack_.pass_for(pass, tokens);
+  return stack_(tokens_(tokens, own), {.lengths = tokens.lengths, .joined = tokens.joined, .observer = watch.stream}, own);
 }
 
 std::optional<Distribution> LanguageModel::init(const Parameter& parameter, const Part& part) const {

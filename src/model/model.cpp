@@ -17,17 +17,31 @@ Model::Model(const ModelConfig& config, ModelKind kind) : config_(completed(conf
 }
 
 void Model::initialise(std::uint64_t seed) {
-  const std::unique_ptr<Model> fresh = make_model(config_, Start::blank);  // matrices are drawn below
+  const std::unique_ptr<Model> fresh = blank();  // matrices are drawn below
   std::map<std::string, Tensor> starts;
   for_each_parameter(*fresh, [&](Parameter& p) { starts[p.path] = p.value.value(); });
   for_each_buffer(*fresh, [&](const std::string& path, Tensor& value) { starts[path] = value; });
   const auto take = [&](const std::string& path, Tensor& value) {
-    const auto from = starts.at(path).values<float>();
-    std::ranges::copy(from, value.values<float>().begin());
+    const auto from = starts.find(path);
+    require(from != starts.end() && from->second.shape() == value.shape(), "initialise: ", path, " of a model of kind ", kind(),
+            " is not in what its blank() makes; override blank() so that it makes another model of the same class");
+    std::ranges::copy(from->second.values<float>(), value.values<float>().begin());
   };
   for_each_parameter(*this, [&](Parameter& p) { take(p.path, p.value.value()); });
   for_each_buffer(*this, take);
   draw(seed);
+}
+
+std::unique_ptr<Model> Model::blank() const { return make_model(config_, Start::blank); }
+
+StackInput Model::stack_input(std::size_t stack, const ModelInput& input, const Var& memory) const {
+  if (stack == 0) return {.lengths = input.tokens.lengths, .joined = input.tokens.joined};
+  return {.lengths = input.target.lengths, .memory = memory, .memory_lengths = input.tokens.lengths};
+}
+
+Var Model::logits(const ModelInput& input, const Pass& pass, const StreamObservers& watch) const {
+  require(has_head(), "a model of kind ", kind(), " has no head; it gives vectors, not logits: call body()");
+  return head(input, body(input, pass, watch));
 }
 
 void Model::draw(std::uint64_t seed) {

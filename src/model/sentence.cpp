@@ -105,7 +105,7 @@ void for_each_group(const std::vector<Group>& groups, const Call& call) {
 
 }  // namespace
 
-Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options) {
+Tensor sentence_vectors(const Model& encoder, const Tokens& tokens, const SentenceOptions& options) {
   check(tokens, encoder.config().seq_len, "sentence_vectors");
   const NoGrad no_grad;
   const BorrowLargerBlocks borrow;  // the last texts are fewer, and take what those before them had
@@ -115,7 +115,7 @@ Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const Sent
   Tensor y({tokens.batch, width});
   for_each_group(groups_of(texts.lengths), [&](const Group& group) {
     const Tokens some = texts.some(group.first, group.last, group.at, group.count);
-    const Var vectors = pooled(encoder(some), options.pooling, some.lengths, true);
+    const Var vectors = pooled(encoder.body({.tokens = some}, {}), options.pooling, some.lengths, true);
     std::ranges::copy(vectors.value().values<float>(), y.data<float>() + group.first * width);
   });
   for (std::size_t b = 0; options.normalize && b < tokens.batch; ++b) normalize_row(y.values<float>().subspan(b * width, width));

@@ -172,6 +172,13 @@ void Stack::run_recomputed(Stream& stream, std::size_t layer, const StackInput& 
   stream.restore({outputs, pending});
 }
 
+Pass Stack::pass_for(const Pass& pass, const Tokens& tokens) const {
+  Pass own = pass;
+  own.first_row = pass.first_sequence * tokens.tokens();
+  if (residual_->options().norm.formula == NormFormula::batch) own.padding = padding_of(tokens);
+  return own;
+}
+
 StackCache Stack::cache(std::size_t batch, std::size_t capacity) const {
   StackCache made;
   for (const SubLayer sub_layer : residual_->shape().sub_layers)

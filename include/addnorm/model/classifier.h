@@ -17,9 +17,14 @@ class Classifier : public Model {
   Var operator()(const Tokens& tokens, const Pass& pass = {}, StreamObserver* observer = nullptr) const;
   /// Logits of what comes out of the stack, [batch, tokens, d_model].
   Var head(const Var& y, const std::vector<std::size_t>& lengths) const { return out_(pooled(y, config().pooling, lengths)); }
+  Stack& stack() { return stack_; }
+
+  std::vector<Stack*> stacks() override { return {&stack_}; }
+  Var body(const ModelInput& input, const Pass& pass, const StreamObservers& watch = {}) const override;
+  bool has_linear_head() const override { return true; }
+  Var head(const ModelInput& input, const Var& y) const override;
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
-  Stack& stack() { return stack_; }
 
  private:
   TokenInput tokens_;

@@ -17,12 +17,17 @@ class EncoderDecoder : public Model {
   Var operator()(const Tokens& source, const Tokens& target, const Pass& pass = {}, StreamObserver* of_encoder = nullptr,
                  StreamObserver* of_decoder = nullptr) const;
   Var head(const Var& y) const { return head_(y, target_table()); }  ///< logits of what comes out of the decoder
+  Stack& encoder() { return encoder_; }
+  Stack& decoder() { return decoder_; }
+
+  std::vector<Stack*> stacks() override { return {&encoder_, &decoder_}; }
+  Var body(const ModelInput& input, const Pass& pass, const StreamObservers& watch = {}) const override;
+  bool has_linear_head() const override { return !config().head_transform; }
+  Var head(const ModelInput&, const Var& y) const override { return head(y); }
   /// Empty targets of these sources. The model outlives it and stays where it is.
   std::unique_ptr<Decoding> decoding(const Tokens& source, bool cached = true) const;
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
-  Stack& encoder() { return encoder_; }
-  Stack& decoder() { return decoder_; }
 
  private:
   friend class EncoderDecoderDecoding;

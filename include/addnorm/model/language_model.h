@@ -16,9 +16,14 @@ class LanguageModel : public Model {
   /// and stays where it is.
   std::unique_ptr<Decoding> decoding(std::size_t rows, bool cached = true) const;
   Var head(const Var& y) const { return head_(y, tokens_.table()); }  ///< logits of what comes out of the stack
+  Stack& stack() { return stack_; }
+
+  std::vector<Stack*> stacks() override { return {&stack_}; }
+  Var body(const ModelInput& input, const Pass& pass, const StreamObservers& watch = {}) const override;
+  bool has_linear_head() const override { return !config().head_transform; }
+  Var head(const ModelInput&, const Var& y) const override { return head(y); }
   void visit(Visitor& visitor) override;
   std::optional<Distribution> init(const Parameter& parameter, const Part& part) const override;
-  Stack& stack() { return stack_; }
 
  private:
   friend class LanguageModelDecoding;

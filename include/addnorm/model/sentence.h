@@ -17,7 +17,7 @@ struct SentenceOptions {
 /// memory grows with the threads and not with the number of texts; the last texts, and one alone, are shared by all threads. With
 /// pack_weights(encoder) a text has the same bits alone, in any batch and for any number of threads, and products are faster;
 /// without, bits depend on the texts beside it, though not on the threads.
-Tensor sentence_vectors(const Encoder& encoder, const Tokens& tokens, const SentenceOptions& options);
+Tensor sentence_vectors(const Model& encoder, const Tokens& tokens, const SentenceOptions& options);
 
 /// [n, n]: the cosine between every two rows of vectors [n, width], computed in double; 0 with a vector of zeros.
 Tensor cosine_similarities(const Tensor& vectors);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "addnorm/model/config.h"
+#include "addnorm/model/tokens.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/feed_forward.h"
 
@@ -49,6 +50,8 @@ class Stack : public Module {
   /// The end of such a pass, from where its stream stood before `layer` (StreamObserver::on_layer); from behind the last layer it
   /// is the close alone. The same bits as the whole pass, also with a cut of its own from that layer on. Without a cache.
   Var rest(const Stream::State& before, std::size_t layer, const StackInput& input, const Pass& pass) const;
+  /// The pass as these tokens have it: where their rows begin, and what is padding where a norm of the stack wants to know.
+  Pass pass_for(const Pass& pass, const Tokens& tokens) const;
   StackCache cache(std::size_t batch, std::size_t capacity) const;
   void visit(Visitor& visitor) override;
 

@@ -8,20 +8,17 @@
 
 namespace addnorm {
 
-/// Watches the residual streams of a pass; `decoder` is for the second stack of an encoder-decoder.
-struct StreamObservers {
-  StreamObserver* stream = nullptr;
-  StreamObserver* decoder = nullptr;
-};
+/// The batch as models read it. It refers to the batch.
+ModelInput input_of(const Batch& batch);
 
 /// Logits of everything that the batch has a label for: [sequences, tokens, vocabulary], or [sequences, classes]. A batch whose
 /// fields do not fit the kind of model is a UsageError. Cost: one forward pass; what backward needs is kept unless NoGrad.
 Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObservers observers = {});
 
-/// The end of batch_logits: from what comes out of the model's last stack to logits. Linear but for its bias.
+/// The end of batch_logits: from what comes out of the model's last stack to logits.
 Var head_logits(const Model& model, const Batch& batch, const Var& y);
 
-/// The residual connections of a model's stacks; `decoder` is that of the second one of an encoder-decoder.
+/// The residual connections of Model::stacks(); `decoder` is that of the second one.
 struct Residuals {
   Residual* stream = nullptr;
   Residual* decoder = nullptr;

@@ -2,14 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/rng.h"
-#include "addnorm/model/classifier.h"
-#include "addnorm/model/encoder.h"
-#include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/language_model.h"
-#include "addnorm/model/mlp.h"
 #include "addnorm/tensor/arena.h"
 #include "probe/measures/components.h"
 
@@ -17,15 +13,6 @@ namespace addnorm {
 namespace {
 
 constexpr std::size_t kSequencesSeen = 2, kTokensSeen = 16;
-
-Stack* first_stack(Model& model) {
-  if (auto* m = dynamic_cast<LanguageModel*>(&model)) return &m->stack();
-  if (auto* m = dynamic_cast<Encoder*>(&model)) return &m->stack();
-  if (auto* m = dynamic_cast<Classifier*>(&model)) return &m->stack();
-  if (auto* m = dynamic_cast<Mlp*>(&model)) return &m->stack();
-  if (auto* m = dynamic_cast<EncoderDecoder*>(&model)) return &m->encoder();
-  return nullptr;
-}
 
 double sum_of_squares(const auto& values) {
   double sum = 0;
@@ -36,8 +23,8 @@ double sum_of_squares(const auto& values) {
 }  // namespace
 
 std::optional<double> measured_skip_gain(Model& model, std::uint64_t seed) {
-  Stack* stack = first_stack(model);
-  const SlotResidual* row = stack ? Components::row_of(&stack->residual()) : nullptr;
+  const std::vector<Stack*> stacks = model.stacks();
+  const SlotResidual* row = stacks.empty() ? nullptr : Components::row_of(&stacks.front()->residual());
   if (!row) return std::nullopt;
   const NoGrad values_only;
   const ArenaScope scope;
@@ -45,7 +32,7 @@ std::optional<double> measured_skip_gain(Model& model, std::uint64_t seed) {
   const RandomKey key = RandomKey(seed).with("skip gain");
   for (std::size_t i = 0; i < x.elements(); ++i) x.data<float>()[i] = normal_at(key, i);
   Components components(*row, {});
-  (*stack)(Var(x), {.observer = &components}, {.train = false});
+  (*stacks.front())(Var(x), {.observer = &components}, {.train = false});
   components.take_exit();
   return std::sqrt(sum_of_squares(components.parts().front()) / sum_of_squares(x.values<float>()));
 }

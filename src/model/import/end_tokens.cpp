@@ -1,4 +1,4 @@
-#include "model/import/end_tokens.h"
+#include "model/import/side_files.h"
 
 #include "core/file.h"
 #include "core/json/record.h"

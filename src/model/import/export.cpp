@@ -75,6 +75,7 @@ class Exporter {
 
   void write_safetensors(std::size_t file, const fs::path& to) const {
     SafetensorsWriter writer;
+    // A cast, as below: only an export asks a source for more than its tensors, and its format says which class it is.
     const auto& source = dynamic_cast<const importing::SafetensorsSource&>(source_);
     for (const auto& [key, value] : source.reader(file).metadata())
       if (!key.starts_with("addnorm.checksum")) writer.set_metadata(key, value);

@@ -5,11 +5,9 @@
 #include "addnorm/model/hugging_face.h"
 #include "core/file.h"
 #include "core/json/json.h"
-#include "model/import/end_tokens.h"
-#include "model/import/sentence_files.h"
-#include "model/import/weights/fill.h"
+#include "model/import/side_files.h"
+#include "model/import/weights/layout.h"
 #include "model/import/weights/llama2c.h"
-#include "model/import/without_config.h"
 
 namespace addnorm {
 namespace {

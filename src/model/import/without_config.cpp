@@ -1,8 +1,8 @@
-#include "model/import/without_config.h"
-
 #include <algorithm>
 
 #include "addnorm/core/error.h"
+#include "model/import/source.h"
+#include "model/import/weights/family.h"
 
 namespace addnorm::importing {
 namespace {

@@ -4,8 +4,6 @@
 #include <cmath>
 
 #include "addnorm/autograd/tape.h"
-#include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/language_model.h"
 #include "addnorm/model/sentence.h"
 
 namespace addnorm::placing {
@@ -54,7 +52,7 @@ std::vector<std::int32_t> next_tokens(const Tokens& tokens) {
 }
 
 /// Every sixth token hidden, in two passes that hide different ones; never the first and the last of a text.
-Surprises of_hidden(const Encoder& encoder, const PlacementSample& sample) {
+Surprises of_hidden(const Model& model, const PlacementSample& sample) {
   constexpr std::size_t kEvery = 6;
   const Tokens& tokens = sample.tokens;
   Surprises out;
@@ -68,13 +66,13 @@ Surprises of_hidden(const Encoder& encoder, const PlacementSample& sample) {
       }
     Tokens hidden = tokens;
     hidden.ids = ids;
-    add_surprises(encoder.logits(hidden).value(), labels, out);
+    add_surprises(model.logits({.tokens = hidden}).value(), labels, out);
   }
   return out;
 }
 
 /// The vectors of some tokens of each text that is long enough: its first half, or its second.
-Tensor half_vectors(const Encoder& encoder, const Tokens& tokens, bool second) {
+Tensor half_vectors(const Model& model, const Tokens& tokens, bool second) {
   std::vector<std::vector<std::int32_t>> rows;
   for (std::size_t row = 0; row < tokens.batch; ++row) {
     const std::size_t length = length_of(tokens, row), half = length / 2;
@@ -91,12 +89,12 @@ Tensor half_vectors(const Encoder& encoder, const Tokens& tokens, bool second) {
     row.resize(longest, row.back());
     ids.insert(ids.end(), row.begin(), row.end());
   }
-  return sentence_vectors(encoder, {.ids = ids, .batch = rows.size(), .lengths = lengths}, {.normalize = true});
+  return sentence_vectors(model, {.ids = ids, .batch = rows.size(), .lengths = lengths}, {.normalize = true});
 }
 
 /// Which second half belongs to which first one, by the cosines of their mean vectors.
-Surprises of_halves(const Encoder& encoder, const Tokens& tokens) {
-  const Tensor a = half_vectors(encoder, tokens, false), b = half_vectors(encoder, tokens, true);
+Surprises of_halves(const Model& model, const Tokens& tokens) {
+  const Tensor a = half_vectors(model, tokens, false), b = half_vectors(model, tokens, true);
   const std::size_t rows = a.shape()[0], width = a.shape()[1];
   Surprises out;
   for (std::size_t i = 0; i < rows; ++i) {
@@ -122,14 +120,15 @@ bool Surprises::finite() const {
 Surprises surprises_on(const Model& model, const PlacementSample& sample) {
   const NoGrad no_grad;
   Surprises out;
-  if (const auto* lm = dynamic_cast<const LanguageModel*>(&model))
-    add_surprises((*lm)(sample.tokens).value(), next_tokens(sample.tokens), out);
-  else if (const auto* pairs = dynamic_cast<const EncoderDecoder*>(&model))
-    add_surprises((*pairs)(sample.tokens, sample.target).value(), next_tokens(sample.target), out);
-  else if (const auto& encoder = dynamic_cast<const Encoder&>(model); encoder.config().head)
-    out = of_hidden(encoder, sample);
+  const ModelKind kind = model.config().model;
+  if (kind == ModelKind::lm)
+    add_surprises(model.logits({.tokens = sample.tokens}).value(), next_tokens(sample.tokens), out);
+  else if (kind == ModelKind::seq2seq)
+    add_surprises(model.logits({.tokens = sample.tokens, .target = sample.target}).value(), next_tokens(sample.target), out);
+  else if (model.has_head())
+    out = of_hidden(model, sample);
   else
-    out = of_halves(encoder, sample.tokens);
+    out = of_halves(model, sample.tokens);
   return out;
 }
 

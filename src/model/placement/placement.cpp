@@ -60,8 +60,8 @@ class Detective {
       : model_(model), sample_(sample), go_on_(go_on) {}
 
   PlacementFinding found() {
-    const std::vector<Stack*> stacks = placing::stacks_of(model_);
-    if (stacks.empty()) {
+    const std::vector<Stack*> stacks = model_.stacks();
+    if (stacks.empty() || !has_tokens(model_.config().model)) {
       out_.configured = model_.config().arrangement;
       tell("the model has no stack with attention; nothing is compared");
       return std::move(out_);
@@ -99,8 +99,7 @@ class Detective {
     tell("one norm per unit", row.entry ? ", one of the embeddings" : "", exits() ? ", and one at the end" : ", none at the end",
          exits() ? ": pre-ln, norm-skip and res-post end in one" : ": post-ln needs none there");
     Gains gains;
-    for (Stack* stack : placing::stacks_of(model_))
-      for_each_parameter(stack->residual(), [&](Parameter& p) { add_gain(gains, p); });
+    for (Stack* stack : model_.stacks()) for_each_parameter(stack->residual(), [&](Parameter& p) { add_gain(gains, p); });
     if (gains.count == 0) return;
     if (gains.all_one) return tell("all gains are exactly 1, as norms start: these weights were hardly trained");
     tell("gains of the units' norms are ", rounded(gains.sum / static_cast<double>(gains.count)), " on average (",

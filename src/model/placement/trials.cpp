@@ -5,10 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "addnorm/model/classifier.h"
-#include "addnorm/model/encoder.h"
-#include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/language_model.h"
 #include "addnorm/residual/catalogue.h"
 
 namespace addnorm::placing {
@@ -73,19 +69,11 @@ class Borrowed {
 
 Surprises surprises_under(Model& model, const PlacementSample& sample, const Arrangement& row, bool own, End end) {
   std::vector<std::unique_ptr<Borrowed>> borrowed;
-  for (Stack* stack : stacks_of(model)) borrowed.push_back(std::make_unique<Borrowed>(*stack, row, own, end));
+  for (Stack* stack : model.stacks()) borrowed.push_back(std::make_unique<Borrowed>(*stack, row, own, end));
   return surprises_on(model, sample);
 }
 
 }  // namespace
-
-std::vector<Stack*> stacks_of(Model& model) {
-  if (auto* lm = dynamic_cast<LanguageModel*>(&model)) return {&lm->stack()};
-  if (auto* encoder = dynamic_cast<Encoder*>(&model)) return {&encoder->stack()};
-  if (auto* pairs = dynamic_cast<EncoderDecoder*>(&model)) return {&pairs->encoder(), &pairs->decoder()};
-  if (auto* classifier = dynamic_cast<Classifier*>(&model)) return {&classifier->stack()};
-  return {};
-}
 
 std::string unit_name(const Arrangement& row, const StackShape& shape) {
   for (const char* name : kPlacements) {
@@ -125,7 +113,7 @@ Yardstick yardstick(const Model& model, const PlacementSample& sample) {
 }
 
 std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on) {
-  const Residual& residual = stacks_of(model).front()->residual();
+  const Residual& residual = model.stacks().front()->residual();
   const Arrangement configured = residual.arrangement();  // trials put others in its place
   const bool normed = configured.exit;
   const std::string own = unit_name(configured, residual.shape());

@@ -5,9 +5,6 @@
 
 namespace addnorm::placing {
 
-/// The stacks of a model, the encoder's first.
-std::vector<Stack*> stacks_of(Model& model);
-
 /// "pre-ln", "post-ln", "norm-skip" or "res-post" where a row has exactly that unit, whatever its name; else its name.
 std::string unit_name(const Arrangement& row, const StackShape& shape);
 /// Whether each unit has one norm, outside of its branch: only then the same weights fit other placements.

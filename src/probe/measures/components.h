@@ -25,6 +25,7 @@ class Components final : public StreamObserver {
   /// half the time.
   Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths, bool with_dependency = true);
   /// The residual as a row; null for classes of their own (dlcl, resi-dual, ...): they have no components here.
+  /// A cast, because a Residual of another class need not be a row and nobody but this asks.
   static const SlotResidual* row_of(const Residual* residual) { return dynamic_cast<const SlotResidual*>(residual); }
 
   void on_branch(const Unit& unit, const Var& added) override;

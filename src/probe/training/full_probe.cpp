@@ -47,7 +47,7 @@ void FullProbe::begin(std::int64_t step, const Batch& part) {
 }
 
 void FullProbe::before_update(Model& model, ProbeRecord& record) {
-  if (record.stacks.empty()) return;
+  if (record.stacks.empty() || !residuals_of(model).stream) return;
   {
     const NoGrad no_grad;
     if (fixed_.sequences == 0) fixed_ = first_sequences(batch_, model);

@@ -19,10 +19,10 @@ const char* class_reason() { return " has more than one stream or mixes layers, 
 
 XrayAttribution::XrayAttribution(Model& model, Pooling pooling, AttributionNorm asked)
     : model_(model), pooling_(pooling), asked_(asked) {
-  const Stack& last = *stacks_of(model).back();
+  const Stack& last = *stacks_to_look_into(model).back();
   const bool row = Components::row_of(&last.residual()) != nullptr;
   std::optional<LinearHead> head = linear_head(model);
-  const bool linear = head.has_value() || !has_logits(model);
+  const bool linear = head.has_value() || !model.has_head();
   if (!row) why_not_ = concat("the arrangement ", model.config().arrangement, class_reason());
   if (row && !linear) why_not_ = "the head has an activation or a norm: what it makes of a part says nothing of the whole";
   ln_ = row && linear && asked != AttributionNorm::recompute ? AttributionNorm::frozen : AttributionNorm::recompute;
@@ -33,9 +33,9 @@ XrayAttribution::XrayAttribution(Model& model, Pooling pooling, AttributionNorm 
 
 void XrayAttribution::begin(const Batch& batch, const XrayOutput& output, std::optional<Components>& components) {
   const Tensor& y = output.y.value();
-  if (!has_logits(model_)) directions_ = embedding_directions(y, batch.lengths, pooling_);
+  if (!model_.has_head()) directions_ = embedding_directions(y, batch.lengths, pooling_);
   whole_ += brought_by(output);
-  if (has_logits(model_)) bias_ += label_margins(head_bias(model_, y.dtype()), batch.labels);
+  if (model_.has_head()) bias_ += label_margins(head_bias(model_, y.dtype()), batch.labels);
   if (ln_ != AttributionNorm::frozen) return;
   if (labels_) {
     const bool pools = model_.config().model == ModelKind::classifier;
@@ -51,7 +51,7 @@ void XrayAttribution::see_lens(std::size_t units, const XrayOutput& output) {
 }
 
 RunningMean XrayAttribution::brought_by(const XrayOutput& output) const {
-  if (has_logits(model_)) return label_margins(output.logits, output.labels);
+  if (model_.has_head()) return label_margins(output.logits, output.labels);
   return {dot(directions_.values, output.y.value()), directions_.count};
 }
 
@@ -62,7 +62,7 @@ void XrayAttribution::write_to(XrayResult& result) const {
     result.ln = ln_;
     result.attributed = whole_.value();
     std::vector<double>& shares = result.stacks.back().attribution;
-    const double bias = has_logits(model_) ? bias_.value() : 0;
+    const double bias = model_.has_head() ? bias_.value() : 0;
     for (std::size_t i = 0; i < parts_.size(); ++i) {
       const bool last = i + 1 == parts_.size();
       if (ln_ == AttributionNorm::frozen)

@@ -29,7 +29,7 @@ XrayOutput gathered(const Model& model, const Batch& batch, const Var& y) {
 
 XrayCost::XrayCost(Model& model, Pooling pooling) : model_(model), pooling_(pooling), measure_(XrayMeasure::loss) {
   if (model.config().model == ModelKind::encoder) measure_ = XrayMeasure::masked_loss;
-  if (!has_logits(model)) measure_ = XrayMeasure::embedding;
+  if (!model.has_head()) measure_ = XrayMeasure::embedding;
 }
 
 XrayOutput XrayCost::read(const Batch& batch, const Var& y) const {

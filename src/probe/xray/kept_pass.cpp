@@ -2,22 +2,8 @@
 
 #include <algorithm>
 
-#include "addnorm/model/classifier.h"
-#include "addnorm/model/encoder.h"
-#include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/language_model.h"
-#include "addnorm/model/mlp.h"
-#include "model/pass.h"
-
 namespace addnorm {
 namespace {
-
-template <class Kind>
-bool add_stack(Model& model, std::vector<Stack*>& all) {
-  auto* kind = dynamic_cast<Kind*>(&model);
-  if (kind) all.push_back(&kind->stack());
-  return kind != nullptr;
-}
 
 /// Keeps the states and the output, and hands everything on.
 class Keeper final : public StreamObserver {
@@ -56,28 +42,41 @@ class Keeper final : public StreamObserver {
 
 }  // namespace
 
-std::vector<Stack*> stacks_of(Model& model) {
-  std::vector<Stack*> all;
-  if (auto* pair = dynamic_cast<EncoderDecoder*>(&model)) return {&pair->encoder(), &pair->decoder()};
-  const bool known = add_stack<LanguageModel>(model, all) || add_stack<Encoder>(model, all) ||
-                     add_stack<Classifier>(model, all) || add_stack<Mlp>(model, all);
-  require(known, "a model of a class of one's own cannot be looked into: nobody knows its stacks");
-  return all;
+std::vector<Stack*> stacks_to_look_into(Model& model) {
+  std::vector<Stack*> stacks = model.stacks();
+  require(!stacks.empty(), "xray: a model of kind ", model.kind(), " names no stack, so there is nothing to look into; ",
+          "override Model::stacks()");
+  require(stacks.size() <= 2, "xray: a model of kind ", model.kind(), " has ", stacks.size(),
+          " stacks; one or two are looked into");
+  return stacks;
 }
 
-bool has_logits(const Model& model) { return model.config().model != ModelKind::encoder || model.config().head; }
-
 KeptPass::KeptPass(Model& model, const Batch& batch, const std::vector<StreamObserver*>& watch)
-    : model_(model), batch_(batch), stacks_(stacks_of(model)), states_(stacks_.size()), outputs_(stacks_.size()) {
+    : model_(model),
+      input_(input_of(batch)),
+      stacks_(stacks_to_look_into(model)),
+      states_(stacks_.size()),
+      outputs_(stacks_.size()) {
   std::vector<Keeper> keepers;
   for (std::size_t i = 0; i < stacks_.size(); ++i)
     keepers.emplace_back(i < watch.size() ? watch[i] : nullptr, states_[i], outputs_[i]);
-  const Pass pass{.first_sequence = batch.first};
-  if (has_logits(model))
-    logits_ = batch_logits(model, batch, pass, {.stream = &keepers.front(), .decoder = &keepers.back()});
-  else
-    dynamic_cast<const Encoder&>(model)({.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths}, pass,
-                                        &keepers.front());
+  const Var y = model.body(input_, {.first_sequence = batch.first}, {.stream = &keepers.front(), .decoder = &keepers.back()});
+  check_body(y);
+  if (model.has_head()) logits_ = model.head(input_, y);
+}
+
+/// Whether the body of a class of another program keeps its promises.
+void KeptPass::check_body(const Var& y) const {
+  for (std::size_t i = 0; i < stacks_.size(); ++i)
+    require(outputs_[i].defined() && states_[i].size() == stacks_[i]->residual().shape().layers,
+            "xray: in body() of a model of kind ", model_.kind(), " stack ", i, " of ", stacks_.size(), " was run ",
+            outputs_[i].defined() ? "more than once" : "unwatched", "; run each stack once and hand it its observer");
+  const bool same = dispatch(y.dtype(), [&](auto zero) {
+    using T = decltype(zero);
+    return y.dtype() == output().dtype() && y.data<T>() == output().data<T>();
+  });
+  require(same, "xray: body() of a model of kind ", model_.kind(), " returns something else than what its last stack gave; ",
+          "what follows the last stack belongs in head()");
 }
 
 Var KeptPass::without(std::size_t stack, const std::vector<std::size_t>& units) const {
@@ -98,24 +97,18 @@ Var KeptPass::ended(std::size_t stack, std::size_t units) const {
 
 /// Of a stack from this layer on, and of the one that reads it.
 Var KeptPass::rest(std::size_t stack, const Stream::State& before, std::size_t layer, const Cut& cut) const {
-  const Var y = stacks_[stack]->rest(before, layer, input_of(stack), pass_of(stack, cut));
+  const Var y = stacks_[stack]->rest(before, layer, input_of_stack(stack), pass_of(stack, cut));
   if (stack + 1 == stacks_.size()) return y;
-  StackInput next = input_of(stack + 1);
+  StackInput next = input_of_stack(stack + 1);
   next.memory = y;
   return stacks_[stack + 1]->rest(states_[stack + 1].front(), 0, next, pass_of(stack + 1, {}));
 }
 
-StackInput KeptPass::input_of(std::size_t stack) const {
-  if (stack == 0) return {.lengths = batch_.lengths};
-  return {.lengths = batch_.target_lengths, .memory = outputs_.front(), .memory_lengths = batch_.lengths};
-}
+StackInput KeptPass::input_of_stack(std::size_t stack) const { return model_.stack_input(stack, input_, outputs_.front()); }
 
 Pass KeptPass::pass_of(std::size_t stack, const Cut& cut) const {
-  const Pass pass{.cut = cut};
-  if (model_.config().model == ModelKind::mlp) return pass;
-  const Tokens source{.ids = batch_.ids, .batch = batch_.sequences, .lengths = batch_.lengths};
-  const Tokens target{.ids = batch_.target_ids, .batch = batch_.sequences, .lengths = batch_.target_lengths};
-  return of_batch(pass, stack == 0 ? source : target, *stacks_[stack]);
+  const Tokens& tokens = stack == 0 ? input_.tokens : input_.target;
+  return tokens.ids.empty() ? Pass{.cut = cut} : stacks_[stack]->pass_for({.cut = cut}, tokens);
 }
 
 }  // namespace addnorm

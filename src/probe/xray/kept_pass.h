@@ -8,10 +8,8 @@
 
 namespace addnorm {
 
-/// The stacks of a model in the order in which they run: one, or encoder and decoder.
-std::vector<Stack*> stacks_of(Model& model);
-/// Whether it ends in logits: all but encoders without a head.
-bool has_logits(const Model& model);
+/// Model::stacks() in the order in which they run: one, or encoder and decoder. A UsageError names the kind of a model without.
+std::vector<Stack*> stacks_to_look_into(Model& model);
 
 /// One forward pass without dropout, with the state of every stream before each of its layers. A cut pass then begins at the
 /// layer of its cut: for a stack of K units all by-passes together cost K / 2 passes, all lenses 1.5, heads not counted. The same
@@ -22,7 +20,7 @@ class KeptPass {
   KeptPass(Model& model, const Batch& batch, const std::vector<StreamObserver*>& watch = {});
 
   const Var& output() const { return outputs_.back(); }  ///< of the last stack, before its head
-  const Var& logits() const { return logits_; }          ///< undefined for an encoder without a head
+  const Var& logits() const { return logits_; }          ///< undefined for a model without a head
 
   /// The last stack's output with these units of stack number `stack` by-passed; none: as it is.
   Var without(std::size_t stack, const std::vector<std::size_t>& units) const;
@@ -31,11 +29,12 @@ class KeptPass {
 
  private:
   Var rest(std::size_t stack, const Stream::State& before, std::size_t layer, const Cut& cut) const;
-  StackInput input_of(std::size_t stack) const;
+  void check_body(const Var& y) const;
+  StackInput input_of_stack(std::size_t stack) const;
   Pass pass_of(std::size_t stack, const Cut& cut) const;
 
   Model& model_;
-  const Batch& batch_;
+  ModelInput input_;  // refers to the batch
   std::vector<Stack*> stacks_;
   std::vector<std::vector<Stream::State>> states_;  // of each stack, before each layer
   std::vector<Var> outputs_;                        // of each stack

@@ -32,7 +32,7 @@ std::optional<LinearHead> linear_head(Model& model) {
     const bool wanted = config.model != ModelKind::seq2seq || config.shared_vocab || of_decoder;
     if (p.role == Role::token_embedding && wanted && p.value.shape()[0] == vocabulary) table = p.value.value();
   });
-  if ((config.model == ModelKind::encoder && !config.head) || config.head_transform) return std::nullopt;
+  if (!model.has_linear_head()) return std::nullopt;
   const bool tied = config.tied && config.model != ModelKind::classifier && config.model != ModelKind::mlp;
   const std::optional<Tensor>& matrix = tied ? table : head;
   if (!matrix || before.has_value() != (config.d_embedding > 0)) return std::nullopt;

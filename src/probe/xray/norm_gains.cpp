@@ -49,7 +49,7 @@ Extent extent_of(const Tensor& values, double plus) {
 
 std::vector<NormGains> norm_gains(Model& model) {
   const bool plus = norm_of(model.config()).gain_is_one_plus, plus_of_heads = qk_norm_of(model.config()).gain_is_one_plus;
-  const std::vector<Stack*> stacks = stacks_of(model);
+  const std::vector<Stack*> stacks = stacks_to_look_into(model);
   std::vector<NormGains> all;
   std::map<std::string, double> biases;
   for_each_parameter(model, [&](Parameter& p) {

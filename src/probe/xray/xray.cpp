@@ -46,7 +46,7 @@ class XrayRun {
   XrayRun(Model& model, const XrayOptions& options)
       : model_(model),
         options_(options),
-        stacks_(stacks_of(model)),
+        stacks_(stacks_to_look_into(model)),
         cost_(model, pooling_of(model, options)),
         attribution_(model, pooling_of(model, options), options.ln) {
     for (const Stack* stack : stacks_) {
@@ -195,7 +195,7 @@ bool look_again(const XrayRun& run, const std::vector<Batch>& batches, const Xra
 /// What this kind of model, or this arrangement, has not.
 void tell_missing(Model& model, XrayResult& result) {
   const auto none = [&](std::string what, std::string why) { result.missing.push_back({std::move(what), std::move(why)}); };
-  const bool row = Components::row_of(&stacks_of(model).back()->residual()) != nullptr;
+  const bool row = Components::row_of(&stacks_to_look_into(model).back()->residual()) != nullptr;
   if (!row)
     none("branch_share", concat("the arrangement ", result.config.arrangement,
                                 " has more than one stream or mixes layers: there is no single skip to compare a branch with"));
@@ -221,7 +221,7 @@ XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptio
     result.tokens += batch.tokens();
     result.labels += batch.counted();
   }
-  require(result.labels > 0 || !has_logits(model), "xray: no label that counts in ", result.sequences,
+  require(result.labels > 0 || !model.has_head(), "xray: no label that counts in ", result.sequences,
           " sequences; the loss needs at least one");
   for (std::size_t i = 0; i < parts.size() && !result.stopped; ++i) {
     const auto at = [&](std::size_t part) { return static_cast<double>(part) / static_cast<double>(parts.size()); };

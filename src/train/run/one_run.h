@@ -76,7 +76,7 @@ class Run {
   std::unique_ptr<CheckpointFolder> checkpoints_;
   std::unique_ptr<MetricsLog> metrics_;
   RunRecord front_;  // run.json as this process wrote it
-  RunState state_;
+  RunProgress state_;
   RunResult result_{.loss = std::numeric_limits<double>::quiet_NaN()};
   bool resumed_ = false;
   int failed_saves_ = 0;

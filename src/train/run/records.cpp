@@ -8,7 +8,7 @@
 namespace addnorm {
 
 template <class Io>
-static void fields(Io& io, RunState& s) {
+static void fields(Io& io, RunProgress& s) {
   io("fingerprint", s.fingerprint);
   io("best", s.best);
   io("best_step", s.best_step);
@@ -16,7 +16,7 @@ static void fields(Io& io, RunState& s) {
 }
 
 std::string packed(const RunRecords& records) {
-  RunState state = records.run;
+  RunProgress state = records.run;
   JsonWriter run;
   fields(run, state);
   return Json{{"version", version()},

@@ -10,7 +10,7 @@
 namespace addnorm {
 
 /// What a run knows beyond its trainer.
-struct RunState {
+struct RunProgress {
   std::uint64_t fingerprint = 0;  ///< of the data
   std::optional<double> best{};   ///< lowest validation loss so far
   std::uint64_t best_step = 0;
@@ -20,7 +20,7 @@ struct RunState {
 /// The record of a checkpoint: {"version": "...", "trainer": {...}, "run": {...}, "options": {...}}.
 struct RunRecords {
   std::string trainer;  ///< JSON
-  RunState run;
+  RunProgress run;
   std::string options;    ///< JSON of those it was made with: run.json can be edited by hand
   std::string version{};  ///< of the program that wrote it: packed() says its own
 };

@@ -4,99 +4,37 @@
 #include <cmath>
 #include <limits>
 #include <numbers>
-#include <type_traits>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
-#include "addnorm/model/classifier.h"
-#include "addnorm/model/encoder.h"
-#include "addnorm/model/encoder_decoder.h"
-#include "addnorm/model/language_model.h"
-#include "addnorm/model/mlp.h"
 #include "addnorm/tensor/arena.h"
 
 namespace addnorm {
 namespace {
 
-Tokens source_of(const Batch& batch) { return {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths}; }
-Tokens target_of(const Batch& batch) {
-  return {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths};
-}
-
-Var rows_of(const Batch& batch, std::size_t width) {
-  require(batch.features.size() == batch.sequences * width, "batch: ", batch.features.size(), " features for ", batch.sequences,
-          " samples; the model takes ", width, " each");
-  Tensor rows({batch.sequences, width});
-  std::ranges::copy(batch.features, rows.values<float>().begin());
-  return Var(std::move(rows));
-}
-
 const double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-// Each kind of model: what it makes of a batch, and the residual connections of its stacks.
-
-Var logits_of(const LanguageModel& m, const Batch& b, const Pass& pass, StreamObservers o) {
-  return m(source_of(b), pass, o.stream);
-}
-Var logits_of(const Encoder& m, const Batch& b, const Pass& pass, StreamObservers o) {
-  return m.logits(source_of(b), pass, o.stream);
-}
-Var logits_of(const Classifier& m, const Batch& b, const Pass& pass, StreamObservers o) {
-  return m(source_of(b), pass, o.stream);
-}
-Var logits_of(const Mlp& m, const Batch& b, const Pass& pass, StreamObservers o) {
-  return m(rows_of(b, m.config().features), pass, o.stream);
-}
-Var logits_of(const EncoderDecoder& m, const Batch& b, const Pass& pass, StreamObservers o) {
-  return m(source_of(b), target_of(b), pass, o.stream, o.decoder);
-}
-
-Var head_of(const Classifier& m, const Batch& b, const Var& y) { return m.head(y, b.lengths); }
-template <class Other>
-Var head_of(const Other& m, const Batch&, const Var& y) {
-  return m.head(y);
-}
-
-Residuals stacks_of(EncoderDecoder& m) { return {&m.encoder().residual(), &m.decoder().residual()}; }
-template <class OneStack>
-Residuals stacks_of(OneStack& m) {
-  return {&m.stack().residual()};
-}
-
-template <class Wanted, class Any, class See>
-bool seen_as(Any& model, See& see) {
-  using Kind = std::conditional_t<std::is_const_v<Any>, const Wanted, Wanted>;
-  auto* kind = dynamic_cast<Kind*>(&model);
-  if (kind) see(*kind);
-  return kind != nullptr;
-}
-/// see(model as what it is); false: it is of a class of one's own.
-template <class Any, class See>
-bool with_kind(Any& model, See&& see) {
-  return seen_as<LanguageModel>(model, see) || seen_as<Encoder>(model, see) || seen_as<Classifier>(model, see) ||
-         seen_as<Mlp>(model, see) || seen_as<EncoderDecoder>(model, see);
-}
 
 }  // namespace
 
+ModelInput input_of(const Batch& batch) {
+  return {.tokens = {.ids = batch.ids, .batch = batch.sequences, .lengths = batch.lengths},
+          .target = {.ids = batch.target_ids, .batch = batch.sequences, .lengths = batch.target_lengths},
+          .features = batch.features,
+          .samples = batch.sequences};
+}
+
 Var batch_logits(const Model& model, const Batch& batch, Pass pass, StreamObservers observers) {
   pass.first_sequence = batch.first;
-  Var logits;
-  const bool known = with_kind(model, [&](const auto& kind) { logits = logits_of(kind, batch, pass, observers); });
-  require(known, "batch_logits: a model of a class of one's own; call it, and cross_entropy, yourself");
-  return logits;
+  return model.logits(input_of(batch), pass, observers);
 }
 
-Var head_logits(const Model& model, const Batch& batch, const Var& y) {
-  Var logits;
-  const bool known = with_kind(model, [&](const auto& kind) { logits = head_of(kind, batch, y); });
-  require(known, "head_logits: a model of a class of one's own");
-  return logits;
-}
+Var head_logits(const Model& model, const Batch& batch, const Var& y) { return model.head(input_of(batch), y); }
 
 Residuals residuals_of(Model& model) {
+  const std::vector<Stack*> stacks = model.stacks();
   Residuals all;
-  with_kind(model, [&](auto& kind) { all = stacks_of(kind); });
+  if (!stacks.empty()) all.stream = &stacks.front()->residual();
+  if (stacks.size() > 1) all.decoder = &stacks.back()->residual();
   return all;
 }
 

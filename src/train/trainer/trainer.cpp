@@ -129,7 +129,7 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched 
     StreamObservers streams;
     if (watched != Watched::by_nobody) observer->on_part(state.step + 1, part);
     if (watched != Watched::by_nobody) streams = observer->streams(state.step + 1);
-    StreamCheck first(streams.stream, model.config().model == ModelKind::seq2seq ? "encoder/" : "");
+    StreamCheck first(streams.stream, model.stacks().size() > 1 ? "encoder/" : "");
     StreamCheck second(streams.decoder, "decoder/");
     if (watched == Watched::and_checked) streams = {.stream = &first, .decoder = &second};
     const Var logits = batch_logits(model, part, pass(), streams);

@@ -25,7 +25,7 @@ void expect_the_bits_of_whole_passes(const ModelConfig& config) {
   const KeptPass pass(*model, batch);
   EXPECT_SAME_BITS(head_logits(*model, batch, pass.output()).value().values<float>(),
                    batch_logits(*model, batch, {}).value().values<float>());
-  const std::vector<Stack*> stacks = stacks_of(*model);
+  const std::vector<Stack*> stacks = model->stacks();
   for (std::size_t s = 0; s < stacks.size(); ++s) {
     const StackShape& shape = stacks[s]->residual().shape();
     for (std::size_t u = 0; u < shape.units(); ++u) {

@@ -2,10 +2,18 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
+
+#include "addnorm/model/config.h"
 
 namespace addnorm::importing {
+
+class WeightSource;
 
 /// How a matrix of theirs lies in the file.
 enum class MatrixLayout : unsigned char {
@@ -59,5 +67,15 @@ const ImportFamily& open_nmt_family();
 std::span<const ImportFamily* const> all_families();
 /// Null: weights of that type are not imported.
 const ImportFamily* family_of_type(std::string_view model_type);
+
+/// Weights without a config.json: what model they are of is told by their names and shapes.
+struct GuessedConfig {
+  const ImportFamily* family;
+  ModelConfig config;
+  std::vector<std::string> notes;  ///< what names and shapes do not say
+};
+/// Nothing: the names are of no family that is known without a config. `heads` 0: what models of that size have; a DataError
+/// where that is not known.
+std::optional<GuessedConfig> guessed_config(const WeightSource& source, std::size_t heads);
 
 }  // namespace addnorm::importing

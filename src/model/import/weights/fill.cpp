@@ -1,5 +1,3 @@
-#include "model/import/weights/fill.h"
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -8,6 +6,7 @@
 
 #include "addnorm/core/parallel.h"
 #include "core/counted.h"
+#include "model/import/weights/layout.h"
 
 namespace addnorm::importing {
 namespace {

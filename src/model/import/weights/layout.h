@@ -1,4 +1,4 @@
-// Which tensor of a file is which of ours: made by accounting, read by import and export.
+// Which tensor of a file is which of ours: made by accounting, read by import (fill) and export.
 #pragma once
 
 #include <filesystem>
@@ -37,6 +37,10 @@ struct Accounts {
 
 /// A DataError shows what is missing, what is left over, and shapes that differ. `where` begins it.
 Accounts accounts_of(const ImportFamily& family, Model& model, const WeightSource& source, const std::string& where);
+
+/// Reads every tensor straight into the parameter it belongs to, and compares what only repeats one. NaN and infinities are a
+/// DataError unless they are allowed.
+void fill(Model& model, const WeightSource& source, const Accounts& accounts, bool allow_nonfinite);
 
 }  // namespace importing
 

@@ -1,6 +1,8 @@
-// Decoding without a cache: every step runs the whole prefix again. What the cache must agree with.
+// What the decodings of the models share, and decoding without a cache: every step runs the whole prefix again. What the cache
+// must agree with.
 #pragma once
 
+#include <cstring>
 #include <functional>
 #include <numeric>
 #include <vector>
@@ -10,6 +12,16 @@
 #include "addnorm/model/tokens.h"
 
 namespace addnorm {
+
+/// The vectors of the last token of each sequence, which is all that decoding needs logits of: x [rows, tokens, width] ->
+/// [rows, width]; no gradient.
+inline Tensor last_token(const Tensor& x) {
+  const std::size_t rows = x.shape()[0], tokens = x.shape()[1], width = x.shape()[2];
+  Tensor last({rows, width});
+  for (std::size_t row = 0; row < rows; ++row)
+    std::memcpy(last.data<float>() + row * width, x.data<float>() + ((row + 1) * tokens - 1) * width, width * sizeof(float));
+  return last;
+}
 
 inline void check_rows(std::span<const std::size_t> from, std::size_t rows) {
   require(!from.empty(), "Decoding: no row is left; at least one sequence is needed");
