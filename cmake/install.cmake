@@ -10,8 +10,8 @@ endif()
 install(TARGETS addnorm_core addnorm_kernels EXPORT addnorm-kernels)
 install(EXPORT addnorm-kernels NAMESPACE addnorm:: DESTINATION ${package_dir})
 if(NOT ADDNORM_KERNELS_ONLY)
-  install(TARGETS addnorm_gemm addnorm_tensor addnorm_autograd addnorm_kinds addnorm_nn addnorm_catalogue addnorm_residual
-          addnorm_model addnorm_data addnorm_train addnorm_probe addnorm_lab addnorm_claims addnorm EXPORT addnorm-all)
+  install(TARGETS addnorm_gemm addnorm_tensor addnorm_autograd addnorm_nn addnorm_residual addnorm_model
+          addnorm_data addnorm_train addnorm_probe addnorm_lab addnorm_claims addnorm EXPORT addnorm-all)
   if(TARGET addnorm_report)
     install(TARGETS addnorm_report EXPORT addnorm-all)
   endif()

@@ -17,7 +17,7 @@ function(addnorm_layer name)
   endforeach()
   if(name MATCHES "^(core|kernels|gemm)$")
     addnorm_sanitized_loops(${target})
-  elseif(ADDNORM_QUICK_BUILD AND NOT name STREQUAL kinds)
+  elseif(ADDNORM_QUICK_BUILD)
     # What takes time at run time is in the kernels, and the rest compiles faster at -O1. One precompiled header serves all layers, so
     # they are compiled alike.
     target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)

@@ -4,7 +4,7 @@
 
 #include "addnorm/residual/catalogue.h"
 #include "residual/catalogue/role_groups.h"
-#include "residual/streams/classes.h"
+#include "residual/class_arrangement.h"
 #include "residual/streams/slot_residual.h"
 
 namespace addnorm {
@@ -85,9 +85,9 @@ std::unique_ptr<Stream> Residual::resume(const Stream::State& state, const Pass&
 std::unique_ptr<Residual> make_chosen(const Arrangement& chosen, const StackShape& shape, const ResidualOptions& options) {
   if (chosen.make) return chosen.make(chosen, shape, options);
   if (chosen.is_row()) return std::make_unique<SlotResidual>(chosen, shape, options);
-  const ResidualFactory make = class_named(chosen.name);
-  require(make != nullptr, "arrangement '", chosen.name, "' has a text instead of slots, but no class computes it: set `make`");
-  return make(chosen, shape, options);
+  const ClassArrangement* one = find_class(chosen);
+  require(one != nullptr, "arrangement '", chosen.name, "' has a text instead of slots, but no class computes it: set `make`");
+  return one->make(chosen, shape, options);
 }
 
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {

@@ -1,5 +1,7 @@
-// The table of arrangements. Adding one that fits the slots is adding a row.
+// The table of arrangements. Adding one that fits the slots is adding a row; those that are classes follow, each from its own
+// file.
 #include "residual/catalogue/rows.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 namespace {
@@ -8,8 +10,9 @@ using RuleKind = CoefficientRule::Kind;
 
 const InitSpec& rule(const char* name) { return init_rule_named(name); }
 
-/// Rows whose source prescribes nothing else start by Xavier.
-std::vector<Arrangement> started(std::vector<Arrangement> rows) {
+/// With those that are classes. Where the source prescribes nothing else, they start by Xavier.
+std::vector<Arrangement> completed(std::vector<Arrangement> rows) {
+  for (const ClassArrangement& one : class_arrangements()) rows.push_back(one.row);
   for (Arrangement& row : rows)
     if (row.init.name.empty()) row.init = rule("xavier");
   return rows;
@@ -18,7 +21,7 @@ std::vector<Arrangement> started(std::vector<Arrangement> rows) {
 }  // namespace
 
 const std::vector<Arrangement>& catalogue_rows() {
-  static const std::vector<Arrangement> rows = started({
+  static const std::vector<Arrangement> rows = completed({
       {.name = "plain",
        .unit = {.skip = Skip::none, .a = fixed(0)},
        .source = "practice before 2015; the control of He et al.",
@@ -229,78 +232,6 @@ const std::vector<Arrangement>& catalogue_rows() {
        .year = 2024,
        .used_by = "its authors",
        .failure = "the share of post-ln layers is one more number to choose"},
-      {.name = "b2t",
-       .init = rule("b2t"),
-       .gains_in_formula = true,
-       .source = "Takase et al., arXiv 2206.00330",
-       .year = 2022,
-       .used_by = "its authors",
-       .failure = "one norm per layer is still crossed",
-       .aliases = {"bottom-to-top", "b2t-connection"},
-       .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))",
-       .between_units = "the input of the layer goes past its units to the last norm"},
-      {.name = "resi-dual",
-       .exit = true,
-       .source = "Xie et al., arXiv 2304.14802",
-       .year = 2023,
-       .used_by = "its authors",
-       .failure = "the second stream never feeds a branch, and overflows half precision",
-       .aliases = {"ResiDual", "residual-dual"},
-       .text = "x' = N(x + F(x)), r' = r + F(x); out = x + N(r)",
-       .streams = 2,
-       .between_units = "a second stream collects the branches of all units"},
-      {.name = "rskip",
-       .source = "Liu F. et al., arXiv 2105.07205",
-       .year = 2020,
-       .used_by = "its authors",
-       .failure = "two norms per unit",
-       .aliases = {"recursive-skip"},
-       .text = "x' = N_2(x + N_1(x + F(x)))"},
-      {.name = "parallel",
-       .exit = true,
-       .init = rule("gpt2"),
-       .source = "GPT-J, Wang and Komatsuzaki",
-       .year = 2021,
-       .used_by = "GPT-J, PaLM, Falcon",
-       .failure = "the feed-forward part cannot see what attention of the same layer found",
-       .aliases = {"GPT-J", "parallel_attn", "parallel_attn_mlp", "parallel-shared"},
-       .text = "u = N(x); x' = x + Attn(u) + FFN(u)",
-       .between_units = "the units of a layer all read its input; one alone is pre-ln"},
-      {.name = "parallel-2ln",
-       .exit = true,
-       .init = rule("gpt2"),
-       .source = "GPT-NeoX, Black et al., arXiv 2204.06745",
-       .year = 2022,
-       .used_by = "GPT-NeoX, Pythia",
-       .failure = "as parallel",
-       .aliases = {"GPT-NeoX", "use_parallel_residual", "parallel_residual", "gpt_j_residual"},
-       .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))",
-       .between_units = "the units of a layer all read its input; one alone is pre-ln"},
-      {.name = "denseformer",
-       .exit = true,
-       .init = rule("gpt2"),
-       .source = "Pagliardini et al., arXiv 2402.02622",
-       .year = 2024,
-       .used_by = "its authors",
-       .failure = "keeps the output of every layer: memory grows with depth",
-       .aliases = {"dwa", "depth-weighted-average"},
-       .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k",
-       .between_units = "the outputs of all layers are kept and mixed"},
-      {.name = "dlcl-pre",
-       .source = "Wang et al., arXiv 1906.01787",
-       .year = 2019,
-       .used_by = "its authors, deep translation models",
-       .failure = "keeps the output of every layer: memory grows with depth",
-       .aliases = {"dlcl"},
-       .text = "x' = x + F(N(x)); layer l reads Σ_{k<l} w_lk N_k(y_k), the exit too",
-       .between_units = "the outputs of all layers are kept and mixed"},
-      {.name = "dlcl-post",
-       .source = "Wang et al., arXiv 1906.01787",
-       .year = 2019,
-       .used_by = "its authors, deep translation models",
-       .failure = "keeps the output of every layer: memory grows with depth",
-       .text = "x' = N(x + F(x)); layer l reads N_l(Σ_{k<l} w_lk y_k), the exit too",
-       .between_units = "the outputs of all layers are kept and mixed"},
   });
   return rows;
 }

@@ -4,7 +4,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
 #include "residual/catalogue/unit_groups.h"
-#include "residual/explain/class_texts.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 namespace {
@@ -55,14 +55,15 @@ void add_norms(ExtraParameters& sum, std::size_t count, const NormKindOptions& n
 std::string shared_text(const ClassText& text, const NormKindOptions& norm) {
   ExtraParameters sum;
   add_norms(sum, text.layer_norms, norm);
+  sum.ones += text.layer_numbers;
   const std::string norms = sum == ExtraParameters{} ? "" : sum.text();
-  if (!*text.layer_mix) return norms.empty() ? "" : norms + " per layer";
+  if (text.layer_mix.empty()) return norms.empty() ? "" : norms + " per layer";
   const std::string layer = concat(norms, norms.empty() ? "" : " + ", text.layer_mix, " for layer l");
-  return *text.exit_mix ? concat(layer, ", ", text.exit_mix, " for the exit") : layer;
+  return text.exit_mix.empty() ? layer : concat(layer, ", ", text.exit_mix, " for the exit");
 }
 
 std::string shared_text(const Arrangement& row, const StackShape& shape, const NormKindOptions& norm) {
-  if (!row.is_row()) return shared_text(class_text(row.name), norm);
+  if (!row.is_row()) return shared_text(class_text(row), norm);
   std::size_t per_layer = 0;
   const UnitSlots& slots = row.slots(shape, shape.unit(shape.layers - 1, 0));
   for (const CoefficientRule& rule : {slots.a, slots.b})
@@ -86,7 +87,7 @@ std::size_t ExtraParameters::count(std::size_t width, std::size_t inner_width, s
 ExtraParameters extra_parameters(const Arrangement& row, const StackShape& shape, const Unit& unit, const NormKindOptions& norm) {
   ExtraParameters sum;
   if (!row.is_row()) {
-    add_norms(sum, norms_per_unit(class_text(row.name), row), norm);
+    add_norms(sum, class_text(row).norms, norm);
     return sum;
   }
   const UnitSlots& slots = row.slots(shape, unit);

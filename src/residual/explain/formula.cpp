@@ -7,13 +7,13 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
 #include "residual/catalogue/unit_groups.h"
-#include "residual/explain/class_texts.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 namespace {
 
 /// Factors that can stand before a product or behind its bar: "α·x", "λ⊙x", "x/√n".
-std::string times(const std::string& factor, bool vector, const std::string& x) {
+std::string product(const std::string& factor, bool vector, const std::string& x) {
   if (factor.starts_with("1/")) return x + factor.substr(1);
   return factor + (vector ? "⊙" : "·") + x;
 }
@@ -24,9 +24,9 @@ std::string factor_text(const CoefficientRule& rule, const StackShape& shape) {
   return text.find(' ') == std::string::npos ? text : "(" + text + ")";
 }
 
-std::string times(const CoefficientRule& rule, const StackShape& shape, const std::string& x) {
+std::string product(const CoefficientRule& rule, const StackShape& shape, const std::string& x) {
   if (rule.is_one()) return x;
-  return times(factor_text(rule, shape), rule.kind == CoefficientRule::Kind::learned_vector, x);
+  return product(factor_text(rule, shape), rule.kind == CoefficientRule::Kind::learned_vector, x);
 }
 
 class Writer {
@@ -37,10 +37,10 @@ class Writer {
     const bool normed_skip = slots.skip == Skip::normed && !norm_.empty();
     const std::string normed = normed_skip ? "u" : normed_if(slots.in, "x");
     const bool scaled = slots.in && !slots.in_scale.is_one();
-    const std::string read = scaled ? addnorm::times(text_of(slots.in_scale, shape_), false, normed) : normed;
+    const std::string read = scaled ? product(text_of(slots.in_scale, shape_), false, normed) : normed;
     const std::string g = normed_if(slots.out, branch(slots, at, read));
-    std::string sum = addnorm::times(slots.b, shape_, g);
-    if (slots.skip != Skip::none) sum = addnorm::times(slots.a, shape_, normed_skip ? "u" : "x") + " + " + sum;
+    std::string sum = product(slots.b, shape_, g);
+    if (slots.skip != Skip::none) sum = product(slots.a, shape_, normed_skip ? "u" : "x") + " + " + sum;
     return (normed_skip ? concat("u = ", norm_, "(x); ") : "") + "x' = " + normed_if(slots.post, sum);
   }
   std::string normed_if(bool there, const std::string& x) const { return there && !norm_.empty() ? norm_ + "(" + x + ")" : x; }
@@ -95,6 +95,28 @@ std::vector<std::string> symbols_of(const Arrangement& row, const StackShape& sh
   return lines;
 }
 
+/// N(x), N_1(x), ... with the symbol of the chosen norm: "LN(x)", "LN_1(x)"; without any: "x".
+std::string with_norm(const std::string& text, const NormKindOptions& norm) {
+  const std::string symbol = symbol_of(norm);
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const bool inside_word = i > 0 && std::isalpha(static_cast<unsigned char>(text[i - 1])) != 0;  // FFN
+    const char next = i + 1 < text.size() ? text[i + 1] : ' ';
+    if (text[i] != 'N' || inside_word || (next != '(' && next != '_')) {
+      out += text[i];
+    } else if (!symbol.empty()) {
+      out += symbol;
+    } else {  // without its index, and without brackets around a single name
+      const std::size_t open = text.find('(', i), close = text.find(')', i);
+      const std::string inside = text.substr(open + 1, close - open - 1);
+      const bool single = inside.find_first_of(" (") == std::string::npos;
+      if (single) out += inside;
+      i = single ? close : open - 1;
+    }
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string symbol_of(const NormKindOptions& norm) {
@@ -114,9 +136,9 @@ Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKi
   Formula formula{.entry = "x₀ = " + writer.normed_if(row.entry, "e"), .exit = "y = " + writer.normed_if(row.exit, "x")};
   if (!row.is_row()) {
     formula.units = {{"", with_norm(row.text, norm)}};
-    const ClassText* text = find_class_text(row.name);
-    if (text && *text->exit) formula.exit = with_norm(exit_text(*text, row), norm);
-    if (text && *text->symbols) formula.symbols = {symbols_text(*text, row, norm)};
+    const ClassText text = find_class(row) ? class_text(row) : ClassText{};
+    if (!text.exit.empty()) formula.exit = with_norm(text.exit, norm);
+    if (!text.symbols.empty()) formula.symbols = {text.symbols + (symbol_of(norm).empty() ? "" : text.norm_note)};
     return formula;
   }
   for (const UnitGroup& group : unit_groups(row, shape))

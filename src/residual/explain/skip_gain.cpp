@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "addnorm/residual/explain.h"
-#include "residual/explain/class_texts.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 namespace {
@@ -59,7 +59,10 @@ double branch_gain(const Arrangement& row, const StackShape& shape, const Unit& 
 
 std::optional<SkipGain> skip_gain(const Arrangement& row, const StackShape& shape, NormalInit init) {
   if (!skip_gain_reason(row).empty()) return std::nullopt;
-  if (!row.is_row()) return class_skip_gain(row, shape, init);
+  if (!row.is_row()) {
+    const StreamSum out = class_of(row).gain(shape, {row, shape, init});
+    return SkipGain{out.gain(), std::sqrt(out.variance())};
+  }
   Skipped x;
   double profiled = 1;  // Admin's a^2 of the next unit that is profiled
   for (std::size_t i = 0; i < shape.units(); ++i) {
@@ -77,7 +80,7 @@ std::optional<SkipGain> skip_gain(const Arrangement& row, const StackShape& shap
 }
 
 std::string skip_gain_reason(const Arrangement& row) {
-  if (!row.is_row()) return find_class_text(row.name) ? "" : "it is a class of your own";
+  if (!row.is_row()) return find_class(row) ? "" : "it is a class of your own";
   const auto none = [](const UnitSlots& slots) { return slots.skip == Skip::none; };
   const bool missing = none(row.unit) || std::ranges::any_of(row.overrides, none, &Override::slots);
   return missing ? "there is no skip" : "";

@@ -52,8 +52,41 @@ class B2tStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Residual> make_b2t(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<B2t>(row, shape, options);
+std::vector<ClassArrangement> b2t_classes() {
+  return {{.row = {.name = "b2t",
+                   .init = init_rule_named("b2t"),
+                   .gains_in_formula = true,
+                   .source = "Takase et al., arXiv 2206.00330",
+                   .year = 2022,
+                   .used_by = "its authors",
+                   .failure = "one norm per layer is still crossed",
+                   .aliases = {"bottom-to-top", "b2t-connection"},
+                   .text = "x' = N(x + F(x)); last of a layer: x' = N(x_l + x + F(x))",
+                   .between_units = "the input of the layer goes past its units to the last norm"},
+           .make = class_maker<B2t>,
+           .said = {.symbols = "x_l: the input of the layer"},
+           .gain =
+               [](const StackShape& shape, const BranchDeviation& s) {
+                 StreamSum x = StreamSum::input();
+                 for (std::size_t layer = 0; layer < shape.layers; ++layer) {
+                   const StreamSum bottom = x;
+                   for (std::size_t i = 0; i < shape.sub_layers.size(); ++i) {
+                     const Unit unit = shape.unit(layer, i);
+                     const StreamSum skip = unit.last_in_layer ? bottom + x : x;
+                     x = skip.with(unit.index + 1, s(unit)).normed();
+                   }
+                 }
+                 return x;
+               },
+           .draw =
+               [](const Drawer& draw, const ArrangementChoices&) {
+                 Drawer::Steps inner;
+                 for (const Unit& unit : draw.units()) {
+                   inner = Drawer::joined(inner, Drawer::sum({{}, draw.branch(unit)}));
+                   if (!unit.last_in_layer) inner = Drawer::joined(inner, draw.norm());
+                 }
+                 return Drawer::each_layer(Drawer::joined(Drawer::sum({{}, inner}), draw.norm()));
+               }}};
 }
 
 }  // namespace addnorm

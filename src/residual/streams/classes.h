@@ -1,10 +1,10 @@
-// Arrangements that are more than a row: what their classes share, and how each is made.
+// What the classes of arrangements share.
 #pragma once
 
 #include <memory>
 #include <vector>
 
-#include "addnorm/residual/residual.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 
@@ -23,12 +23,21 @@ class ResidualOf : public Residual {
 /// One norm per unit of a stack; several with `each` more than 1.
 class UnitNorms : public Module {
  public:
-  UnitNorms(const NormKindOptions& norm, const StackShape& shape, std::size_t each = 1);
+  UnitNorms(const NormKindOptions& norm, const StackShape& shape, std::size_t each = 1) : shape_(shape), each_(each) {
+    for (std::size_t i = 0; i < shape.units() * each; ++i)
+      norms_.emplace_back(norm, shape.width);  // copies would share parameters
+  }
   const Norm& operator()(const Unit& unit, std::size_t which = 0) const {
     check(shape_, unit);
     return norms_[unit.index * each_ + which];
   }
-  void visit(Visitor& visitor) override;
+  void visit(Visitor& visitor) override {
+    for (std::size_t i = 0; i < norms_.size(); ++i) {
+      const Unit unit = shape_.unit(i / each_);
+      const std::string name = each_ == 1 ? "norm" : concat("norm.", i % each_);
+      visitor.child(concat(path_of(shape_, unit), ".", name), norms_[i], {.layer = unit.layer, .sub_layer = unit.sub_layer});
+    }
+  }
 
  private:
   StackShape shape_;
@@ -55,17 +64,5 @@ class NormedResidualOf : public ResidualOf<Self, S> {
         entry(this->norm_if(row.entry)),
         exit(this->norm_if(row.exit)) {}
 };
-
-/// Makes the class of this name; null where the catalogue has a row, or nothing.
-ResidualFactory class_named(const std::string& name);
-
-std::unique_ptr<Residual> make_b2t(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_denseformer(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_dlcl_post(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_dlcl_pre(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_parallel(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_parallel_2ln(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_resi_dual(const Arrangement&, const StackShape&, const ResidualOptions&);
-std::unique_ptr<Residual> make_rskip(const Arrangement&, const StackShape&, const ResidualOptions&);
 
 }  // namespace addnorm

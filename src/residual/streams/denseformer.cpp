@@ -7,19 +7,17 @@
 // reads what its mix made of the first run, and its output replaces the first.
 #include <algorithm>
 
-#include "addnorm/residual/catalogue.h"
-#include "residual/streams/classes.h"
-#include "residual/streams/slot_stream.h"
+#include "residual/streams/layered.h"
 
 namespace addnorm {
 namespace {
 
 class DenseFormerStream;
 
-class DenseFormer final : public ResidualOf<DenseFormer, DenseFormerStream> {
+class DenseFormer final : public LayeredOf<DenseFormer, DenseFormerStream> {
  public:
   DenseFormer(const Arrangement& row, const StackShape& shape, const ResidualOptions& options)
-      : ResidualOf(row, shape, options), inner(with_options(arrangement_named("pre-ln"), options), shape, options) {
+      : LayeredOf(row, shape, options, "pre-ln") {
     for (std::size_t layer = 0; layer < shape.layers; ++layer) {
       Tensor newest = Tensor::zeros({layer + 2});
       newest.data<float>()[layer + 1] = 1;
@@ -31,52 +29,50 @@ class DenseFormer final : public ResidualOf<DenseFormer, DenseFormerStream> {
     for (std::size_t layer = 0; layer < weights.size(); ++layer)
       visitor.parameter(concat("layers.", layer, ".mix"), weights[layer], Role::coefficient);
   }
-  SlotResidual inner;
   std::vector<Var> weights;
 };
 
-class DenseFormerStream final : public Stream {
+class DenseFormerStream final : public LayeredStream<DenseFormer> {
  public:
-  DenseFormerStream(const DenseFormer& residual, const Pass& pass, StreamObserver* observer)
-      : Stream(observer), residual_(residual), inner_(residual.inner, pass, observer) {}
-  /// Between layers: the stream, then every output so far.
-  State state() const override {
-    State all = inner_.state();
-    all.vars.insert(all.vars.end(), outputs_.begin(), outputs_.end());
-    return all;
-  }
-  void restore(const State& state) override {
-    inner_.restore({{state.vars.at(0)}, std::nullopt});
-    outputs_.assign(state.vars.begin() + 1, state.vars.end());
-  }
+  using LayeredStream::LayeredStream;
 
  private:
-  void do_begin(const Var& x0) override {
-    inner_.begin(x0);
-    outputs_ = {inner_.settled()};
-  }
   /// Layers below that did not run gave what they read, the stream; what stands from this one on is of an earlier run, and goes.
   void do_enter(std::size_t layer) override {
-    outputs_.resize(std::min(outputs_.size(), layer + 1));
-    while (outputs_.size() <= layer) outputs_.push_back(inner_.settled());
+    kept_.resize(std::min(kept_.size(), layer + 1));
+    while (kept_.size() <= layer) kept_.push_back(inner_.settled());
   }
-  Var do_read(const Unit& unit) override { return inner_.read(unit); }
-  void do_write(const Unit& unit, const Var& f) override { inner_.write(unit, f); }
   void do_leave(std::size_t layer) override {
-    outputs_.push_back(inner_.settled());
-    inner_.restore({{weighted_sum(outputs_, residual_.weights[layer])}, std::nullopt});
+    kept_.push_back(inner_.settled());
+    go_on_from(weighted_sum(kept_, residual_.weights[layer]));
   }
-  Var do_close() override { return inner_.close(); }
-
-  const DenseFormer& residual_;
-  SlotStream inner_;
-  std::vector<Var> outputs_;
 };
 
 }  // namespace
 
-std::unique_ptr<Residual> make_denseformer(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<DenseFormer>(row, shape, options);
+std::vector<ClassArrangement> denseformer_classes() {
+  return {
+      {.row = {.name = "denseformer",
+               .exit = true,
+               .init = init_rule_named("gpt2"),
+               .source = "Pagliardini et al., arXiv 2402.02622",
+               .year = 2024,
+               .used_by = "its authors",
+               .failure = "keeps the output of every layer: memory grows with depth",
+               .aliases = {"dwa", "depth-weighted-average"},
+               .text = "x' = x + F(N(x)); after layer l: x = Σ_{k≤l} w_lk y_k, y_k the output of layer k",
+               .between_units = "the outputs of all layers are kept and mixed"},
+       .make = class_maker<DenseFormer>,
+       .said = {.symbols = "w_lk: learned, start at 1 for k = l and 0 for the others: as pre-ln; y_0 = x₀", .layer_mix = "l + 1"},
+       .gain = pre_ln_gain,
+       .draw = [](const Drawer& draw, const ArrangementChoices&) {
+         Diagram all = draw.each_unit({.in = true});
+         all.entry = {Drawer::keep()};
+         all.layers[0].steps.push_back(Drawer::keep());
+         all.layers[0].steps.push_back(Drawer::mix());
+         all.side = "y";
+         return all;
+       }}};
 }
 
 }  // namespace addnorm

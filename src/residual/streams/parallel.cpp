@@ -2,6 +2,8 @@
 //
 //   x' = x + Attn(u) + FFN(u),  u = N(x)                  parallel (GPT-J, PaLM)
 //   x' = x + Attn(N_1(x)) + FFN(N_2(x))                   parallel-2ln (GPT-NeoX)
+#include <array>
+
 #include "residual/streams/classes.h"
 
 namespace addnorm {
@@ -66,11 +68,45 @@ class ParallelStream final : public Stream {
 
 }  // namespace
 
-std::unique_ptr<Residual> make_parallel(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<Parallel>(row, shape, options, true);
-}
-std::unique_ptr<Residual> make_parallel_2ln(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<Parallel>(row, shape, options, false);
+std::vector<ClassArrangement> parallel_classes() {
+  return {{.row = {.name = "parallel",
+                   .exit = true,
+                   .init = init_rule_named("gpt2"),
+                   .source = "GPT-J, Wang and Komatsuzaki",
+                   .year = 2021,
+                   .used_by = "GPT-J, PaLM, Falcon",
+                   .failure = "the feed-forward part cannot see what attention of the same layer found",
+                   .aliases = {"GPT-J", "parallel_attn", "parallel_attn_mlp", "parallel-shared"},
+                   .text = "u = N(x); x' = x + Attn(u) + FFN(u)",
+                   .between_units = "the units of a layer all read its input; one alone is pre-ln"},
+           .make = class_maker<Parallel, true>,
+           .said = {.norms = 0, .layer_norms = 1},
+           .gain = pre_ln_gain,
+           .draw =
+               [](const Drawer& draw, const ArrangementChoices&) {
+                 std::vector<Drawer::Steps> ways;
+                 for (const Unit& unit : draw.units()) ways.push_back(draw.branch(unit));
+                 return Drawer::each_layer(Drawer::sum({{}, Drawer::joined(draw.norm(), Drawer::sum(ways))}));
+               }},
+          {.row = {.name = "parallel-2ln",
+                   .exit = true,
+                   .init = init_rule_named("gpt2"),
+                   .source = "GPT-NeoX, Black et al., arXiv 2204.06745",
+                   .year = 2022,
+                   .used_by = "GPT-NeoX, Pythia",
+                   .failure = "as parallel",
+                   .aliases = {"GPT-NeoX", "use_parallel_residual", "parallel_residual", "gpt_j_residual"},
+                   .text = "x' = x + Attn(N_1(x)) + FFN(N_2(x))",
+                   .between_units = "the units of a layer all read its input; one alone is pre-ln"},
+           .make = class_maker<Parallel, false>,
+           .gain = pre_ln_gain,
+           .draw = [](const Drawer& draw, const ArrangementChoices&) {
+             constexpr std::array kIndex{"₁", "₂", "₃"};
+             std::vector<Drawer::Steps> ways{{}};
+             for (const Unit& unit : draw.units())
+               ways.push_back(Drawer::joined(draw.norm(true, kIndex.at(unit.index % kIndex.size())), draw.branch(unit)));
+             return Drawer::each_layer(Drawer::sum(ways));
+           }}};
 }
 
 }  // namespace addnorm

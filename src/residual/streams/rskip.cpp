@@ -1,6 +1,8 @@
 // Recursive skip (Liu F. et al. 2020): the skip is added and normed again, so that its share grows.
 //
 //   y_0 = f,   y_k = N_k(x + y_{k-1}),   x' = y_λ;   λ = 1 is post-ln
+#include <array>
+
 #include "residual/streams/classes.h"
 
 namespace addnorm {
@@ -56,10 +58,51 @@ class RskipStream final : public Stream {
   Var x_;
 };
 
+std::string subscript(std::size_t number) {
+  constexpr std::array kDigits{"₀", "₁", "₂", "₃", "₄", "₅", "₆", "₇", "₈", "₉"};
+  std::string all;
+  for (const char digit : std::to_string(number)) all += kDigits.at(static_cast<std::size_t>(digit - '0'));
+  return all;
+}
+
 }  // namespace
 
-std::unique_ptr<Residual> make_rskip(const Arrangement& row, const StackShape& shape, const ResidualOptions& options) {
-  return std::make_unique<Rskip>(row, shape, options);
+std::vector<ClassArrangement> rskip_classes() {
+  return {{.row = {.name = "rskip",
+                   .source = "Liu F. et al., arXiv 2105.07205",
+                   .year = 2020,
+                   .used_by = "its authors",
+                   .failure = "two norms per unit",
+                   .aliases = {"recursive-skip"},
+                   .text = "x' = N_2(x + N_1(x + F(x)))"},
+           .make = class_maker<Rskip>,
+           .said = {.norms = kPublishedRecursions},
+           .choose =
+               [](ClassText& text, const ArrangementChoices& choices) {
+                 text.norms = choices.shared_norms.value_or(false) ? 1 : choices.recursions.value_or(kPublishedRecursions);
+               },
+           .gain =
+               [](const StackShape& shape, const BranchDeviation& s) {
+                 StreamSum x = StreamSum::input();
+                 const std::size_t recursions = s.row.choices.recursions.value_or(kPublishedRecursions);
+                 for (std::size_t i = 0; i < shape.units(); ++i) {
+                   StreamSum y = x.with(i + 1, s(shape.unit(i))).normed();
+                   for (std::size_t k = 1; k < recursions; ++k) y = (x + y).normed();
+                   x = y;
+                 }
+                 return x;
+               },
+           .draw =
+               [](const Drawer& draw, const ArrangementChoices& choices) {
+                 const std::size_t recursions = choices.recursions.value_or(kPublishedRecursions);
+                 const bool one_norm = choices.shared_norms.value_or(false) || recursions == 1;
+                 return draw.each_unit([&](const Unit& unit) {
+                   Drawer::Steps y = draw.branch(unit);
+                   for (std::size_t k = 1; k <= recursions; ++k)
+                     y = Drawer::joined(Drawer::sum({{}, y}), draw.norm(true, one_norm ? "" : subscript(k)));
+                   return y;
+                 });
+               }}};
 }
 
 }  // namespace addnorm
