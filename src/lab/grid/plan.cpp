@@ -14,6 +14,7 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "lab/grid/changes.h"
+#include "train/run/prepared_run.h"
 
 namespace addnorm {
 namespace {
@@ -160,9 +161,7 @@ GridPlanner::Opened& GridPlanner::opened_for(const RunOptions& options) {
 }
 
 RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
-  RunOptions options = planned(given, opened.source->facts());
-  opened.source->fill(options.model);
-  options.model = completed(options.model, option_or_field);
+  RunOptions options = options_for_data(given, *opened.source);
   MemoryEstimate memory = estimate_memory(options.model, {.optimizer = options.optimizer.kind,
                                                           .batch_size = options.batch_size,
                                                           .accumulate = options.grad_accum,

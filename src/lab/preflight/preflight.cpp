@@ -76,20 +76,14 @@ std::optional<Baselines> baselines_to_reach(const Prepared& p) {
 
 }  // namespace
 
-Prepared prepared(const PreflightRequest& request, PreflightObserver* observer) {
+PreparedRun prepared(const PreflightRequest& request, PreflightObserver* observer) {
   require(request.seeds >= 1, "preflight: seeds is 0; it must be at least 1");
   require_used(request.given);
-  Prepared p;
-  p.source = open_source(request.given.options, request.cache, [&](double) { return !observer || observer->go_on(); });
-  if (!p.source) return p;
-  p.options = planned(request.given, p.source->facts());
-  p.source->fill(p.options.model);
-  p.options.model = completed(p.options.model, option_or_field);
-  p.data = p.source->datasets(p.options);
-  return p;
+  return prepared_run(request.given, request.given.options, request.cache,
+                      [&](double) { return !observer || observer->go_on(); });
 }
 
-TrialGround ground_of(const Prepared& p, const PreflightRequest& request, PreflightObserver* observer) {
+TrialGround ground_of(const PreparedRun& p, const PreflightRequest& request, PreflightObserver* observer) {
   const bool text = p.options.model.model == ModelKind::lm || p.options.model.model == ModelKind::encoder;
   const TrialGround ground{.source = *p.source,
                            .request = request,
@@ -109,7 +103,7 @@ const char* name_of(Forecast forecast) {
 PreflightResult preflight(const PreflightRequest& request, PreflightObserver* observer) {
   const auto begin = Clock::now();
   PreflightResult result;
-  const Prepared p = prepared(request, observer);
+  const PreparedRun p = prepared(request, observer);
   result.stopped = !p.source;
   if (!p.source) return result;
   result.options = p.options;

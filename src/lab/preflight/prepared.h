@@ -2,15 +2,12 @@
 #pragma once
 
 #include "lab/preflight/candidate.h"
+#include "train/run/prepared_run.h"
 
 namespace addnorm {
 
-struct Prepared {
-  std::unique_ptr<RunSource> source{};  ///< null: somebody asked to stop
-  RunOptions options{};
-  RunData data{};
-};
-Prepared prepared(const PreflightRequest& request, PreflightObserver* observer);
-TrialGround ground_of(const Prepared& prepared, const PreflightRequest& request, PreflightObserver* observer);
+/// Of which `source` is null where somebody asked to stop.
+PreparedRun prepared(const PreflightRequest& request, PreflightObserver* observer);
+TrialGround ground_of(const PreparedRun& prepared, const PreflightRequest& request, PreflightObserver* observer);
 
 }  // namespace addnorm

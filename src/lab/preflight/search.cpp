@@ -17,7 +17,7 @@ constexpr int kConfirmations = 4;  // what a first look lets through is confirme
 }  // namespace
 
 std::optional<RateFound> largest_rate(const PreflightRequest& request, PreflightObserver* observer) {
-  const Prepared p = prepared(request, observer);
+  const PreparedRun p = prepared(request, observer);
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto with = [&](double rate) { return with_rate(p.options, rate); };
@@ -45,7 +45,7 @@ std::optional<RateFound> largest_rate(const PreflightRequest& request, Preflight
 }
 
 std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, PreflightObserver* observer) {
-  const Prepared p = prepared(request, observer);
+  const PreparedRun p = prepared(request, observer);
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto with = [&](std::size_t steps) { return with_warmup(p.options, steps); };

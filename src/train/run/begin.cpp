@@ -8,6 +8,7 @@
 #include "core/file.h"
 #include "core/json/json.h"
 #include "train/run/one_run.h"
+#include "train/run/prepared_run.h"
 #include "train/run/resume.h"
 
 namespace addnorm {
@@ -23,15 +24,18 @@ bool Run::prepare() {
           " has a run already. --resume goes on with it; another --out keeps both");
   if (!resumed_) require_used(request_.given);
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
+  require(
+      given.options.probes == ProbeLevel::off || observer_.records_probes(),
+      "train_run: probes is not off, and the observer records none. Call train_run_with_probes (addnorm/probe/probed_run.h), or "
+      "leave probes out");
   RunOptions here = resumed_ ? options_here(given.options, folder_, request_) : given.options;
   if (!keep_standard_input(here)) return false;
-  source_ = open_source(here, cache(), go_on_);
-  if (!source_) return false;
+  PreparedRun prepared = prepared_run(given, here, cache(), go_on_, resumed_ ? PlanOf::begun_run : PlanOf::new_run);
+  if (!prepared.source) return false;
+  source_ = std::move(prepared.source);
+  options_ = std::move(prepared.options);
+  data_ = std::move(prepared.data);
   data_paths_ = absolute_paths(here.data);
-  options_ = resumed_ ? given.options : planned(given, source_->facts());
-  source_->fill(options_.model);
-  options_.model = completed(options_.model, option_or_field);
-  data_ = source_->datasets(options_);
   if (options_.validation <= 0) data_.validation.reset();
   state_.fingerprint = source_->fingerprint();
   return true;

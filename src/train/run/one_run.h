@@ -68,7 +68,7 @@ class Run {
   RunOptions options_;
   std::unique_ptr<KeptFile> input_;      // the standard input, until the folder has it
   std::vector<std::string> data_paths_;  // where options_.data was found
-  std::unique_ptr<RunSource> source_;
+  std::shared_ptr<const RunSource> source_;
   RunData data_;
   std::unique_ptr<Model> model_;
   std::unique_ptr<RunLock> lock_;

@@ -84,7 +84,7 @@ PreflightRequest deep(const std::string& more) {
 
 /// What passes of the other starts alone.
 std::vector<Advice> passing(const PreflightRequest& asked) {
-  const Prepared p = prepared(asked, nullptr);
+  const PreparedRun p = prepared(asked, nullptr);
   const TrialGround ground = ground_of(p, asked, nullptr);
   std::vector<Advice> found;
   start_advice(ground, p.options, found);
@@ -124,14 +124,14 @@ TEST(Advice, LeavesOutArrangementsThatCannotStartAsAsked) {
   asked.given.options.model.arrangement = "pre-ln";
   asked.given.options.model.init.deviation = 0.5;
   asked.given.options.lr = 0.1;  // nothing stands that
-  const Prepared p = prepared(asked, nullptr);
+  const PreparedRun p = prepared(asked, nullptr);
   std::vector<Advice> found;
   EXPECT_NO_THROW(other_advice(ground_of(p, asked, nullptr), p.options, found)) << "deepnorm has no --init-std";
 }
 
 TEST(Advice, OfAnotherArrangementHoldsTheWeights) {
   const PreflightRequest asked = deep("");
-  const Prepared p = prepared(asked, nullptr);
+  const PreparedRun p = prepared(asked, nullptr);
   std::vector<Advice> found;
   other_advice(ground_of(p, asked, nullptr), p.options, found);
   std::vector<std::string> placements;

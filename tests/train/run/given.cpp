@@ -1,8 +1,9 @@
 // What a run is given: options, and data of every kind.
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include "support/near.h"
+#include "train/run/prepared_run.h"
+#include <cmath>
 #include "train/run/runs.h"
 
 namespace addnorm {
@@ -62,6 +63,22 @@ TEST_F(OpenedData, BitsPerByteAreOfTheBytesThatAreMeasured) {
   EXPECT_EQ(source->datasets(o).validation->bytes_per_label(), 2);
   EXPECT_EQ(source->datasets(o).train->bytes_per_label(), 1);
   EXPECT_DOUBLE_EQ(source->everything(o)->bytes_per_label(), (1799 + 400) / 1999.0);
+}
+
+TEST_F(OpenedData, APreparedRunHasTheOptionsThatTheRunItselfRecords) {
+  RunRequest asked = request("a");
+  asked.given = run_options(concat(R"("steps": 2, "data": [")", folder.write("text.txt", story()).string(), "\"]"));
+  const PreparedRun before = prepared_run(asked.given, asked.given.options, asked.cache, {});
+  ASSERT_TRUE(before.source);
+  EXPECT_TRUE(before.data.train);
+  EXPECT_GT(before.options.model.vocab, 0u);
+  test::Watcher watcher;
+  train_run(asked, watcher);
+  const std::string recorded = read_run_record(RunFolder{asked.folder}).options;
+  EXPECT_TRUE(differences(recorded, to_json(before.options)).empty());
+  const GivenOptions stored = run_options_from_json(recorded, "run.json");
+  const PreparedRun again = prepared_run(stored, stored.options, asked.cache, {}, PlanOf::begun_run);
+  EXPECT_TRUE(differences(recorded, to_json(again.options)).empty());
 }
 
 TEST_F(OpenedData, ATextShorterThanTheContextIsMeasuredAsOneWindow) {
