@@ -9,57 +9,58 @@
 namespace addnorm {
 namespace {
 
-struct Named {
+struct NamedNorm {
   const char* name;
   NormKindOptions options;
 };
 
 // Canonical names first. eps as the sources have it.
 constexpr std::array kNorms{
-    Named{"layernorm", {}},
-    Named{"layernorm-nobias", {.bias = false}},
-    Named{"layernorm-noaffine", {.gain = false, .bias = false}},
-    Named{"layernorm-noeps", {.eps = 0}},
-    Named{"rmsnorm", {.formula = NormFormula::rms, .bias = false}},
-    Named{"rmsnorm-original", {.formula = NormFormula::rms, .eps = 1e-8f, .bias = false, .eps_place = EpsPlace::outside_root}},
-    Named{"rmsnorm-1p", {.formula = NormFormula::rms, .eps = 1e-6f, .bias = false, .gain_is_one_plus = true}},
-    Named{
+    NamedNorm{"layernorm", {}},
+    NamedNorm{"layernorm-nobias", {.bias = false}},
+    NamedNorm{"layernorm-noaffine", {.gain = false, .bias = false}},
+    NamedNorm{"layernorm-noeps", {.eps = 0}},
+    NamedNorm{"rmsnorm", {.formula = NormFormula::rms, .bias = false}},
+    NamedNorm{"rmsnorm-original",
+              {.formula = NormFormula::rms, .eps = 1e-8f, .bias = false, .eps_place = EpsPlace::outside_root}},
+    NamedNorm{"rmsnorm-1p", {.formula = NormFormula::rms, .eps = 1e-6f, .bias = false, .gain_is_one_plus = true}},
+    NamedNorm{
         "prmsnorm",
         {.formula = NormFormula::partial_rms, .eps = 1e-8f, .bias = false, .eps_place = EpsPlace::outside_root, .part = 0.0625}},
-    Named{"scalenorm", {.formula = NormFormula::scale}},
-    Named{"batchnorm", {.formula = NormFormula::batch}},
-    Named{"dyt", {.formula = NormFormula::dyt}},
-    Named{"l2norm", {.formula = NormFormula::l2, .eps = 1e-12f}},
-    Named{"none", {.formula = NormFormula::none}},
+    NamedNorm{"scalenorm", {.formula = NormFormula::scale}},
+    NamedNorm{"batchnorm", {.formula = NormFormula::batch}},
+    NamedNorm{"dyt", {.formula = NormFormula::dyt}},
+    NamedNorm{"l2norm", {.formula = NormFormula::l2, .eps = 1e-12f}},
+    NamedNorm{"none", {.formula = NormFormula::none}},
 };
 
-struct Alias {
+struct NormAlias {
   const char* alias;
   const char* name;
 };
-constexpr std::array kAliases{Alias{"ln", "layernorm"},
-                              Alias{"layer", "layernorm"},
-                              Alias{"LN", "layernorm"},
-                              Alias{"rms", "rmsnorm"},
-                              Alias{"t5norm", "rmsnorm"},
-                              Alias{"gemma", "rmsnorm-1p"},
-                              Alias{"scale", "scalenorm"},
-                              Alias{"bn", "batchnorm"},
-                              Alias{"batch", "batchnorm"},
-                              Alias{"dynamictanh", "dyt"},
-                              Alias{"use_dynamic_tanh", "dyt"},
-                              Alias{"identity", "none"},
-                              Alias{"use_rmsnorm", "rmsnorm"},
-                              Alias{"use_scalenorm", "scalenorm"},
-                              Alias{"l2", "l2norm"},
-                              Alias{"non_parametric_layernorm", "layernorm-noaffine"}};
+constexpr std::array kAliases{NormAlias{"ln", "layernorm"},
+                              NormAlias{"layer", "layernorm"},
+                              NormAlias{"LN", "layernorm"},
+                              NormAlias{"rms", "rmsnorm"},
+                              NormAlias{"t5norm", "rmsnorm"},
+                              NormAlias{"gemma", "rmsnorm-1p"},
+                              NormAlias{"scale", "scalenorm"},
+                              NormAlias{"bn", "batchnorm"},
+                              NormAlias{"batch", "batchnorm"},
+                              NormAlias{"dynamictanh", "dyt"},
+                              NormAlias{"use_dynamic_tanh", "dyt"},
+                              NormAlias{"identity", "none"},
+                              NormAlias{"use_rmsnorm", "rmsnorm"},
+                              NormAlias{"use_scalenorm", "scalenorm"},
+                              NormAlias{"l2", "l2norm"},
+                              NormAlias{"non_parametric_layernorm", "layernorm-noaffine"}};
 
 }  // namespace
 
 std::span<const std::string> norm_names() {
   static const std::vector<std::string> names = [] {
     std::vector<std::string> all;
-    for (const Named& norm : kNorms) all.emplace_back(norm.name);
+    for (const NamedNorm& norm : kNorms) all.emplace_back(norm.name);
     return all;
   }();
   return names;
@@ -67,9 +68,9 @@ std::span<const std::string> norm_names() {
 
 NormKindOptions norm_named(std::string_view name) {
   std::string wanted = folded(name);
-  for (const Alias& alias : kAliases)
+  for (const NormAlias& alias : kAliases)
     if (folded(alias.alias) == wanted) wanted = folded(alias.name);
-  for (const Named& norm : kNorms)
+  for (const NamedNorm& norm : kNorms)
     if (folded(norm.name) == wanted) return norm.options;
   throw UsageError(unknown_name("norm", name, norm_names()));
 }

@@ -189,16 +189,21 @@ Diagram dlcl(const Drawer& draw, bool pre) {
 Diagram dlcl_pre(const Drawer& draw, const ArrangementChoices&) { return dlcl(draw, true); }
 Diagram dlcl_post(const Drawer& draw, const ArrangementChoices&) { return dlcl(draw, false); }
 
-struct Named {
+struct NamedDiagram {
   const char* name;
   Diagram (*draw)(const Drawer&, const ArrangementChoices&);
 };
-constexpr std::array kClasses{
-    Named{"b2t", b2t},           Named{"denseformer", denseformer},   Named{"dlcl-post", dlcl_post}, Named{"dlcl-pre", dlcl_pre},
-    Named{"parallel", parallel}, Named{"parallel-2ln", parallel_2ln}, Named{"resi-dual", resi_dual}, Named{"rskip", rskip}};
+constexpr std::array kClasses{NamedDiagram{"b2t", b2t},
+                              NamedDiagram{"denseformer", denseformer},
+                              NamedDiagram{"dlcl-post", dlcl_post},
+                              NamedDiagram{"dlcl-pre", dlcl_pre},
+                              NamedDiagram{"parallel", parallel},
+                              NamedDiagram{"parallel-2ln", parallel_2ln},
+                              NamedDiagram{"resi-dual", resi_dual},
+                              NamedDiagram{"rskip", rskip}};
 
 Diagram of_class(const Arrangement& row, const Drawer& draw) {
-  for (const Named& one : kClasses)
+  for (const NamedDiagram& one : kClasses)
     if (row.name == one.name) return one.draw(draw, row.choices);
   class_text(row.name);  // says that there is no such class
   return {};

@@ -18,25 +18,25 @@ void UnitNorms::visit(Visitor& visitor) {
 
 namespace {
 
-struct Named {
+struct NamedClass {
   const char* name;
   ResidualFactory make;
 };
 constexpr std::array kClasses{
-    Named{"b2t", make_b2t},
-    Named{"denseformer", make_denseformer},
-    Named{"dlcl-post", make_dlcl_post},
-    Named{"dlcl-pre", make_dlcl_pre},
-    Named{"parallel", make_parallel},
-    Named{"parallel-2ln", make_parallel_2ln},
-    Named{"resi-dual", make_resi_dual},
-    Named{"rskip", make_rskip},
+    NamedClass{"b2t", make_b2t},
+    NamedClass{"denseformer", make_denseformer},
+    NamedClass{"dlcl-post", make_dlcl_post},
+    NamedClass{"dlcl-pre", make_dlcl_pre},
+    NamedClass{"parallel", make_parallel},
+    NamedClass{"parallel-2ln", make_parallel_2ln},
+    NamedClass{"resi-dual", make_resi_dual},
+    NamedClass{"rskip", make_rskip},
 };
 
 }  // namespace
 
 ResidualFactory class_named(const std::string& name) {
-  for (const Named& one : kClasses)
+  for (const NamedClass& one : kClasses)
     if (one.name == name) return one.make;
   return nullptr;
 }
