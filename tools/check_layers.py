@@ -1,8 +1,11 @@
 #!/usr/bin/env python3
-"""Fails on an #include that the architecture does not allow: tools/check_layers.py [ROOT]
+"""Fails on an #include that the architecture does not allow, and on a type that is defined twice: tools/check_layers.py [ROOT]
 
 Each layer names the layers it may use; whatever is not named is refused. Third-party headers have their places too, and
 public headers (include/addnorm) know only the standard library and us. Tests and examples are free.
+
+A name of a type at namespace scope (struct, class, union, enum) means one thing in include and src, whatever its namespace: two
+definitions in one namespace are undefined behaviour that no compiler reports, and two in different ones confuse readers.
 """
 import pathlib
 import re
@@ -46,6 +49,17 @@ THIRD_PARTY = {
 SYSTEM = re.compile(r"^(sys/|linux/)?[a-z_]+\.h$|^(x86|imm)intrin\.h$")
 STANDARD = re.compile(r"^[a-z_0-9]+$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
+
+# Names that still have two definitions, each of which is about to be renamed.
+KNOWN_TWICE = {"Cut", "RunState"}
+
+# What is not code: comments, texts, characters and preprocessor lines. (A ' inside of a number is neither.)
+NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|'
+                   r'^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
+NAMESPACE = re.compile(r"(?:^|[\s)])namespace\b[\w:\s]*$|(?:^|\s)extern\s*$")
+# The words before a brace that opens a type, not those of a nested one such as `struct Model::Impl` or a specialisation.
+TYPE = re.compile(r"(?:^|[\s>)])(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[[^\]]*\]\]\s*|alignas\s*\([^)]*\)\s*)*"
+                  r"([A-Za-z_]\w*)\s*(?:final\s*)?(?::[^:].*)?$", re.DOTALL)
 
 # Where our sources are, and what the path says about their layer.
 PLACES = [("include/addnorm", None), ("src", None), ("bench", "bench"), ("apps/cli", "cli")]
@@ -106,9 +120,44 @@ def judge(root, path, relative, layer, header):
     return judge_foreign(relative, header)
 
 
+def types_defined(text):
+    """Name and line of each type that is defined at namespace scope."""
+    text = NOISE.sub(lambda noise: re.sub(r"[^\n]", " ", noise.group(0)), text)
+    scopes, words = [], ""  # for each open brace: is it a namespace's?
+    for token in re.finditer(r"[{};]|[^{};]+", text):
+        if token.group(0) == "{":
+            is_namespace = NAMESPACE.search(words.rstrip()) is not None
+            found = TYPE.search(words.strip()) if all(scopes) and not is_namespace else None
+            if found:
+                yield found.group(1), text.count("\n", 0, token.start()) + 1
+            scopes.append(is_namespace)
+            words = ""
+        elif token.group(0) in "};":
+            if token.group(0) == "}" and scopes:
+                scopes.pop()
+            words = ""
+        else:
+            words += token.group(0)
+
+
+def defined_twice(root):
+    """Complaints about the second and later definitions of a type in include and src."""
+    complaints, first = [], {}
+    for place in ("include", "src"):
+        for path in sorted((root / place).rglob("*")):
+            if path.suffix not in (".h", ".cpp"):
+                continue
+            for name, line in types_defined(path.read_text(encoding="utf-8")):
+                here = f"{path.relative_to(root).as_posix()}:{line}"
+                if name in first and name not in KNOWN_TWICE:
+                    complaints.append(f"{here}: type {name} is defined a second time, first at {first[name]}; rename one of them")
+                first.setdefault(name, here)
+    return complaints
+
+
 def check(root):
     """All complaints as "path:line: text", and the number of files read."""
-    complaints, files = [], 0
+    complaints, files = defined_twice(root), 0
     for place, fixed in PLACES:
         folder = root / place
         for path in sorted(folder.rglob("*")):
@@ -137,7 +186,7 @@ def main(arguments):
         print(complaint)
     if files == 0:
         print(f"no sources below {root}")
-    print(f"check_layers: {files} files, {len(complaints)} forbidden includes")
+    print(f"check_layers: {files} files, {len(complaints)} forbidden includes or types")
     return 1 if complaints or files == 0 else 0
 
 

@@ -13,17 +13,17 @@ namespace {
 
 constexpr std::array kKinds{"none", "learned", "sinusoidal", "sinusoidal-halves", "rotary", "rotary-halves"};
 
-struct Alias {
+struct PositionAlias {
   const char* alias;
   PositionKind kind;
 };
-constexpr std::array kAliases{Alias{"absolute", PositionKind::learned},
-                              Alias{"rope", PositionKind::rotary},
-                              Alias{"rope-halves", PositionKind::rotary_halves},
-                              Alias{"neox", PositionKind::rotary_halves},
-                              Alias{"sincos", PositionKind::sinusoidal},
-                              Alias{"sine", PositionKind::sinusoidal},
-                              Alias{"nope", PositionKind::none}};
+constexpr std::array kAliases{PositionAlias{"absolute", PositionKind::learned},
+                              PositionAlias{"rope", PositionKind::rotary},
+                              PositionAlias{"rope-halves", PositionKind::rotary_halves},
+                              PositionAlias{"neox", PositionKind::rotary_halves},
+                              PositionAlias{"sincos", PositionKind::sinusoidal},
+                              PositionAlias{"sine", PositionKind::sinusoidal},
+                              PositionAlias{"nope", PositionKind::none}};
 
 bool is_sinusoidal(PositionKind kind) { return kind == PositionKind::sinusoidal || kind == PositionKind::sinusoidal_halves; }
 
@@ -40,7 +40,7 @@ PositionKind positions_named(std::string_view name) {
   const std::string wanted = folded(name);
   for (std::size_t i = 0; i < kKinds.size(); ++i)
     if (folded(kKinds[i]) == wanted) return static_cast<PositionKind>(i);
-  for (const Alias& alias : kAliases)
+  for (const PositionAlias& alias : kAliases)
     if (folded(alias.alias) == wanted) return alias.kind;
   throw UsageError(unknown_name("kind of positions", name, position_names()));
 }

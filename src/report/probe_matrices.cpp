@@ -23,7 +23,7 @@ struct Record {
 };
 
 /// Which lines are records, without what they hold: files may be far larger than what is kept of them.
-struct Line {
+struct LinePlace {
   std::uint64_t offset;
   std::size_t bytes;
   std::uint64_t step;
@@ -40,8 +40,8 @@ bool is_full(std::string_view stacks) {
   return built.size() > 0 && built[0].contains("lens_loss");
 }
 
-std::vector<Line> lines_in(const std::filesystem::path& file, LineFlaws& flaws) {
-  std::vector<Line> lines;
+std::vector<LinePlace> lines_in(const std::filesystem::path& file, LineFlaws& flaws) {
+  std::vector<LinePlace> lines;
   flaws = each_record(file, [&](const RecordLine& line) {
     const std::optional<std::uint64_t> step = line.whole("step");
     const std::string_view stacks = line.value("stacks");
@@ -53,7 +53,7 @@ std::vector<Line> lines_in(const std::filesystem::path& file, LineFlaws& flaws) 
 }
 
 /// A line that is no longer there, because somebody writes the file anew, has no stacks.
-Record read_record(const InputFile& in, const Line& line) {
+Record read_record(const InputFile& in, const LinePlace& line) {
   std::string text(line.bytes, '\0');
   in.read(line.offset, text.data(), text.size());
   const Json json = parsed_or_null(text);
@@ -63,7 +63,7 @@ Record read_record(const InputFile& in, const Line& line) {
           .stacks = stacks && stacks->is_array() ? *stacks : Json::array()};
 }
 
-std::vector<Record> chosen_records(const std::filesystem::path& file, const std::vector<Line>& lines, std::size_t most) {
+std::vector<Record> chosen_records(const std::filesystem::path& file, const std::vector<LinePlace>& lines, std::size_t most) {
   struct Use {
     bool in_matrices = false, in_full = false;
   };
@@ -157,7 +157,7 @@ std::vector<std::size_t> evenly_spaced(std::size_t size, std::size_t count) {
 
 ProbeMatrices probe_matrices(const std::filesystem::path& file, const ProbeLimits& limits) {
   ProbeMatrices all;
-  const std::vector<Line> lines = lines_in(file, all.flaws);
+  const std::vector<LinePlace> lines = lines_in(file, all.flaws);
   const std::vector<Record> records = chosen_records(file, lines, limits.records);
   if (records.empty()) return all;
   for (std::size_t number = 0; number < records.front().stacks.size(); ++number)

@@ -16,7 +16,7 @@ constexpr double kStatistics = 12;  // bytes per row and norm: mean in double, r
 
 /// What ops keep of a token for their backward, in vectors of their own width. The one place to change when an op keeps more or
 /// less; tests/train/trainer/memory_test.cpp measures whether it is right.
-struct Kept {
+struct KeptPerToken {
   double norm = 1;               ///< d_model: the sum; its norm is made again
   double other_norm = 2;         ///< d_model: of kinds that are not added and normed at once, the norm as well
   double qkv = 1, attended = 1;  ///< heads * d_head and the like: the input and output of attention
@@ -27,7 +27,7 @@ struct Kept {
   double logits = 2;             ///< vocabulary: they and their gradient
   double ends = 4;               ///< d_model: table rows, position rows, their sum, the exit's norm
 };
-constexpr Kept kKept;
+constexpr KeptPerToken kKept;
 
 /// Vectors of d_model that backward of a layer holds at once besides what was kept, and of d_ff.
 constexpr double kTemporaryModel = 3, kTemporaryHidden = 2;

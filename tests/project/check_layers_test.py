@@ -81,6 +81,36 @@ class ThirdParty(unittest.TestCase):
         self.assertEqual(len(complaints({"src/core/shape.cpp": "#include <boost/any.hpp>\n"})), 1)
 
 
+class Types(unittest.TestCase):
+    def test_a_second_definition_of_a_name_is_refused_with_both_places(self):
+        said = complaints({"src/core/a.cpp": "namespace addnorm {\nnamespace {\nstruct Piece {\n  int x;\n};\n}\n}\n",
+                           "src/core/b.cpp": "namespace addnorm {\nenum class Piece : unsigned char { one };\n}\n"})
+        self.assertEqual(len(said), 1)
+        self.assertTrue(said[0].startswith("src/core/b.cpp:2: type Piece"), said)
+        self.assertIn("first at src/core/a.cpp:3", said[0])
+
+    def test_another_namespace_or_layer_or_a_template_makes_no_difference(self):
+        first = {"include/addnorm/core/piece.h": "namespace addnorm {\nclass Piece final : public Base<int> {};\n}\n"}
+        for other in ("namespace addnorm::kernels {\nstruct Piece {};\n}\n",
+                      "HWY_BEFORE_NAMESPACE();\nnamespace addnorm::kernels::HWY_NAMESPACE {\ntemplate <bool kFull>\nclass Piece {};\n}\n",
+                      "namespace addnorm {\nstruct alignas(64) Piece {};\n}\n",
+                      "extern \"C\" {\nunion Piece { int i; };\n}\n"):
+            with self.subTest(other):
+                self.assertEqual(len(complaints({**first, "src/kernels/norm.cpp": other})), 1)
+
+    def test_forward_declarations_and_nested_types_pass(self):
+        self.assertEqual(complaints({
+            "include/addnorm/core/a.h": "namespace addnorm {\nstruct Piece;\nenum class Kind : int;\nclass A {\n  struct Impl;\n  struct Item { int x; };\n};\n}\n",
+            "include/addnorm/core/b.h": "namespace addnorm {\nstruct Piece { Kind kind; };\nclass B {\n  struct Item { int x; };\n};\n}\n",
+            "src/core/a.cpp": "namespace addnorm {\nstruct A::Impl { int x; };\nPiece f() { struct Local {}; return {}; }\n}\n",
+            "src/core/b.cpp": "namespace addnorm {\nstruct B::Impl { int x; };\nint g(struct Piece& p) { struct Local {}; return 1'000; }\n}\n"}), [])
+
+    def test_comments_texts_and_specialisations_define_nothing(self):
+        self.assertEqual(complaints({
+            "src/core/a.cpp": "namespace addnorm {\ntemplate <class T>\nstruct Piece {};\ntemplate <>\nstruct Piece<int> {};\n}\n",
+            "src/core/b.cpp": '// struct Piece {\n/* struct Piece { */\nconst char* t = "struct Piece {";\n#define P struct Piece {\n'}), [])
+
+
 class Paths(unittest.TestCase):
     def test_the_umbrella_is_not_for_us(self):
         self.assertEqual(len(complaints({"include/addnorm/addnorm.h": "", "src/core/shape.cpp": '#include "addnorm/addnorm.h"\n'})), 1)

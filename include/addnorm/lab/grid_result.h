@@ -62,13 +62,13 @@ Spread spread_of(std::span<const double> values);
 /// Whether two means differ by more than chance: Welch's interval at 95 %, for one pair that was chosen before looking.
 ///
 ///   |a - b| > t(0.975, nu) sqrt(sa^2 / na + sb^2 / nb),   nu by Welch and Satterthwaite
-struct Difference {
+struct MeanDifference {
   double difference = 0;  ///< a - b
   double margin = 0;      ///< right side above; NaN: fewer than three values on either side, or one not finite
   double p = 1;           ///< how often equal means would differ as much: two-sided; 1 where nothing can be said
   bool clear() const { return difference > margin || difference < -margin; }
 };
-Difference difference_of(const Spread& a, const Spread& b);
+MeanDifference difference_of(const Spread& a, const Spread& b);
 
 /// What became of a row, in the words of a prediction.
 enum class Happened : unsigned char {

@@ -11,7 +11,7 @@ namespace addnorm {
 namespace {
 
 /// Per column, in float64. count: rows behind the statistics; 0 when they are fixed (eval, or no row counts).
-struct Statistics {
+struct ColumnStatistics {
   Tensor mean, var;
   std::size_t count = 0;
 };
@@ -19,9 +19,9 @@ struct Statistics {
 using Padding = std::vector<unsigned char>;
 const unsigned char* data_or_null(const Padding& padding) { return padding.empty() ? nullptr : padding.data(); }
 
-Statistics statistics_of_batch(const Tensor& x, const Padding& padding) {
+ColumnStatistics statistics_of_batch(const Tensor& x, const Padding& padding) {
   const auto [rows, width] = as_rows(x.shape());
-  Statistics s{Tensor({width}, DType::f64), Tensor({width}, DType::f64), 0};
+  ColumnStatistics s{Tensor({width}, DType::f64), Tensor({width}, DType::f64), 0};
   Tensor scratch({kernels::batch_norm_scratch(rows, width)}, DType::f64);
   s.count = dispatch(x.dtype(), [&, rows = rows, width = width](auto zero) {
     return kernels::batch_statistics(x.data<decltype(zero)>(), data_or_null(padding), rows, width, scratch.data<double>(),
@@ -31,7 +31,7 @@ Statistics statistics_of_batch(const Tensor& x, const Padding& padding) {
 }
 
 /// running = (1 - momentum) * running + momentum * batch, the variance divided by count - 1; with one row there is none.
-void update_running(const Statistics& batch, double momentum, Tensor& running_mean, Tensor& running_var) {
+void update_running(const ColumnStatistics& batch, double momentum, Tensor& running_mean, Tensor& running_var) {
   const auto n = static_cast<double>(batch.count);
   const auto update = [momentum](Tensor& running, const Tensor& value, double factor) {
     dispatch(running.dtype(), [&](auto zero) {
@@ -66,7 +66,7 @@ Tensor scale_of(const Tensor& rstd, const Var& gamma, bool gain_is_one_plus_gamm
 
 struct BatchNormSaved {
   Tensor x, rstd, scale;
-  Statistics statistics;
+  ColumnStatistics statistics;
   Padding padding;
 };
 

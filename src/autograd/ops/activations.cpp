@@ -8,9 +8,9 @@
 namespace addnorm {
 namespace {
 
-using kernels::Activation;
+using kernels::ActivationKind;
 
-Tensor activated(Activation kind, const Tensor& x) {
+Tensor activated(ActivationKind kind, const Tensor& x) {
   Tensor y(x.shape(), x.dtype());
   dispatch(x.dtype(), [&](auto zero) {
     using T = decltype(zero);
@@ -20,7 +20,7 @@ Tensor activated(Activation kind, const Tensor& x) {
 }
 
 /// Backward reads the input, not the output: that is what is kept anyway, and gelu cannot be undone.
-Var activate(const char* name, Activation kind, const Var& x) {
+Var activate(const char* name, ActivationKind kind, const Var& x) {
   detail::require_defined(name, "x", x);
 
   Tensor y = activated(kind, x.value());
@@ -42,11 +42,11 @@ Var activate(const char* name, Activation kind, const Var& x) {
 
 Var gelu(const Var& x, GeluForm form) {
   require_one_of("gelu", "form", form, "GeluForm", {"exact", "tanh"});
-  return activate("gelu", form == GeluForm::exact ? Activation::gelu : Activation::gelu_tanh, x);
+  return activate("gelu", form == GeluForm::exact ? ActivationKind::gelu : ActivationKind::gelu_tanh, x);
 }
-Var relu(const Var& x) { return activate("relu", Activation::relu, x); }
-Var silu(const Var& x) { return activate("silu", Activation::silu, x); }
-Var sigmoid(const Var& x) { return activate("sigmoid", Activation::sigmoid, x); }
-Var tanh(const Var& x) { return activate("tanh", Activation::tanh, x); }
+Var relu(const Var& x) { return activate("relu", ActivationKind::relu, x); }
+Var silu(const Var& x) { return activate("silu", ActivationKind::silu, x); }
+Var sigmoid(const Var& x) { return activate("sigmoid", ActivationKind::sigmoid, x); }
+Var tanh(const Var& x) { return activate("tanh", ActivationKind::tanh, x); }
 
 }  // namespace addnorm

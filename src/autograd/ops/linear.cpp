@@ -15,7 +15,7 @@
 namespace addnorm {
 namespace {
 
-using Kind = std::optional<kernels::Activation>;
+using Kind = std::optional<kernels::ActivationKind>;
 
 void check(const Var& x, const Var& w, const Var& bias) {
   detail::require_defined("linear", "x", x);
@@ -70,7 +70,7 @@ struct Hidden {
 };
 
 /// f(h)
-Tensor activated(kernels::Activation kind, Hidden& hidden) {
+Tensor activated(kernels::ActivationKind kind, Hidden& hidden) {
   const Tensor& h = hidden.h;
   Tensor y(h.shape(), h.dtype());
   hidden.slope = Tensor(h.shape(), h.dtype());
@@ -82,7 +82,7 @@ Tensor activated(kernels::Activation kind, Hidden& hidden) {
 }
 
 /// dh = dy * f'(h)
-Tensor activation_gradient(kernels::Activation kind, const Tensor& dy, Hidden& hidden) {
+Tensor activation_gradient(kernels::ActivationKind kind, const Tensor& dy, Hidden& hidden) {
   const Tensor slope = std::exchange(hidden.slope, Tensor());
   Tensor dh = slope.defined() ? slope : Tensor(dy.shape(), dy.dtype());
   dispatch(dy.dtype(), [&](auto zero) {

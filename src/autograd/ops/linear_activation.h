@@ -8,19 +8,19 @@
 
 namespace addnorm::detail {
 
-inline std::optional<kernels::Activation> kernel_activation(LinearActivation activation) {
+inline std::optional<kernels::ActivationKind> kernel_activation(LinearActivation activation) {
   require_one_of("linear", "activation", activation, "LinearActivation", {"none", "relu", "gelu", "gelu_tanh", "silu"});
   switch (activation) {
     case LinearActivation::none:
       return {};
     case LinearActivation::relu:
-      return kernels::Activation::relu;
+      return kernels::ActivationKind::relu;
     case LinearActivation::gelu:
-      return kernels::Activation::gelu;
+      return kernels::ActivationKind::gelu;
     case LinearActivation::gelu_tanh:
-      return kernels::Activation::gelu_tanh;
+      return kernels::ActivationKind::gelu_tanh;
     case LinearActivation::silu:
-      return kernels::Activation::silu;
+      return kernels::ActivationKind::silu;
   }
   return {};
 }

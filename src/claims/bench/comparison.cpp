@@ -11,7 +11,7 @@ namespace {
 
 Difference between(const Spread& a, const Spread& b) {
   const auto square = [](const Spread& s) { return s.deviation * s.deviation / static_cast<double>(s.count); };
-  const addnorm::Difference welch = difference_of(a, b);
+  const MeanDifference welch = difference_of(a, b);
   return {welch.difference, std::sqrt(square(a) + square(b)), welch.margin};
 }
 

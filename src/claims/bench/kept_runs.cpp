@@ -48,9 +48,9 @@ RunSummary read(const std::string& text, const SmallRun& run) {
 }
 
 /// Held by whoever computes a run; gone with its process.
-class RunLock {
+class KeptRunLock {
  public:
-  explicit RunLock(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+  explicit KeptRunLock(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
     held_ = file_.fd() < 0 || flock(file_.fd(), LOCK_EX | LOCK_NB) == 0;  // a folder without locks: everybody computes
   }
   bool held() const { return held_; }
@@ -85,7 +85,7 @@ std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& 
     }
   };
   if (const auto summary = kept()) return remember(*summary);
-  const RunLock lock(context.runs / (name.str() + ".lock"));
+  const KeptRunLock lock(context.runs / (name.str() + ".lock"));
   if (!lock.held()) return std::nullopt;
   if (const auto summary = kept()) return remember(*summary);
   const RunSummary summary = run_now(run, context);

@@ -12,7 +12,7 @@ namespace {
 
 using Stack = std::vector<std::string>;  // the next symbol last
 
-struct Outcome {
+struct PossibleWord {
   std::string word;
   double probability;
   Stack rest;
@@ -30,8 +30,8 @@ class Expansion {
   }
 
   /// Every word that can come next, with what is then left to write.
-  std::vector<Outcome> of(const Stack& stack) const {
-    std::vector<Outcome> found;
+  std::vector<PossibleWord> of(const Stack& stack) const {
+    std::vector<PossibleWord> found;
     expand(stack, 1, 0, found);
     for (std::size_t i = 0; i < found.size(); ++i)
       for (std::size_t j = 0; j < i; ++j)
@@ -41,7 +41,7 @@ class Expansion {
   }
 
  private:
-  void expand(Stack stack, double probability, int depth, std::vector<Outcome>& found) const {
+  void expand(Stack stack, double probability, int depth, std::vector<PossibleWord>& found) const {
     require(!stack.empty(), "Grammar: the text can end; let its last rule begin again");
     require(depth < 1000, "Grammar: ", stack.back(), " can stand for itself without a word between");
     const std::string top = std::move(stack.back());
@@ -71,7 +71,7 @@ Grammar::Grammar(std::vector<std::string> words, const std::vector<Rule>& rules,
   std::vector<Stack> states{Stack{start}};
   for (std::size_t state = 0; state < states.size(); ++state) {
     first_.push_back(steps_.size());
-    for (Outcome& outcome : expansion.of(Stack(states[state]))) {
+    for (PossibleWord& outcome : expansion.of(Stack(states[state]))) {
       const auto word = std::ranges::find(words_, outcome.word);
       require(word != words_.end(), "Grammar: '", outcome.word, "' is neither a rule nor a word");
       const auto [at, fresh] = numbers.try_emplace(outcome.rest, static_cast<std::uint32_t>(states.size()));

@@ -74,9 +74,9 @@ class TokenWriter {
 };
 
 /// Encodes piece by piece; a file with text that has no tokens is read to its end, to count the places.
-class Encoder {
+class TextEncoder {
  public:
-  Encoder(const Tokenizer& tokenizer, TokenWriter& into) : tokenizer_(tokenizer), into_(into) {}
+  TextEncoder(const Tokenizer& tokenizer, TokenWriter& into) : tokenizer_(tokenizer), into_(into) {}
 
   std::size_t take(const TextPiece& piece) {
     const std::size_t whole = piece.last ? piece.text.size() : tokenizer_.complete(piece.text);
@@ -122,7 +122,7 @@ class Encoder {
 bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_sum,
                       const std::filesystem::path& cache, const Progress& progress) {
   TokenWriter writer(cache, tokenizer.vocabulary());
-  Encoder encoder(tokenizer, writer);
+  TextEncoder encoder(tokenizer, writer);
   const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
   const auto source = read_text(
       sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);

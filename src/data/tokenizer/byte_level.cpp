@@ -8,12 +8,12 @@ namespace {
 
 constexpr char32_t kMostByteCharacters = 512;  // all are below
 
-struct Seen {
+struct SeenCharacter {
   CharClass kind;
   unsigned length;
 };
 
-Seen seen(std::string_view text) {
+SeenCharacter seen(std::string_view text) {
   const auto byte = static_cast<unsigned char>(text.front());
   if (byte < 128) return {kAsciiClasses[byte], 1};
   const Utf8Char character = utf8_long(text);
@@ -24,7 +24,7 @@ Seen seen(std::string_view text) {
 // The end of the run of `kind` that begins at `i`.
 std::size_t run(std::string_view text, std::size_t i, CharClass kind) {
   while (i < text.size()) {
-    const Seen next = seen(text.substr(i));
+    const SeenCharacter next = seen(text.substr(i));
     if (next.kind != kind) break;
     i += next.length;
   }
@@ -71,7 +71,7 @@ std::size_t gpt2_word(std::string_view text) {
   if (text[0] == '\'')
     if (const std::size_t length = contraction(text); length > 0) return length;
   const std::size_t begin = text[0] == ' ' && text.size() > 1 ? 1 : 0;  // one space may stand before a word
-  const Seen first = seen(text.substr(begin));
+  const SeenCharacter first = seen(text.substr(begin));
   if (first.kind != CharClass::space) return run(text, begin, first.kind);
   const std::size_t end = run(text, 0, CharClass::space);
   if (end == text.size()) return end;

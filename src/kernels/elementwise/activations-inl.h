@@ -215,19 +215,19 @@ struct Tanh {
 
 /// call(F()) with the functions F of that kind.
 template <class Call>
-HWY_INLINE void with_activation(Activation kind, Call call) {
+HWY_INLINE void with_activation(ActivationKind kind, Call call) {
   switch (kind) {
-    case Activation::gelu:
+    case ActivationKind::gelu:
       return call(Gelu());
-    case Activation::gelu_tanh:
+    case ActivationKind::gelu_tanh:
       return call(GeluTanh());
-    case Activation::relu:
+    case ActivationKind::relu:
       return call(Relu());
-    case Activation::silu:
+    case ActivationKind::silu:
       return call(Silu());
-    case Activation::sigmoid:
+    case ActivationKind::sigmoid:
       return call(Sigmoid());
-    case Activation::tanh:
+    case ActivationKind::tanh:
       return call(Tanh());
   }
 }

@@ -39,13 +39,13 @@ void value_and_slope_block(F, const float* x, std::size_t n, float* y, float* sl
   for_each_vector(n, body, x, y, slope);
 }
 
-void activate_with_slope_block(Activation kind, const float* x, std::size_t n, float* y, float* slope) {
+void activate_with_slope_block(ActivationKind kind, const float* x, std::size_t n, float* y, float* slope) {
   with_activation(kind, [=](auto f) HWY_ATTR { value_and_slope_block(f, x, n, y, slope); });
 }
-void activate_block(Activation kind, const float* x, std::size_t n, float* y) {
+void activate_block(ActivationKind kind, const float* x, std::size_t n, float* y) {
   with_activation(kind, [=](auto f) HWY_ATTR { value_block(f, x, n, y); });
 }
-void activate_grad_block(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
+void activate_grad_block(ActivationKind kind, const float* dy, const float* x, std::size_t n, float* dx) {
   with_activation(kind, [=](auto f) HWY_ATTR { slope_block(f, dy, x, n, dx); });
 }
 
@@ -107,19 +107,19 @@ HWY_EXPORT(swiglu_grad_block);
 constexpr std::size_t kActivationBlock = 16384;  // elements: some ten microseconds of work
 }  // namespace
 
-void activate(Activation kind, const float* x, std::size_t n, float* y) {
+void activate(ActivationKind kind, const float* x, std::size_t n, float* y) {
   parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_block)(kind, x + begin, end - begin, y + begin);
   });
 }
 
-void activate_with_slope(Activation kind, const float* x, std::size_t n, float* y, float* slope) {
+void activate_with_slope(ActivationKind kind, const float* x, std::size_t n, float* y, float* slope) {
   parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_with_slope_block)(kind, x + begin, end - begin, y + begin, slope + begin);
   });
 }
 
-void activate_grad(Activation kind, const float* dy, const float* x, std::size_t n, float* dx) {
+void activate_grad(ActivationKind kind, const float* dy, const float* x, std::size_t n, float* dx) {
   parallel_ranges(n, kActivationBlock, [=](std::size_t begin, std::size_t end) {
     HWY_DYNAMIC_DISPATCH(activate_grad_block)(kind, dy + begin, x + begin, end - begin, dx + begin);
   });

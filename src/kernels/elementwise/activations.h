@@ -14,11 +14,11 @@
 namespace addnorm::kernels {
 
 /// y = f(x); y may be x.
-void activate(Activation kind, const float* x, std::size_t n, float* y);
+void activate(ActivationKind kind, const float* x, std::size_t n, float* y);
 /// y = f(x) and slope = f'(x), with the bits that activate and activate_grad have: most of their work is the same.
-void activate_with_slope(Activation kind, const float* x, std::size_t n, float* y, float* slope);
+void activate_with_slope(ActivationKind kind, const float* x, std::size_t n, float* y, float* slope);
 /// dx = dy * f'(x), from the saved input; dx may be dy or x.
-void activate_grad(Activation kind, const float* dy, const float* x, std::size_t n, float* dx);
+void activate_grad(ActivationKind kind, const float* dy, const float* x, std::size_t n, float* dx);
 
 /// y[r, c] = silu(a[r, c]) * b[r, c], y dense [rows, width]; rows of a and b start `stride` apart: width for two arrays,
 /// 2 * width with b = a + width for one packed array.
@@ -28,11 +28,11 @@ void swiglu(const float* a, const float* b, std::size_t stride, std::size_t rows
 void swiglu_grad(const float* dy, const float* a, const float* b, std::size_t stride, std::size_t rows, std::size_t width,
                  float* da, float* db);
 
-inline void activate(Activation kind, const double* x, std::size_t n, double* y) { reference::activate(kind, x, n, y); }
-inline void activate_with_slope(Activation kind, const double* x, std::size_t n, double* y, double* slope) {
+inline void activate(ActivationKind kind, const double* x, std::size_t n, double* y) { reference::activate(kind, x, n, y); }
+inline void activate_with_slope(ActivationKind kind, const double* x, std::size_t n, double* y, double* slope) {
   reference::activate_with_slope(kind, x, n, y, slope);
 }
-inline void activate_grad(Activation kind, const double* dy, const double* x, std::size_t n, double* dx) {
+inline void activate_grad(ActivationKind kind, const double* dy, const double* x, std::size_t n, double* dx) {
   reference::activate_grad(kind, dy, x, n, dx);
 }
 inline void swiglu(const double* a, const double* b, std::size_t stride, std::size_t rows, std::size_t width, double* y) {

@@ -19,14 +19,14 @@ struct Identity {
 
 /// The pointers of one row. They stand here by themselves: what is stored could otherwise be `args`, which would be read again
 /// for every vector.
-struct Row {
+struct EpilogueRow {
   const float* product;
   const float* bias;
   float* pre;
   float* c;
   bool add;
 
-  Row(const EpilogueArgs& args, size_t row)
+  EpilogueRow(const EpilogueArgs& args, size_t row)
       : product(args.product + row * args.ldp),
         bias(args.bias),
         pre(args.pre == nullptr ? nullptr : args.pre + row * args.ldpre),
@@ -51,7 +51,7 @@ HWY_INLINE void finish_all(F, const EpilogueArgs& args) {
   const hn::CappedTag<float, 1> one;
   const size_t lanes = hn::Lanes(d), columns = args.columns;
   for (size_t i = 0; i < args.rows; ++i) {
-    const Row row(args, i);
+    const EpilogueRow row(args, i);
     size_t column = 0;
     for (; column + 2 * lanes <= columns; column += 2 * lanes) {
       const auto first = row.sum(d, column), second = row.sum(d, column + lanes);

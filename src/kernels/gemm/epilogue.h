@@ -15,7 +15,7 @@ struct EpilogueArgs {
   std::size_t ldp = 0;
   bool add = false;             ///< whether c holds old values to add to
   const float* bias = nullptr;  ///< [columns]; null: none
-  std::optional<Activation> activation{};
+  std::optional<ActivationKind> activation{};
   float* pre = nullptr;  ///< null: not wanted
   std::size_t ldpre = 0;
   float* c = nullptr;

@@ -76,12 +76,12 @@ struct Product : PackedGemm {
 };
 
 /// Rows [i, i + rows) and panels [j, end_j) of C.
-struct Part {
+struct ProductPart {
   std::size_t i, rows, j, end_j;
 };
 
 /// Rows of A, steps [p, p + depth) of k, meet panel j; `product` [rows, ldp] is where its columns of C are gathered.
-void multiply(const Product& g, const Part& part, std::size_t j, std::size_t p, float* product, std::size_t ldp) {
+void multiply(const Product& g, const ProductPart& part, std::size_t j, std::size_t p, float* product, std::size_t ldp) {
   HWY_DYNAMIC_DISPATCH(multiply_panel_rows)
   (part.rows, {.a = g.a + part.i * g.lda + p,
                .lda = g.lda,
@@ -93,7 +93,8 @@ void multiply(const Product& g, const Part& part, std::size_t j, std::size_t p, 
                .next = g.panel(j + 1 < part.end_j ? j + 1 : j, p)});
 }
 
-void finish(const Product& g, const Part& part, std::size_t column, std::size_t columns, const float* product, std::size_t ldp) {
+void finish(const Product& g, const ProductPart& part, std::size_t column, std::size_t columns, const float* product,
+            std::size_t ldp) {
   gemm_epilogue({.rows = part.rows,
                  .columns = columns,
                  .product = product,
@@ -105,14 +106,14 @@ void finish(const Product& g, const Part& part, std::size_t column, std::size_t 
 }
 
 /// The last panel, which ends beyond the last column of C: its sums are gathered elsewhere, and copied.
-void compute_edge(const Product& g, const Part& part, std::size_t j) {
+void compute_edge(const Product& g, const ProductPart& part, std::size_t j) {
   float sums[kBlockRows * kMostColumnsOfPanel];
   for (std::size_t p = 0; p == 0 || p < g.k; p += g.depth) multiply(g, part, j, p, sums, g.columns);
   finish(g, part, j * g.columns, g.n - j * g.columns, sums, g.columns);
 }
 
 /// At most kBlockRows rows.
-void compute_block(const Product& g, const Part& part) {
+void compute_block(const Product& g, const ProductPart& part) {
   const bool has_epilogue = g.bias != nullptr || g.activation;
   const std::size_t whole = std::min(part.end_j, g.n / g.columns);  // panels before it end within C
   for (std::size_t p = 0; p == 0 || p < g.k; p += g.depth) {        // once for k = 0 too
@@ -130,7 +131,7 @@ void compute_block(const Product& g, const Part& part) {
   if (whole < part.end_j) compute_edge(g, part, whole);
 }
 
-void compute_part(const Product& g, const Part& part) {
+void compute_part(const Product& g, const ProductPart& part) {
   const std::size_t block = even_part(part.rows, kBlockRows, 1);
   for (std::size_t done = 0; done < part.rows; done += block)
     compute_block(g, {part.i + done, std::min(block, part.rows - done), part.j, part.end_j});

@@ -38,7 +38,7 @@ struct PackedGemm {
   std::size_t lda = 0;       ///< 0: k
   const float* packed = nullptr;
   const float* bias = nullptr;  ///< [n]; null: none
-  std::optional<Activation> activation{};
+  std::optional<ActivationKind> activation{};
   float* c = nullptr;   ///< [m, n], apart from everything else
   std::size_t ldc = 0;  ///< 0: n
 };

@@ -16,7 +16,7 @@ namespace hn = hwy::HWY_NAMESPACE;
 /// One row as the gradient sees it. xhat is computed from the sum again: a subtraction and a product are cheaper than
 /// reading a stored xhat.
 template <bool kLayer, bool kFull>
-struct Row {
+struct GradRow {
   const float* dy;    // null: nothing arrives at y
   const float* dsum;  // null: nothing arrives at the sum
   const float* sum;
@@ -76,9 +76,10 @@ class ChunkedSum {
 
 /// First stage: the averages of a row, and its share of dgamma and dbeta (null where not wanted).
 template <bool kLayer, bool kFull>
-class Measure {
+class GradMeasure {
  public:
-  HWY_INLINE Measure(const Row<kLayer, kFull>& row, float* dgamma, float* dbeta) : row_(row), dgamma_(dgamma), dbeta_(dbeta) {}
+  HWY_INLINE GradMeasure(const GradRow<kLayer, kFull>& row, float* dgamma, float* dbeta)
+      : row_(row), dgamma_(dgamma), dbeta_(dbeta) {}
   HWY_INLINE void line(size_t i) {
     const size_t lanes = hn::Lanes(d_);
     for (size_t j = 0; j < kLineFloats; j += lanes) step(d_, i + j, g_.chain(j / lanes), gx_.chain(j / lanes));
@@ -121,7 +122,7 @@ class Measure {
 
   hn::ScalableTag<float> d_;
   hn::CappedTag<float, 1> one_;
-  Row<kLayer, kFull> row_;
+  GradRow<kLayer, kFull> row_;
   float* dgamma_;
   float* dbeta_;
   ChunkedSum g_;
@@ -133,8 +134,8 @@ class Measure {
 
 /// Second stage: total = rstd * (g - mean(g) - xhat * mean(g * xhat)) + dsum, to `out`.
 template <bool kLayer, bool kStream, bool kFull>
-struct Write {
-  Row<kLayer, kFull> row;
+struct GradWrite {
+  GradRow<kLayer, kFull> row;
   Averages mean;
   RowAhead ahead;  // null: not streaming, or the row ahead is the one that is measured now
   float* out;

@@ -59,29 +59,30 @@ void spread_row(const AddNormGrad& n, const DropoutKeys& keys, size_t r, const f
 
 /// The rows of a call, and the single stages of one of them.
 template <bool kLayer, bool kStream, bool kFull>
-class Rows {
+class GradRows {
  public:
-  HWY_INLINE Rows(const AddNormGrad& n, bool spread, const GradPartials& partial) : n_(n), spread_(spread), partial_(partial) {}
+  HWY_INLINE GradRows(const AddNormGrad& n, bool spread, const GradPartials& partial)
+      : n_(n), spread_(spread), partial_(partial) {}
 
   HWY_INLINE bool in_float(size_t r) const {
     return n_.dy && !near_float_limits(kLayer ? n_.mean[r] : 0.0, static_cast<double>(n_.rstd[r]));
   }
-  HWY_INLINE Row<kLayer, kFull> at(size_t r) const {
+  HWY_INLINE GradRow<kLayer, kFull> at(size_t r) const {
     return {n_.dy + r * dy_stride_,
             n_.dsum ? n_.dsum + r * dsum_stride_ : nullptr,
             n_.sum + r * sum_stride_,
             Normaliser<kLayer>(kLayer ? n_.mean[r] : 0.0, n_.rstd[r]),
             {n_.gamma, nullptr, n_.gain_is_one_plus_gamma}};
   }
-  HWY_INLINE Measure<kLayer, kFull> measure(const Row<kLayer, kFull>& row) const {
+  HWY_INLINE GradMeasure<kLayer, kFull> measure(const GradRow<kLayer, kFull>& row) const {
     return {row, partial_.dgamma, partial_.dbeta};
   }
-  HWY_INLINE Averages averages(Measure<kLayer, kFull>& measured, size_t r) const {
+  HWY_INLINE Averages averages(GradMeasure<kLayer, kFull>& measured, size_t r) const {
     Averages mean = measured.result(per_element_);
     if (!kLayer) mean.gx = static_cast<float>(static_cast<double>(mean.gx) * outside_root_factor(kLayer, n_, r));
     return mean;
   }
-  HWY_INLINE Write<kLayer, kStream, kFull> write(const Row<kLayer, kFull>& row, Averages mean, size_t r) const {
+  HWY_INLINE GradWrite<kLayer, kStream, kFull> write(const GradRow<kLayer, kFull>& row, Averages mean, size_t r) const {
     return {row, mean, kStream && ahead_ > 1 ? ahead_of(r) : RowAhead{}, total(r)};
   }
   HWY_INLINE float* total(size_t r) const { return spread_ ? partial_.row : n_.dx + r * dx_stride_; }
@@ -109,7 +110,7 @@ class Rows {
 
 template <bool kLayer, bool kStream, bool kFull>
 HWY_INLINE void block_of_kind(const AddNormGrad& n, bool spread, size_t begin, size_t end, const GradPartials& partial) {
-  const Rows<kLayer, kStream, kFull> rows(n, spread, partial);
+  const GradRows<kLayer, kStream, kFull> rows(n, spread, partial);
   const auto measured = [&](size_t r) HWY_ATTR {
     auto measure = rows.measure(rows.at(r));
     sweep(n.width, measure);

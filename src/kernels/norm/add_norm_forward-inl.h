@@ -185,7 +185,7 @@ class Measure {
 /// Mean and rstd of several rows from their sums, a vector of rows at a time: the root and the division of one row take as
 /// long as those of four.
 template <bool kLayer>
-class Moments {
+class GroupMoments {
  public:
   static constexpr size_t kRows = 8;  // at least a vector of doubles
 

@@ -32,14 +32,14 @@ template <bool kLayer, bool kStream, bool kFull, class Sums, class Rows>
 HWY_NOINLINE void pipeline(const AddNorm& n, size_t begin, size_t end, const Sums& sums, const Rows& rows) {
   using Row = decltype(rows.row(begin));
   using WriteRow = Write<kLayer, kStream, kFull, Sums::kLaysDown, Row>;
-  const size_t group = n.width < kNarrowWidth ? Moments<kLayer>::kRows : 1;
+  const size_t group = n.width < kNarrowWidth ? GroupMoments<kLayer>::kRows : 1;
   const size_t sum_stride = reference::stride_or(n.sum_stride, n.width);
   const size_t y_stride = reference::stride_or(n.y_stride, n.width);
   const EpsPlace place = kLayer ? EpsPlace::inside_root : n.eps_place;
   const Affine<kFull> affine{n.gamma, n.beta, n.gain_is_one_plus_gamma};
   const size_t distance = rows_ahead(n.width);
   const double per_element = 1.0 / static_cast<double>(n.width);
-  Moments<kLayer> moments;
+  GroupMoments<kLayer> moments;
 
   const auto write_row = [&](size_t r, double mean, double rstd) HWY_ATTR {
     const RowOutputs out{n.sum ? n.sum + r * sum_stride : nullptr, n.y ? n.y + r * y_stride : nullptr};

@@ -8,7 +8,7 @@
 namespace addnorm::kernels {
 
 /// gelu: x Phi(x), Phi the normal distribution function. gelu_tanh: its older form with a tanh of a cubic (GPT-2).
-enum class Activation : unsigned char { gelu, gelu_tanh, relu, silu, sigmoid, tanh };
+enum class ActivationKind : unsigned char { gelu, gelu_tanh, relu, silu, sigmoid, tanh };
 
 namespace reference {
 
@@ -37,19 +37,19 @@ T gelu_tanh_twice_u(T x) {
 }
 
 template <class T>
-T activation(Activation kind, T x) {
+T activation(ActivationKind kind, T x) {
   switch (kind) {
-    case Activation::gelu:
+    case ActivationKind::gelu:
       return weighted(x, normal_cdf(x));
-    case Activation::gelu_tanh:
+    case ActivationKind::gelu_tanh:
       return weighted(x, sigmoid(gelu_tanh_twice_u(x)));
-    case Activation::relu:
+    case ActivationKind::relu:
       return x < 0 ? T{0} : x;
-    case Activation::silu:
+    case ActivationKind::silu:
       return weighted(x, sigmoid(x));
-    case Activation::sigmoid:
+    case ActivationKind::sigmoid:
       return sigmoid(x);
-    case Activation::tanh:
+    case ActivationKind::tanh:
       return std::tanh(x);
   }
   return x;
@@ -57,38 +57,38 @@ T activation(Activation kind, T x) {
 
 /// d activation / dx. relu: 0 at 0.
 template <class T>
-T activation_slope(Activation kind, T x) {
+T activation_slope(ActivationKind kind, T x) {
   const T s = sigmoid(x);
   const T slope_of_s = s * sigmoid(-x);  // 1 - s without cancellation
   switch (kind) {
-    case Activation::gelu: {
+    case ActivationKind::gelu: {
       const T density = std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi_v<T>);
       return normal_cdf(x) + weighted(x, density);
     }
-    case Activation::gelu_tanh: {
+    case ActivationKind::gelu_tanh: {
       const T v = gelu_tanh_twice_u(x);
       const T dv = 2 * std::sqrt(2 / std::numbers::pi_v<T>) * (1 + static_cast<T>(3 * 0.044715) * x * x);
       return sigmoid(v) + weighted(x * dv, sigmoid(v) * sigmoid(-v));
     }
-    case Activation::relu:
+    case ActivationKind::relu:
       return x <= 0 ? T{0} : T{1};
-    case Activation::silu:
+    case ActivationKind::silu:
       return s + weighted(x, slope_of_s);
-    case Activation::sigmoid:
+    case ActivationKind::sigmoid:
       return slope_of_s;
-    case Activation::tanh:
+    case ActivationKind::tanh:
       return 4 * sigmoid(2 * x) * sigmoid(-2 * x);
   }
   return x;
 }
 
 template <class T>
-void activate(Activation kind, const T* x, std::size_t n, T* y) {
+void activate(ActivationKind kind, const T* x, std::size_t n, T* y) {
   for (std::size_t i = 0; i < n; ++i) y[i] = activation(kind, x[i]);
 }
 
 template <class T>
-void activate_with_slope(Activation kind, const T* x, std::size_t n, T* y, T* slope) {
+void activate_with_slope(ActivationKind kind, const T* x, std::size_t n, T* y, T* slope) {
   for (std::size_t i = 0; i < n; ++i) {
     y[i] = activation(kind, x[i]);
     slope[i] = activation_slope(kind, x[i]);
@@ -96,7 +96,7 @@ void activate_with_slope(Activation kind, const T* x, std::size_t n, T* y, T* sl
 }
 
 template <class T>
-void activate_grad(Activation kind, const T* dy, const T* x, std::size_t n, T* dx) {
+void activate_grad(ActivationKind kind, const T* dy, const T* x, std::size_t n, T* dx) {
   for (std::size_t i = 0; i < n; ++i) dx[i] = dy[i] * activation_slope(kind, x[i]);
 }
 
@@ -105,7 +105,7 @@ template <class T>
 void swiglu(const T* a, const T* b, std::size_t stride, std::size_t rows, std::size_t width, T* y) {
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t c = 0; c < width; ++c)
-      y[r * width + c] = activation(Activation::silu, a[r * stride + c]) * b[r * stride + c];
+      y[r * width + c] = activation(ActivationKind::silu, a[r * stride + c]) * b[r * stride + c];
 }
 
 /// da = dy * b * silu'(a), db = dy * silu(a), null where not wanted; dy is dense, the others have rows `stride` apart.
@@ -115,8 +115,8 @@ void swiglu_grad(const T* dy, const T* a, const T* b, std::size_t stride, std::s
     for (std::size_t c = 0; c < width; ++c) {
       const std::size_t i = r * stride + c;
       const T g = dy[r * width + c], gate = a[i], value = b[i];
-      if (da) da[i] = g * value * activation_slope(Activation::silu, gate);
-      if (db) db[i] = g * activation(Activation::silu, gate);
+      if (da) da[i] = g * value * activation_slope(ActivationKind::silu, gate);
+      if (db) db[i] = g * activation(ActivationKind::silu, gate);
     }
   }
 }

@@ -27,8 +27,8 @@ struct GemmArgs {
   bool transpose_b = false;
   T alpha = 1;
   Update update = Update::overwrite;
-  const T* bias = nullptr;                 ///< [n], added to every row of the updated C; null: none
-  std::optional<Activation> activation{};  ///< applied last: C = f(C + AB + bias)
+  const T* bias = nullptr;                     ///< [n], added to every row of the updated C; null: none
+  std::optional<ActivationKind> activation{};  ///< applied last: C = f(C + AB + bias)
   T* pre = nullptr;  ///< [m, n]: what the activation was applied to, which its gradient needs; null: not wanted
   std::size_t ldpre = 0;
   T* c = nullptr;  ///< [m, n]. No output may overlap an input or the other output

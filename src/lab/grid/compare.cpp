@@ -105,7 +105,7 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
     const RowResult* row = one.row;
     if (row == &best) continue;
     const std::string factors = factors_text(changes, rows.front(), one);
-    const Difference found = difference_of(row->loss, best.loss);
+    const MeanDifference found = difference_of(row->loss, best.loss);
     const double p = corrected(found.p);
     const std::string by = with_digits(found.difference, 3), chance = concat("p ", short_figure(p));
     if (p < kChance) {

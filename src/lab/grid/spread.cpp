@@ -67,8 +67,8 @@ Spread spread_of(std::span<const double> values) {
   return spread;
 }
 
-Difference difference_of(const Spread& a, const Spread& b) {
-  Difference found{.difference = a.mean - b.mean, .margin = std::nan("")};
+MeanDifference difference_of(const Spread& a, const Spread& b) {
+  MeanDifference found{.difference = a.mean - b.mean, .margin = std::nan("")};
   if (a.count < kLeastSeeds || b.count < kLeastSeeds) return found;
   const double na = static_cast<double>(a.count), nb = static_cast<double>(b.count);
   const double va = a.deviation * a.deviation / na, vb = b.deviation * b.deviation / nb;

@@ -85,12 +85,12 @@ double gain_of(const InitSpec& spec, Role table, const StackShape& shape) {
 }
 
 /// A table as tall and as wide as this.
-struct Table {
+struct TiedTable {
   Role role;
   std::size_t rows, width;
 };
 
-double deviation_drawn(InitSpec::Base base, double deviation, const Table& table, const StackShape& shape) {
+double deviation_drawn(InitSpec::Base base, double deviation, const TiedTable& table, const StackShape& shape) {
   using Base = InitSpec::Base;
   const auto over_root = [](double variance, std::size_t n) { return std::sqrt(variance / static_cast<double>(n)); };
   switch (base) {
@@ -109,7 +109,7 @@ double deviation_drawn(InitSpec::Base base, double deviation, const Table& table
   return deviation;
 }
 
-double deviation_of(const InitSpec& spec, const Table& table, const StackShape& shape) {
+double deviation_of(const InitSpec& spec, const TiedTable& table, const StackShape& shape) {
   const InitSpec::Draw* draw = spec.draw_of(table.role, std::nullopt);
   const bool by_width = !draw && spec.base != InitSpec::Base::normal;
   const InitSpec::Base base = draw ? draw->base : by_width ? InitSpec::Base::fan_in_normal : spec.base;
@@ -135,8 +135,8 @@ StartText start_text(const ModelConfig& model) {
   if (model.model == ModelKind::mlp) return text;
   const InitSpec spec = with_init(row, model.init).init;
   const StackShape shape = first_stack_shape(model);
-  const Table words{Role::token_embedding, model.vocab, model.d_embedding > 0 ? model.d_embedding : model.d_model};
-  const Table places{Role::position_embedding, model.seq_len + model.position_offset, model.d_model};
+  const TiedTable words{Role::token_embedding, model.vocab, model.d_embedding > 0 ? model.d_embedding : model.d_model};
+  const TiedTable places{Role::position_embedding, model.seq_len + model.position_offset, model.d_model};
   text.token_std = deviation_of(spec, words, shape);
   text.embeddings = figure_text(*text.token_std);
   text.formula_has_embeddings = contains_start(row, embeddings());

@@ -71,7 +71,7 @@ std::size_t drawn(std::span<const double> w, double u) {
 }
 
 /// The rows that are still being written. `rows` are indices into the prompt.
-struct Batch {
+struct OpenRows {
   std::vector<std::size_t> rows;
   std::vector<std::int32_t> tokens;  // chosen in this step, one per row
 };
@@ -82,7 +82,7 @@ class Writer {
       : request_(request), options_(options), out_(rows) {}
 
   /// Chooses a token for every row. Gives the positions in `rows` that go on; nothing when the caller stopped it.
-  std::optional<std::vector<std::size_t>> step(const Tensor& logits, std::size_t t, Batch& batch) {
+  std::optional<std::vector<std::size_t>> step(const Tensor& logits, std::size_t t, OpenRows& batch) {
     std::vector<std::size_t> going;
     batch.tokens.clear();
     for (std::size_t i = 0; i < batch.rows.size(); ++i) {
@@ -133,7 +133,7 @@ std::vector<Generated> generate(Decoding& decoding, std::span<const std::int32_t
   const std::size_t length = request.checked_length(decoding), rows = decoding.rows();
 
   const NoGrad no_grad;
-  Batch batch;
+  OpenRows batch;
   for (std::size_t row = 0; row < rows; ++row) batch.rows.push_back(row);
   Writer writer(request, options, rows);
   Tensor logits = decoding.append(prompt);

@@ -138,7 +138,7 @@ double mean_of(std::span<const double> values) {
   return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
-Difference difference(std::span<const double> a, std::span<const double> b) {
+LossDifference difference(std::span<const double> a, std::span<const double> b) {
   const std::size_t n = std::min(a.size(), b.size());
   if (n < 2) return {};
   std::vector<double> d(n);

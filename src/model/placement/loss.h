@@ -19,10 +19,10 @@ struct Surprises {
 Surprises surprises_on(const Model& model, const PlacementSample& sample);
 
 /// The mean of a - b, and how sure it is: its distance from 0 in standard errors.
-struct Difference {
+struct LossDifference {
   double mean = 0, errors = 0;
 };
-Difference difference(std::span<const double> a, std::span<const double> b);
+LossDifference difference(std::span<const double> a, std::span<const double> b);
 double mean_of(std::span<const double> values);
 
 /// Texts that are long enough to be cut into halves.

@@ -19,7 +19,7 @@ using Ground = PlacementFinding::Ground;
 constexpr double kMargin = 0.1;  // nats
 constexpr double kErrors = 3;    // standard errors
 
-bool clear(const placing::Difference& difference) { return difference.mean > kMargin && difference.errors > kErrors; }
+bool clear(const placing::LossDifference& difference) { return difference.mean > kMargin && difference.errors > kErrors; }
 
 std::string rounded(double value) {
   std::ostringstream out;
@@ -114,7 +114,7 @@ class Detective {
     if (!tried) return;
     tried_ = *std::move(tried);
     std::string told;
-    for (const placing::Tried& one : tried_) {
+    for (const placing::TriedPlacement& one : tried_) {
       out_.trials.push_back(one.trial);
       told.append(told.empty() ? "" : ", ").append(concat(name_of(one.trial), " ", text_of_loss(one.trial.loss)));
     }
@@ -130,7 +130,7 @@ class Detective {
   /// The placements that no trial shows to be clearly worse than the best, best first.
   std::vector<std::string> as_good_as_the_best() const {
     std::vector<std::string> names;
-    for (const placing::Tried& one : tried_) {
+    for (const placing::TriedPlacement& one : tried_) {
       const bool worse =
           !std::isfinite(one.trial.loss) || clear(placing::difference(one.surprises.own, tried_.front().surprises.own));
       if (!worse && std::ranges::find(names, one.trial.arrangement) == names.end()) names.push_back(one.trial.arrangement);
@@ -157,7 +157,7 @@ class Detective {
     settled_ = true;
   }
 
-  const placing::Tried& tried(const std::string& arrangement, End end) const {
+  const placing::TriedPlacement& tried(const std::string& arrangement, End end) const {
     return *std::ranges::find_if(tried_, [&](const auto& t) { return t.trial.arrangement == arrangement && t.trial.end == end; });
   }
 
@@ -181,8 +181,8 @@ class Detective {
   /// Whether the norm at the end belongs there, and whether one is missing where a stack of this kind ends in one.
   void compare_ends() {
     const std::string& name = out_.behaves_as;
-    const placing::Tried& bare = tried(name, End::bare);
-    const placing::Tried& normed = tried(name, exits() ? End::normed : End::plain);
+    const placing::TriedPlacement& bare = tried(name, End::bare);
+    const placing::TriedPlacement& normed = tried(name, exits() ? End::normed : End::plain);
     const bool better_bare = clear(placing::difference(normed.surprises.own, bare.surprises.own));
     const bool better_normed = clear(placing::difference(bare.surprises.own, normed.surprises.own));
     const std::string both =
@@ -235,7 +235,7 @@ class Detective {
   const std::function<bool()>& go_on_;
   Residual* residual_ = nullptr;
   std::string own_;
-  std::vector<placing::Tried> tried_;
+  std::vector<placing::TriedPlacement> tried_;
   bool settled_ = false;  // by trials
   PlacementFinding out_;
 };

@@ -112,14 +112,15 @@ Yardstick yardstick(const Model& model, const PlacementSample& sample) {
   return {"nats to find the second half of a text by its first", std::log(static_cast<double>(texts))};
 }
 
-std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on) {
+std::optional<std::vector<TriedPlacement>> run_trials(Model& model, const PlacementSample& sample,
+                                                      const std::function<bool()>& go_on) {
   const Residual& residual = model.stacks().front()->residual();
   const Arrangement configured = residual.arrangement();  // trials put others in its place
   const bool normed = configured.exit;
   const std::string own = unit_name(configured, residual.shape());
   std::vector<std::string> names(kPlacements.begin(), kPlacements.end());
   if (std::ranges::find(names, own) == names.end()) names.push_back(own);
-  std::vector<Tried> trials;
+  std::vector<TriedPlacement> trials;
   for (const std::string& name : names)
     for (const End end : {normed ? End::normed : End::bare, normed ? End::bare : End::plain}) {
       if (go_on && !go_on()) return std::nullopt;
@@ -134,7 +135,7 @@ std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample
                          .by_chance = finite ? mean_of(found.exchanged) : std::numeric_limits<double>::infinity()},
                         std::move(found)});
     }
-  std::ranges::stable_sort(trials, {}, [](const Tried& tried) { return tried.trial.loss; });
+  std::ranges::stable_sort(trials, {}, [](const TriedPlacement& tried) { return tried.trial.loss; });
   return trials;
 }
 

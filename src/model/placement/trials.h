@@ -18,11 +18,12 @@ struct Yardstick {
 Yardstick yardstick(const Model& model, const PlacementSample& sample);
 
 /// One of them with what each prediction cost.
-struct Tried {
+struct TriedPlacement {
   PlacementTrial trial;
   Surprises surprises;
 };
 /// Every placement of the model's norms, best first; nothing where `go_on`, asked before each, says no.
-std::optional<std::vector<Tried>> run_trials(Model& model, const PlacementSample& sample, const std::function<bool()>& go_on);
+std::optional<std::vector<TriedPlacement>> run_trials(Model& model, const PlacementSample& sample,
+                                                      const std::function<bool()>& go_on);
 
 }  // namespace addnorm::placing

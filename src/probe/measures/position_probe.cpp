@@ -46,18 +46,18 @@ void solve(const std::vector<double>& l, std::size_t n, std::vector<double>& b, 
 }
 
 /// Tokens of every second sequence, each with its block.
-struct Placed {
+struct PlacedTokens {
   TokenRows x;
   std::vector<std::size_t> block;
 };
-Placed placed(const Tensor& x, const RowMask& rows, bool odd, std::size_t blocks, std::size_t most) {
+PlacedTokens placed(const Tensor& x, const RowMask& rows, bool odd, std::size_t blocks, std::size_t most) {
   const std::size_t sequences = x.shape()[0], tokens = x.shape()[1];
   RowMask mine(sequences * tokens, 0);
   for (std::size_t r = 0; r < mine.size(); ++r) mine[r] = (r / tokens % 2 == 1) == odd && (rows.empty() || rows[r]);
   std::vector<std::size_t> where;
   for (std::size_t r = 0; r < mine.size(); ++r)
     if (mine[r]) where.push_back(r % tokens);
-  Placed some{.x = sampled_rows(x, mine, most), .block = {}};
+  PlacedTokens some{.x = sampled_rows(x, mine, most), .block = {}};
   for (std::size_t i = 0; i < some.x.count; ++i)  // as sampled_rows takes them
     some.block.push_back(where[(i + 1) * where.size() / some.x.count - 1] * blocks / tokens);
   return some;
@@ -69,7 +69,7 @@ void take_mean_off(TokenRows& x, const std::vector<double>& mean) {
 }
 
 /// One-hot rows less their mean, [count, blocks].
-std::vector<double> targets_of(const Placed& some, std::size_t blocks) {
+std::vector<double> targets_of(const PlacedTokens& some, std::size_t blocks) {
   std::vector<double> y(some.x.count * blocks, 0.0), mean(blocks, 0.0);
   for (const std::size_t block : some.block) mean[block] += 1 / static_cast<double>(some.x.count);
   for (std::size_t r = 0; r < some.x.count; ++r)
@@ -87,7 +87,7 @@ std::vector<double> projected(const TokenRows& x, const std::vector<double>& y, 
 }
 
 /// W [width, blocks]. Over tokens it is X^T (X X^T + ridge)^-1 Y, the same. Empty: not finite.
-std::vector<double> fitted(const Placed& train, std::size_t blocks) {
+std::vector<double> fitted(const PlacedTokens& train, std::size_t blocks) {
   const bool by_features = train.x.width <= train.x.count;
   const std::size_t n = by_features ? train.x.width : train.x.count;
   std::vector<double> gram = by_features ? gram_of_features(train.x) : gram_of_tokens(train.x);
@@ -107,7 +107,7 @@ double position_accuracy(const Tensor& x, const RowMask& rows) {
   if (x.shape().rank() != 3 || x.shape()[0] < 2 || x.shape()[1] < 2) return kNotMeasured;
   const std::size_t blocks = std::min(kPositionBlocks, x.shape()[1]);
   const std::size_t most = x.shape()[2] > kMostGram ? kMostGram : std::numeric_limits<std::size_t>::max();
-  Placed train = placed(x, rows, false, blocks, most), test = placed(x, rows, true, blocks, most);
+  PlacedTokens train = placed(x, rows, false, blocks, most), test = placed(x, rows, true, blocks, most);
   if (train.x.count == 0 || test.x.count == 0) return kNotMeasured;
   std::vector<double> mean(train.x.width, 0.0);
   for (std::size_t r = 0; r < train.x.count; ++r)

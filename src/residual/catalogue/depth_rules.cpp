@@ -50,32 +50,32 @@ double t_fixup_embedding(const Depth& d) { return std::pow(9 * d.layers, -0.25);
 // CaiT (Touvron et al. 2021).
 double layerscale(const Depth& d) { return d.layers <= 18 ? 0.1 : d.layers <= 24 ? 1e-5 : 1e-6; }
 
-struct Rule {
+struct NamedDepthRule {
   const char* name;
   const char* text;
   double (*value)(const Depth&);
 };
 constexpr std::array kRules{
-    Rule{"deepnorm-alpha", "(2L)^¼", deepnorm_alpha},
-    Rule{"deepnorm-beta", "(8L)^−¼", deepnorm_beta},
-    Rule{"sub-ln-gamma", "√(ln(2L))", sub_ln_gamma},
-    Rule{"admin-const", "√((n+1)/ln(n+1) − 1)", admin_const},
-    Rule{"t-fixup", "0.67·L^−¼", t_fixup},
-    Rule{"t-fixup-embedding", "(9L)^−¼", t_fixup_embedding},
-    Rule{"layerscale", "ε", layerscale},
-    Rule{"units", "n", [](const Depth& d) { return d.units; }},
-    Rule{"sqrt-units", "√n", [](const Depth& d) { return std::sqrt(d.units); }},
-    Rule{"inv-sqrt-units", "1/√n", [](const Depth& d) { return 1 / std::sqrt(d.units); }},
-    Rule{"inv-sqrt-layer", "1/√l", [](const Depth& d) { return 1 / std::sqrt(d.layer); }},
-    Rule{"inv-fourth-root-layer", "l^−¼", [](const Depth& d) { return std::pow(d.layer, -0.25); }},
-    Rule{"inv-sqrt-layers", "1/√L", [](const Depth& d) { return 1 / std::sqrt(d.layers); }},
-    Rule{"inv-sqrt-2-layers", "1/√(2L)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layers); }},
-    Rule{"inv-sqrt-2-layer", "1/√(2l)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layer); }},
-    Rule{"sqrt-10-per-layers", "√10/L", [](const Depth& d) { return std::sqrt(10.0) / d.layers; }},
+    NamedDepthRule{"deepnorm-alpha", "(2L)^¼", deepnorm_alpha},
+    NamedDepthRule{"deepnorm-beta", "(8L)^−¼", deepnorm_beta},
+    NamedDepthRule{"sub-ln-gamma", "√(ln(2L))", sub_ln_gamma},
+    NamedDepthRule{"admin-const", "√((n+1)/ln(n+1) − 1)", admin_const},
+    NamedDepthRule{"t-fixup", "0.67·L^−¼", t_fixup},
+    NamedDepthRule{"t-fixup-embedding", "(9L)^−¼", t_fixup_embedding},
+    NamedDepthRule{"layerscale", "ε", layerscale},
+    NamedDepthRule{"units", "n", [](const Depth& d) { return d.units; }},
+    NamedDepthRule{"sqrt-units", "√n", [](const Depth& d) { return std::sqrt(d.units); }},
+    NamedDepthRule{"inv-sqrt-units", "1/√n", [](const Depth& d) { return 1 / std::sqrt(d.units); }},
+    NamedDepthRule{"inv-sqrt-layer", "1/√l", [](const Depth& d) { return 1 / std::sqrt(d.layer); }},
+    NamedDepthRule{"inv-fourth-root-layer", "l^−¼", [](const Depth& d) { return std::pow(d.layer, -0.25); }},
+    NamedDepthRule{"inv-sqrt-layers", "1/√L", [](const Depth& d) { return 1 / std::sqrt(d.layers); }},
+    NamedDepthRule{"inv-sqrt-2-layers", "1/√(2L)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layers); }},
+    NamedDepthRule{"inv-sqrt-2-layer", "1/√(2l)", [](const Depth& d) { return 1 / std::sqrt(2 * d.layer); }},
+    NamedDepthRule{"sqrt-10-per-layers", "√10/L", [](const Depth& d) { return std::sqrt(10.0) / d.layers; }},
 };
 
-const Rule* find(std::string_view name) {
-  for (const Rule& rule : kRules)
+const NamedDepthRule* find(std::string_view name) {
+  for (const NamedDepthRule& rule : kRules)
     if (folded(rule.name) == folded(name)) return &rule;
   return nullptr;
 }
@@ -84,25 +84,25 @@ const Rule* find(std::string_view name) {
 
 std::vector<std::string> depth_rule_names() {
   std::vector<std::string> names;
-  for (const Rule& rule : kRules) names.emplace_back(rule.name);
+  for (const NamedDepthRule& rule : kRules) names.emplace_back(rule.name);
   return names;
 }
 
 DepthRule depth_rule_named(std::string_view name) {
-  if (const Rule* rule = find(name)) return {.name = rule->name};
+  if (const NamedDepthRule* rule = find(name)) return {.name = rule->name};
   throw UsageError(unknown_name("depth rule", name, depth_rule_names()));
 }
 
 double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit) {
   if (!rule.name) return rule.constant;
-  const Rule* found = find(rule.name);
+  const NamedDepthRule* found = find(rule.name);
   if (!found) throw UsageError(unknown_name("depth rule", rule.name, depth_rule_names()));
   return found->value(Depth(shape, unit));
 }
 
 std::string text_of(const DepthRule& rule) {
   if (!rule.name) return concat(rule.constant);
-  const Rule* found = find(rule.name);
+  const NamedDepthRule* found = find(rule.name);
   return found ? found->text : rule.name;
 }
 

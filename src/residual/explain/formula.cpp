@@ -29,9 +29,9 @@ std::string product(const CoefficientRule& rule, const StackShape& shape, const 
   return product(factor_text(rule, shape), rule.kind == CoefficientRule::Kind::learned_vector, x);
 }
 
-class Writer {
+class FormulaWriter {
  public:
-  Writer(const StackShape& shape, const NormKindOptions& norm) : shape_(shape), norm_(symbol_of(norm)) {}
+  FormulaWriter(const StackShape& shape, const NormKindOptions& norm) : shape_(shape), norm_(symbol_of(norm)) {}
 
   std::string unit(const UnitSlots& slots, const Unit& at) const {
     const bool normed_skip = slots.skip == Skip::normed && !norm_.empty();
@@ -132,7 +132,7 @@ std::string short_number(double value) {
 }
 
 Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKindOptions& norm) {
-  const Writer writer(shape, norm);
+  const FormulaWriter writer(shape, norm);
   Formula formula{.entry = "x₀ = " + writer.normed_if(row.entry, "e"), .exit = "y = " + writer.normed_if(row.exit, "x")};
   if (!row.is_row()) {
     formula.units = {{"", with_norm(row.text, norm)}};

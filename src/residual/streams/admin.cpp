@@ -26,9 +26,9 @@ void fill(Tensor& values, double value) {
   });
 }
 
-class Profile final : public StreamObserver {
+class StreamProfile final : public StreamObserver {
  public:
-  Profile(const Residual& residual, std::vector<Var> omegas)
+  StreamProfile(const Residual& residual, std::vector<Var> omegas)
       : residual_(residual), omegas_(std::move(omegas)), seen_(omegas_.size()) {}
 
   void on_stream(const Unit* unit, const Var& x) override {
@@ -76,7 +76,7 @@ void SlotResidual::calibrate(const std::function<void(StreamObserver*)>& run) {
     omegas.push_back(slots.row.a.profiled ? slots.a : Var());
     before.push_back(slots.row.a.profiled ? slots.a.value().clone() : Tensor());
   }
-  Profile profile(*this, omegas);
+  StreamProfile profile(*this, omegas);
   try {
     run(&profile);
     profile.require_measured();

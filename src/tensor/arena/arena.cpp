@@ -119,7 +119,7 @@ void Arena::trim() {
 }
 
 void Arena::trim_locked() {
-  std::vector<Span> spans;
+  std::vector<PageSpan> spans;
   for (std::size_t index = 0; index < kSizeClasses; ++index)
     for (char* block : classes_[index].free) spans.push_back({block, block + stride_of_class(index)});
   pages_.give_back(std::move(spans));

@@ -83,14 +83,14 @@ bool ArenaPages::try_reserve(std::size_t bytes) {
   return true;
 }
 
-void ArenaPages::give_back(std::vector<Span> spans) {
+void ArenaPages::give_back(std::vector<PageSpan> spans) {
   spans.insert(spans.end(), holes_.begin(), holes_.end());
   holes_.reserve(spans.size());
-  std::ranges::sort(spans, {}, &Span::begin);
+  std::ranges::sort(spans, {}, &PageSpan::begin);
   holes_.clear();
   for (Range& range : ranges_) {
     const auto first = holes_.size();
-    for (const Span& span : spans) {
+    for (const PageSpan& span : spans) {
       if (span.begin < range.begin || span.begin >= range.end) continue;
       if (holes_.size() > first && holes_.back().end == span.begin)
         holes_.back().end = span.end;
@@ -105,7 +105,7 @@ void ArenaPages::give_back(std::vector<Span> spans) {
   }
   std::erase_if(ranges_, [](const Range& range) { return range.top == range.first && unmap(range); });
   const std::size_t page = system_memory::page();
-  for (const Span& hole : holes_) {
+  for (const PageSpan& hole : holes_) {
     char* begin = align_up(hole.begin, page);
     char* end = align_down(hole.end, page);
     if (begin < end) system_memory::discard(begin, static_cast<std::size_t>(end - begin));

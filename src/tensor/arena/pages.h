@@ -6,7 +6,7 @@
 
 namespace addnorm {
 
-struct Span {
+struct PageSpan {
   char* begin;
   char* end;
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
@@ -19,7 +19,7 @@ class ArenaPages {
   /// system refuses. `is_zero`: nobody has ever written there, and the system gives pages out as zeros.
   char* carve(std::size_t bytes, bool& is_zero);
   /// Takes spans that carve() gave out, in any order, and returns their pages to the system. Changes nothing when it throws.
-  void give_back(std::vector<Span> spans);
+  void give_back(std::vector<PageSpan> spans);
 
   std::size_t bytes_accessible() const;
 
@@ -45,7 +45,7 @@ class ArenaPages {
   void lower_top(Range& range);
 
   std::vector<Range> ranges_;
-  std::vector<Span> holes_;  // range after range; within one sorted by address and never adjacent
+  std::vector<PageSpan> holes_;  // range after range; within one sorted by address and never adjacent
 };
 
 }  // namespace addnorm

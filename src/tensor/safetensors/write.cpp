@@ -17,7 +17,7 @@ using safetensors::Quoted;
 namespace {
 
 // A tensor of floats keeps its buffer alive; other types are copied.
-struct Part {
+struct TensorPart {
   std::string name;
   std::string json_name;  // quotes included
   std::string_view type;
@@ -48,18 +48,18 @@ std::vector<std::byte> bytes_of(const void* from, std::size_t bytes) {
 }  // namespace
 
 struct SafetensorsWriter::Impl {
-  void add(const std::string& name, Part part);
+  void add(const std::string& name, TensorPart part);
   std::string header(const std::map<std::string, std::string>& all_metadata) const;
   std::string header_with_checksums() const;
-  std::vector<const Part*> ordered() const;
+  std::vector<const TensorPart*> ordered() const;
 
-  std::vector<Part> parts;
+  std::vector<TensorPart> parts;
   std::set<std::string> names;
   std::map<std::string, std::string> metadata;
   bool checksums = false;
 };
 
-void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
+void SafetensorsWriter::Impl::add(const std::string& name, TensorPart part) {
   require(name != safetensors::kMetadataKey, "safetensors: a tensor cannot be named __metadata__");
   const auto control = [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; };
   require(std::ranges::none_of(name, control), "safetensors: the name ", Quoted{name}, " contains control characters");
@@ -69,10 +69,10 @@ void SafetensorsWriter::Impl::add(const std::string& name, Part part) {
   parts.push_back(std::move(part));
 }
 
-std::vector<const Part*> SafetensorsWriter::Impl::ordered() const {
-  std::vector<const Part*> out;
-  for (const Part& part : parts) out.push_back(&part);
-  std::ranges::stable_sort(out, std::greater{}, &Part::element_bytes);
+std::vector<const TensorPart*> SafetensorsWriter::Impl::ordered() const {
+  std::vector<const TensorPart*> out;
+  for (const TensorPart& part : parts) out.push_back(&part);
+  std::ranges::stable_sort(out, std::greater{}, &TensorPart::element_bytes);
   return out;
 }
 
@@ -86,7 +86,7 @@ std::string SafetensorsWriter::Impl::header(const std::map<std::string, std::str
     out += '}';
   }
   std::size_t begin = 0;
-  for (const Part* part : ordered()) {
+  for (const TensorPart* part : ordered()) {
     const auto end = checked_add(begin, part->bytes());
     require(end.has_value(), "safetensors: all tensors together have more bytes than 64 bits can count");
     out.append(out.size() == 1 ? "" : ",")
@@ -108,7 +108,7 @@ std::string SafetensorsWriter::Impl::header(const std::map<std::string, std::str
 
 std::string SafetensorsWriter::Impl::header_with_checksums() const {
   std::map<std::string, std::string> summed = metadata;
-  for (const Part& part : parts) summed[safetensors::checksum_key(part.name)] = as_hex(checksum(part.data(), part.bytes()));
+  for (const TensorPart& part : parts) summed[safetensors::checksum_key(part.name)] = as_hex(checksum(part.data(), part.bytes()));
   summed[std::string(safetensors::kChecksumKey)] = as_hex(0);
   std::string text = header(summed);
   const std::string own = as_hex(checksum(text.data(), text.size()));
@@ -195,7 +195,7 @@ void SafetensorsWriter::save(const std::filesystem::path& path) const {
   ReplacementFile file(path);
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
-  for (const Part* part : impl().ordered()) file.write(part->data(), part->bytes());
+  for (const TensorPart* part : impl().ordered()) file.write(part->data(), part->bytes());
   if (!checksums) return file.commit();
   file.commit([](const std::filesystem::path& written) { SafetensorsReader(written).verify(); });
 }

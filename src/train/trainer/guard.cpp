@@ -8,12 +8,12 @@
 namespace addnorm {
 namespace {
 
-struct Spread {
+struct LossSpread {
   double mean = 0, deviation = 0;
 };
 
 /// In units of the largest, whose square may be no number.
-Spread spread_of(const std::vector<double>& values) {
+LossSpread spread_of(const std::vector<double>& values) {
   double largest = 0, sum = 0, squares = 0;
   for (const double x : values) largest = std::max(largest, std::abs(x));
   if (largest == 0) return {};
@@ -24,7 +24,7 @@ Spread spread_of(const std::vector<double>& values) {
 }
 
 Judgement against(const std::vector<double>& window, double value, bool gradient, double limit) {
-  const Spread spread = spread_of(window);
+  const LossSpread spread = spread_of(window);
   const double deviation = std::max(spread.deviation, 0.01 * std::abs(spread.mean));
   const bool spike = value > spread.mean + limit * deviation;
   return {spike ? Verdict::spike : Verdict::ok, gradient, value, spread.mean, deviation};

@@ -11,25 +11,25 @@
 namespace addnorm {
 namespace {
 
-using kernels::Activation;
+using kernels::ActivationKind;
 using test::Guarded;
 using test::normal_values;
 
-constexpr Activation kAll[] = {Activation::gelu, Activation::gelu_tanh, Activation::relu,
-                               Activation::silu, Activation::sigmoid,   Activation::tanh};
+constexpr ActivationKind kAll[] = {ActivationKind::gelu, ActivationKind::gelu_tanh, ActivationKind::relu,
+                                   ActivationKind::silu, ActivationKind::sigmoid,   ActivationKind::tanh};
 
-std::vector<float> applied(Activation kind, const std::vector<float>& x) {
+std::vector<float> applied(ActivationKind kind, const std::vector<float>& x) {
   std::vector<float> y(x.size());
   kernels::activate(kind, x.data(), x.size(), y.data());
   return y;
 }
-std::vector<float> slopes(Activation kind, const std::vector<float>& x) {
+std::vector<float> slopes(ActivationKind kind, const std::vector<float>& x) {
   std::vector<float> dx(x.size());
   const std::vector<float> ones(x.size(), 1.0f);
   kernels::activate_grad(kind, ones.data(), x.data(), x.size(), dx.data());
   return dx;
 }
-std::vector<double> exactly(Activation kind, const std::vector<float>& x, bool slope) {
+std::vector<double> exactly(ActivationKind kind, const std::vector<float>& x, bool slope) {
   std::vector<double> y;
   for (const float v : x) {
     const auto at = static_cast<double>(v);
@@ -54,10 +54,10 @@ ADDNORM_EVERY_TARGET(Activations);
 
 TEST_P(Activations, ValuesKeepTheirDigitsOverTheWholeRange) {
   const auto x = whole_range();
-  for (const Activation kind : kAll) {
+  for (const ActivationKind kind : kAll) {
     SCOPED_TRACE(static_cast<int>(kind));
     const auto y = applied(kind, x);
-    if (kind != Activation::gelu_tanh) {
+    if (kind != ActivationKind::gelu_tanh) {
       EXPECT_NEAR_ALL(y, exactly(kind, x, false), test::function_tolerance());
       continue;
     }
@@ -71,7 +71,7 @@ TEST_P(Activations, ValuesKeepTheirDigitsOverTheWholeRange) {
 
 TEST_P(Activations, SlopesAreWithinFourUlpOfOne) {
   const auto x = whole_range();
-  for (const Activation kind : kAll) {
+  for (const ActivationKind kind : kAll) {
     SCOPED_TRACE(static_cast<int>(kind));
     EXPECT_NEAR_ALL(slopes(kind, x), exactly(kind, x, true), test::slope_tolerance());
   }
@@ -92,14 +92,14 @@ TEST_P(Activations, TakeInfinitiesToTheirLimitsAndPassNaN) {
     EXPECT_EQ(slope[0], slope_limits[k][0]);
     EXPECT_EQ(slope[1], slope_limits[k][1]);
     EXPECT_EQ(slope[3], slope_limits[k][0]);
-    EXPECT_EQ(std::isnan(slope[2]), kAll[k] != Activation::relu);
+    EXPECT_EQ(std::isnan(slope[2]), kAll[k] != ActivationKind::relu);
   }
 }
 
 TEST_P(Activations, GiveAnElementTheSameBitsWhereverItStands) {
   const auto x = normal_values(70, 3);
   const auto dy = normal_values(70, 4);
-  for (const Activation kind : kAll) {
+  for (const ActivationKind kind : kAll) {
     const auto whole = applied(kind, x);
     std::vector<float> whole_dx(70);
     kernels::activate_grad(kind, dy.data(), x.data(), 70, whole_dx.data());
@@ -119,7 +119,7 @@ TEST_P(Activations, GiveAnElementTheSameBitsWhereverItStands) {
 
 TEST_P(Activations, TogetherWithTheirSlopesHaveTheSameBits) {
   const std::vector<float> x = normal_values(1003, 5);
-  for (const Activation kind : kAll) {
+  for (const ActivationKind kind : kAll) {
     std::vector<float> y(x.size()), slope(x.size());
     kernels::activate_with_slope(kind, x.data(), x.size(), y.data(), slope.data());
     EXPECT_SAME_BITS(y, applied(kind, x));
@@ -150,9 +150,9 @@ TEST(ActivationsOfManyElements, HaveTheSameBitsForAnyThreadCount) {
   const auto x = normal_values(100003, 1), dy = normal_values(100003, 2);
   std::vector<float> first, first_dx, first_gated;
   test::with_every_thread_count([&] {
-    const auto y = applied(Activation::gelu, x);
+    const auto y = applied(ActivationKind::gelu, x);
     std::vector<float> dx(x.size()), gated(x.size());
-    kernels::activate_grad(Activation::gelu, dy.data(), x.data(), x.size(), dx.data());
+    kernels::activate_grad(ActivationKind::gelu, dy.data(), x.data(), x.size(), dx.data());
     kernels::swiglu(x.data(), dy.data(), 13, x.size() / 13, 13, gated.data());
     if (first.empty()) first = y, first_dx = dx, first_gated = gated;
     EXPECT_SAME_BITS(y, first);

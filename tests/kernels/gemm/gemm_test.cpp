@@ -17,7 +17,7 @@
 namespace addnorm {
 namespace {
 
-using kernels::Activation;
+using kernels::ActivationKind;
 using kernels::Gemm;
 using kernels::Update;
 
@@ -36,7 +36,7 @@ struct Problem {
   Update update = Update::overwrite;
   bool bias = false;
   float alpha = 1;
-  std::optional<Activation> activation{};
+  std::optional<ActivationKind> activation{};
 };
 
 std::ostream& operator<<(std::ostream& out, const Problem& p) {
@@ -149,8 +149,8 @@ TEST_P(GemmOnEveryTarget, AddsBiasAndScalesAndUpdatesC) {
 
 TEST_P(GemmOnEveryTarget, AppliesTheActivationLastAndKeepsItsArgument) {
   for (const std::size_t m : {1u, 20u, 70u})
-    for (const Activation kind :
-         {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid, Activation::tanh}) {
+    for (const ActivationKind kind : {ActivationKind::gelu, ActivationKind::gelu_tanh, ActivationKind::relu, ActivationKind::silu,
+                                      ActivationKind::sigmoid, ActivationKind::tanh}) {
       constexpr std::size_t kN = 33, kK = 19, kLdPre = 40;
       SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
       const auto a = values(m * kK, 1), b = values(kN * kK, 2), bias = values(kN, 3);

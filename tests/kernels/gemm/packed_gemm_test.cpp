@@ -13,7 +13,7 @@
 namespace addnorm {
 namespace {
 
-using kernels::Activation;
+using kernels::ActivationKind;
 using kernels::PackedGemm;
 using test::Edge;
 using test::Guarded;
@@ -24,7 +24,7 @@ struct Problem {
   std::size_t m, n, k;
   std::size_t pad = 0;  // of the rows of A and C
   bool bias = true;
-  std::optional<Activation> activation{};
+  std::optional<ActivationKind> activation{};
 };
 
 std::ostream& operator<<(std::ostream& out, const Problem& p) {
@@ -111,8 +111,8 @@ TEST_P(PackedGemmOnEveryTarget, EqualsTheDoubleReferenceAndLeavesThePaddingAlone
 
 TEST_P(PackedGemmOnEveryTarget, AppliesTheActivationLast) {
   for (const std::size_t m : {1u, 20u, 100u})
-    for (const Activation kind :
-         {Activation::gelu, Activation::gelu_tanh, Activation::relu, Activation::silu, Activation::sigmoid, Activation::tanh}) {
+    for (const ActivationKind kind : {ActivationKind::gelu, ActivationKind::gelu_tanh, ActivationKind::relu, ActivationKind::silu,
+                                      ActivationKind::sigmoid, ActivationKind::tanh}) {
       SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
       const auto plain = Product({m, 37, 50}).run();
       std::vector<float> want(plain.size());

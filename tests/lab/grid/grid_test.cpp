@@ -168,7 +168,7 @@ TEST(Spread, IsThatOfASample) {
 TEST(Difference, OfThreeSeedsIsWelchs) {
   // By hand: means 2.2 and 2.5, both deviations 0.2: sqrt(2 * 0.04 / 3) = 0.1633, 4 degrees of freedom, t = 2.776.
   const Spread a{.count = 3, .mean = 2.2, .deviation = 0.2}, b{.count = 3, .mean = 2.5, .deviation = 0.2};
-  const Difference found = difference_of(a, b);
+  const MeanDifference found = difference_of(a, b);
   EXPECT_NEAR(found.difference, -0.3, 1e-12);
   EXPECT_NEAR(found.margin, 2.776 * std::sqrt(0.08 / 3), 1e-9);
   EXPECT_FALSE(found.clear());
@@ -193,7 +193,8 @@ TEST(Difference, OfRunsWithoutALossIsNeverClear) {
   for (const double bad : {nan, inf, -inf})
     for (const Spread& broken :
          {Spread{.count = 3, .mean = bad, .deviation = 0.2}, Spread{.count = 3, .mean = 2.2, .deviation = bad}})
-      for (const Difference& found : {difference_of(good, broken), difference_of(broken, good), difference_of(broken, broken)}) {
+      for (const MeanDifference& found :
+           {difference_of(good, broken), difference_of(broken, good), difference_of(broken, broken)}) {
         EXPECT_FALSE(found.clear());
         EXPECT_TRUE(std::isnan(found.margin));
         EXPECT_EQ(found.p, 1);

@@ -209,16 +209,16 @@ TEST(ArenaPages, SayThatMemoryIsZeroOnlyWhereNobodyWrote) {
       EXPECT_EQ(std::count(block, block + bytes, '\0'), static_cast<std::ptrdiff_t>(bytes));
     }
     std::memset(block, 1, bytes);
-    return Span{block, block + bytes};
+    return PageSpan{block, block + bytes};
   };
-  const Span first = carve(4096), second = carve(8192);
+  const PageSpan first = carve(4096), second = carve(8192);
   EXPECT_TRUE(is_zero);
   pages.give_back({second});  // the top sinks, and what was written stays
   carve(4096);
   EXPECT_FALSE(is_zero);
   carve(8192);  // half of it was written to
   EXPECT_FALSE(is_zero);
-  const Span large = carve(std::size_t{32} << 20);
+  const PageSpan large = carve(std::size_t{32} << 20);
   EXPECT_TRUE(is_zero);
   pages.give_back({large});  // whole huge pages of it are mapped anew
   carve(std::size_t{4} << 20);

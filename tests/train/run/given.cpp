@@ -1,9 +1,9 @@
 // What a run is given: options, and data of every kind.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include "support/near.h"
 #include "train/run/prepared_run.h"
-#include <cmath>
 #include "train/run/runs.h"
 
 namespace addnorm {

@@ -7,14 +7,14 @@
 namespace addnorm {
 namespace {
 
-struct Span {
+struct MatchSpan {
   std::size_t first, end;
   bool match;
 };
 
 // The whole text: what was found and what lies between.
-std::vector<Span> covering(std::size_t size, const Spans& found, bool invert) {
-  std::vector<Span> all;
+std::vector<MatchSpan> covering(std::size_t size, const Spans& found, bool invert) {
+  std::vector<MatchSpan> all;
   std::size_t done = 0;
   for (const auto& [first, end] : found) {
     if (first > done) all.push_back({done, first, invert});
@@ -26,10 +26,10 @@ std::vector<Span> covering(std::size_t size, const Spans& found, bool invert) {
 }
 
 // Where a match stands alone, it goes to the part before it, or behind it when the spans are given from the end on.
-std::vector<Span> merged(const std::vector<Span>& spans) {
-  std::vector<Span> result;
+std::vector<MatchSpan> merged(const std::vector<MatchSpan>& spans) {
+  std::vector<MatchSpan> result;
   bool previous = false;
-  for (const Span& span : spans) {
+  for (const MatchSpan& span : spans) {
     if (span.match && !previous && !result.empty()) {
       result.back().first = std::min(result.back().first, span.first);
       result.back().end = std::max(result.back().end, span.end);
@@ -41,9 +41,9 @@ std::vector<Span> merged(const std::vector<Span>& spans) {
   return result;
 }
 
-std::vector<Span> contiguous(const std::vector<Span>& spans) {
-  std::vector<Span> result;
-  for (const Span& span : spans) {
+std::vector<MatchSpan> contiguous(const std::vector<MatchSpan>& spans) {
+  std::vector<MatchSpan> result;
+  for (const MatchSpan& span : spans) {
     if (!result.empty() && result.back().match == span.match)
       result.back().end = span.end;
     else
@@ -52,10 +52,10 @@ std::vector<Span> contiguous(const std::vector<Span>& spans) {
   return result;
 }
 
-std::vector<Span> behaved(std::vector<Span> spans, Behavior behavior) {
+std::vector<MatchSpan> behaved(std::vector<MatchSpan> spans, Behavior behavior) {
   switch (behavior) {
     case Behavior::removed:
-      std::erase_if(spans, [](const Span& span) { return span.match; });
+      std::erase_if(spans, [](const MatchSpan& span) { return span.match; });
       return spans;
     case Behavior::isolated:
       return spans;
@@ -78,7 +78,7 @@ std::vector<Span> behaved(std::vector<Span> spans, Behavior behavior) {
 void split_at(TextParts& text, const std::function<Spans(std::string_view)>& find, Behavior behavior, bool invert) {
   std::vector<std::string_view> parts;
   for (const std::string_view part : text.parts)
-    for (const Span& span : behaved(covering(part.size(), find(part), invert), behavior))
+    for (const MatchSpan& span : behaved(covering(part.size(), find(part), invert), behavior))
       parts.push_back(part.substr(span.first, span.end - span.first));
   text.parts = std::move(parts);
 }

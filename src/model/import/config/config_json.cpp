@@ -115,38 +115,38 @@ static Json written(const Arrangement& row) { return parsed(to_json(row), row.na
 namespace {
 
 // What others call our fields: Hugging Face's config files, nanoGPT, and people.
-struct Alias {
+struct ConfigAlias {
   const char* theirs;
   const char* ours;
 };
-constexpr std::array kAliases{Alias{"hidden_size", "d_model"},
-                              Alias{"n_embd", "d_model"},
-                              Alias{"num_hidden_layers", "layers"},
-                              Alias{"n_layer", "layers"},
-                              Alias{"num_attention_heads", "heads"},
-                              Alias{"n_head", "heads"},
-                              Alias{"num_key_value_heads", "kv_heads"},
-                              Alias{"intermediate_size", "d_ff"},
-                              Alias{"vocab_size", "vocab"},
-                              Alias{"max_position_embeddings", "seq_len"},
-                              Alias{"n_positions", "seq_len"},
-                              Alias{"block_size", "seq_len"},
-                              Alias{"layer_norm_eps", "norm_eps"},
-                              Alias{"layer_norm_epsilon", "norm_eps"},
-                              Alias{"tie_word_embeddings", "tied"},
-                              Alias{"num_labels", "classes"},
-                              Alias{"num_layers", "layers"},
-                              Alias{"n_layers", "layers"},
-                              Alias{"num_heads", "heads"},
-                              Alias{"n_heads", "heads"},
-                              Alias{"num_kv_heads", "kv_heads"},
-                              Alias{"embed_dim", "d_model"},
-                              Alias{"ffn_dim", "d_ff"},
-                              Alias{"context_length", "seq_len"},
-                              Alias{"max_seq_len", "seq_len"}};
+constexpr std::array kAliases{ConfigAlias{"hidden_size", "d_model"},
+                              ConfigAlias{"n_embd", "d_model"},
+                              ConfigAlias{"num_hidden_layers", "layers"},
+                              ConfigAlias{"n_layer", "layers"},
+                              ConfigAlias{"num_attention_heads", "heads"},
+                              ConfigAlias{"n_head", "heads"},
+                              ConfigAlias{"num_key_value_heads", "kv_heads"},
+                              ConfigAlias{"intermediate_size", "d_ff"},
+                              ConfigAlias{"vocab_size", "vocab"},
+                              ConfigAlias{"max_position_embeddings", "seq_len"},
+                              ConfigAlias{"n_positions", "seq_len"},
+                              ConfigAlias{"block_size", "seq_len"},
+                              ConfigAlias{"layer_norm_eps", "norm_eps"},
+                              ConfigAlias{"layer_norm_epsilon", "norm_eps"},
+                              ConfigAlias{"tie_word_embeddings", "tied"},
+                              ConfigAlias{"num_labels", "classes"},
+                              ConfigAlias{"num_layers", "layers"},
+                              ConfigAlias{"n_layers", "layers"},
+                              ConfigAlias{"num_heads", "heads"},
+                              ConfigAlias{"n_heads", "heads"},
+                              ConfigAlias{"num_kv_heads", "kv_heads"},
+                              ConfigAlias{"embed_dim", "d_model"},
+                              ConfigAlias{"ffn_dim", "d_ff"},
+                              ConfigAlias{"context_length", "seq_len"},
+                              ConfigAlias{"max_seq_len", "seq_len"}};
 
 void translate(Json& object, const JsonAt& at) {
-  for (const Alias& alias : kAliases) {
+  for (const ConfigAlias& alias : kAliases) {
     const Json* found = object.find(alias.theirs);
     if (!found) continue;
     if (object.contains(alias.ours)) at.fail("both ", alias.theirs, " and ", alias.ours, " are given; they are the same field");
@@ -190,7 +190,7 @@ ModelConfig read_model_config(const std::filesystem::path& path) {
 }
 
 std::string_view field_named(std::string_view name) {
-  for (const Alias& alias : kAliases)
+  for (const ConfigAlias& alias : kAliases)
     if (name == alias.theirs) return alias.ours;
   return name;
 }
@@ -206,7 +206,7 @@ std::vector<std::string> model_fields() {
 
 std::vector<std::pair<std::string, std::string>> other_names_of_fields() {
   std::vector<std::pair<std::string, std::string>> all;
-  for (const Alias& alias : kAliases) all.emplace_back(alias.theirs, alias.ours);
+  for (const ConfigAlias& alias : kAliases) all.emplace_back(alias.theirs, alias.ours);
   return all;
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t kBlock = std::size_t{1} << 16;  // elements: 256 KiB
 
 /// A part of a parameter and where it is read from.
-struct Task {
+struct FillTask {
   const SourceTensor* tensor;
   Tensor* into;
   const Placed* placed;
@@ -28,7 +28,7 @@ std::size_t nonfinite(std::span<const float> values) {
 }
 
 /// How many values are not finite.
-std::size_t read_rows(const WeightSource& source, const Task& task) {
+std::size_t read_rows(const WeightSource& source, const FillTask& task) {
   const std::size_t width = task.into->elements() / task.into->shape()[0];
   const std::span<float> all = task.into->values<float>().subspan(task.piece.first * width, task.piece.rows * width);
   std::size_t bad = 0;
@@ -41,7 +41,7 @@ std::size_t read_rows(const WeightSource& source, const Task& task) {
 }
 
 /// A file's [in, out] block by block: each is some columns of ours.
-std::size_t read_columns(const WeightSource& source, const Task& task) {
+std::size_t read_columns(const WeightSource& source, const FillTask& task) {
   const std::size_t in = task.into->shape()[1], out = task.piece.rows;
   const std::size_t at_once = std::max<std::size_t>(1, kBlock / out);
   float* const to = task.into->data<float>() + task.piece.first * in;
@@ -64,7 +64,7 @@ const std::string& name_in_file(const std::string& ours, const WeightSource& sou
   return source.tensors()[placed->pieces.front().tensor].name;
 }
 
-[[noreturn]] void refuse_copy(const WeightSource& source, const Task& task, const Accounts& accounts) {
+[[noreturn]] void refuse_copy(const WeightSource& source, const FillTask& task, const Accounts& accounts) {
   const bool tied = !task.placed->ours.ends_with(".bias");
   throw DataError(concat(source.where(*task.tensor), ": tensor ", task.tensor->name, " is to repeat ",
                          name_in_file(task.placed->ours, source, accounts), tied ? " by the config (tied)" : "",
@@ -72,7 +72,7 @@ const std::string& name_in_file(const std::string& ours, const WeightSource& sou
                          tied ? "tie_word_embeddings must be false for such weights" : "take away the one that is not meant"));
 }
 
-void compare(const WeightSource& source, const Task& task, const Accounts& accounts) {
+void compare(const WeightSource& source, const FillTask& task, const Accounts& accounts) {
   const std::span<const float> ours = task.into->values<float>();
   std::vector<float> block(std::min(kBlock, ours.size()));
   for (std::size_t first = 0; first < ours.size(); first += kBlock) {
@@ -84,18 +84,18 @@ void compare(const WeightSource& source, const Task& task, const Accounts& accou
 
 using Params = std::map<std::string, Tensor*>;
 
-std::vector<Task> tasks_of(const std::vector<Placed>& all, const WeightSource& source, const Params& params) {
-  std::vector<Task> tasks;
+std::vector<FillTask> tasks_of(const std::vector<Placed>& all, const WeightSource& source, const Params& params) {
+  std::vector<FillTask> tasks;
   for (const Placed& placed : all)
     for (const Piece& piece : placed.pieces)
       tasks.push_back({&source.tensors()[piece.tensor], params.at(placed.ours), &placed, piece});
-  std::ranges::stable_sort(tasks, std::greater{}, [](const Task& task) { return task.tensor->shape.elements(); });
+  std::ranges::stable_sort(tasks, std::greater{}, [](const FillTask& task) { return task.tensor->shape.elements(); });
   return tasks;
 }
 
 /// Long ones first; the first error of all, in the order of the tasks.
 template <class Body>
-void run(const std::vector<Task>& tasks, Body&& body) {
+void run(const std::vector<FillTask>& tasks, Body&& body) {
   std::vector<std::exception_ptr> errors(tasks.size());
   parallel_tasks(tasks.size(), [&](std::size_t i, std::size_t) {
     try {
@@ -113,7 +113,8 @@ void run(const std::vector<Task>& tasks, Body&& body) {
 void fill(Model& model, const WeightSource& source, const Accounts& accounts, bool allow_nonfinite) {
   Params params;
   for_each_parameter(model, [&](Parameter& p) { params[p.path] = &p.value.value(); });
-  const std::vector<Task> tasks = tasks_of(accounts.placed, source, params), copies = tasks_of(accounts.copies, source, params);
+  const std::vector<FillTask> tasks = tasks_of(accounts.placed, source, params),
+                              copies = tasks_of(accounts.copies, source, params);
   std::vector<std::size_t> bad(tasks.size());
   run(tasks, [&](std::size_t i) {
     bad[i] = tasks[i].placed->layout == MatrixLayout::in_out ? read_columns(source, tasks[i]) : read_rows(source, tasks[i]);
@@ -121,7 +122,7 @@ void fill(Model& model, const WeightSource& source, const Accounts& accounts, bo
   run(copies, [&](std::size_t i) { compare(source, copies[i], accounts); });
   const auto first = std::ranges::find_if(bad, [](std::size_t count) { return count > 0; });
   if (allow_nonfinite || first == bad.end()) return;
-  const Task& task = tasks[static_cast<std::size_t>(first - bad.begin())];
+  const FillTask& task = tasks[static_cast<std::size_t>(first - bad.begin())];
   const auto tensors = std::ranges::count_if(bad, [](std::size_t count) { return count > 0; });
   throw DataError(concat(source.where(*task.tensor), ": tensor '", task.tensor->name, "' holds ", counted(*first, "value"),
                          " that ", *first == 1 ? "is" : "are", " NaN or infinite",
