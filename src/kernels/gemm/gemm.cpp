@@ -15,7 +15,19 @@
 namespace addnorm::kernels {
 namespace {
 
-using ADDNORM_GEMM::AloneOnThisThread, ADDNORM_GEMM::multiply;  // onednn or own: cmake/platform.cmake
+using namespace ADDNORM_GEMM;  // onednn or own: cmake/platform.cmake
+
+/// While it lives, products on this thread are computed by it alone.
+class AloneOnThisThread {
+ public:
+  AloneOnThisThread() : held_(hold_to_one_thread()) {}
+  ~AloneOnThisThread() { let_go(held_); }
+  AloneOnThisThread(const AloneOnThisThread&) = delete;
+  AloneOnThisThread& operator=(const AloneOnThisThread&) = delete;
+
+ private:
+  int held_;
+};
 
 /// Rows of a panel end with 16 unused floats, so that no leading dimension is a multiple of a large power of two.
 constexpr std::size_t kPad = 16;

@@ -9,8 +9,12 @@ namespace addnorm::kernels::onednn {
 
 // oneDNN asks OpenMP how many threads it may use, and a thread that is not in a region, or in a region of one, would get all of
 // them. The setting belongs to the task (the caller's or the region's own) and is put back.
-AloneOnThisThread::AloneOnThisThread() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-AloneOnThisThread::~AloneOnThisThread() { omp_set_num_threads(before_); }
+int hold_to_one_thread() {
+  const int before = omp_get_max_threads();
+  omp_set_num_threads(1);
+  return before;
+}
+void let_go(int held) { omp_set_num_threads(held); }
 
 // By plain loops should oneDNN refuse (out of memory).
 void multiply(const Operand& a, const Operand& b, std::size_t m, std::size_t n, std::size_t k, float alpha, bool add, float* c,

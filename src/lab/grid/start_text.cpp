@@ -123,7 +123,7 @@ StartText start_text(const ModelConfig& model) {
   const DrawnText drawn = drawn_text(without_formula(row, model.init));
   const std::string asked = asked_rule(row, model.init);
   StartText text{.rule = drawn.known ? drawn.rule : ""};
-  text.own_start = !contained_init(row).empty();
+  text.own_start = !contained_init(row, drawn_stacks(model)).empty();
   const std::string deviation = model.init.deviation ? concat(" of ", Json(*model.init.deviation).dump()) : "";
   const std::string scale =
       model.init.branch_scale != 1 ? concat(", W_o and W_2 times ", Json(model.init.branch_scale).dump()) : "";

@@ -70,7 +70,7 @@ bool is_too_deep_without_skip(const ModelConfig& config) {
 
 /// With which its losses are compared. A masked model stays at its plateau for many hundred steps even where all is well: its
 /// gradients and tokens decide.
-std::optional<Baselines> baselines_to_reach(const Prepared& p) {
+std::optional<Baselines> baselines_to_reach(const PreparedRun& p) {
   return p.options.model.model == ModelKind::encoder ? std::nullopt : p.data.baselines;
 }
 

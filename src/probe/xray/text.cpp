@@ -94,7 +94,7 @@ LineSequences sequences_of_lines(const std::vector<std::string>& lines, const st
   return found;
 }
 
-struct Wanted : XrayTextAsked {
+struct WantedText : XrayTextAsked {
   const RunModel& run;
   std::vector<std::string>& notes;
 
@@ -110,7 +110,7 @@ struct Wanted : XrayTextAsked {
   }
 };
 
-XrayText of_language_model(const Wanted& w, std::string_view text, std::string told) {
+XrayText of_language_model(const WantedText& w, std::string_view text, std::string told) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const std::size_t window = w.longest(kWindow);
   Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
@@ -130,7 +130,7 @@ XrayText of_language_model(const Wanted& w, std::string_view text, std::string t
 }
 
 /// Of a language model without a tokenizer: the ids that a file gives, or such as are drawn.
-XrayText of_ids(const Wanted& w) {
+XrayText of_ids(const WantedText& w) {
   require(w.file != "-", w.word("file"), " -: ids, for a model without a tokenizer, are read from a file");
   const ModelConfig& config = w.run.model->config();
   const std::size_t window = w.longest(kWindow);
@@ -152,7 +152,7 @@ XrayText of_ids(const Wanted& w) {
   return {batches, batches.front(), w.file.empty() ? "ids drawn at random" : concat("the ids of ", w.file), w.tokens - left};
 }
 
-XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std::string told) {
+XrayText of_encoder(const WantedText& w, const std::vector<std::string>& lines, std::string told) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const ModelConfig& config = w.run.model->config();
   const TextFrame frame = w.run.family.empty() ? TextFrame{} : tokenizer.frame();
@@ -171,7 +171,7 @@ XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std:
 }
 
 /// As many of the samples as have so many tokens; of a language model's first at least its beginning.
-Batch at_most(Batch batch, const Wanted& w) {
+Batch at_most(Batch batch, const WantedText& w) {
   while (batch.sequences > 1 && batch.tokens() > w.tokens) batch = sequences_of(batch, 0, batch.sequences - 1);
   if (batch.tokens() <= w.tokens) return batch;
   if (w.run.model->config().model == ModelKind::lm && !w.run.answers && batch.lengths.empty()) {
@@ -184,7 +184,7 @@ Batch at_most(Batch batch, const Wanted& w) {
 }
 
 /// Samples of the run's own data, or of a file of its kind: pairs, labelled text, a table.
-XrayText of_source(const Wanted& w, const RunOptions& options, bool given) {
+XrayText of_source(const WantedText& w, const RunOptions& options, bool given) {
   const auto source = open_source(options, w.cache.empty() ? fs::path(w.folder) : w.cache);
   const RunData known = given ? RunData{} : source->datasets(options);
   const std::shared_ptr<const Dataset> data = known.validation ? known.validation : source->everything(options);
@@ -198,7 +198,7 @@ XrayText of_source(const Wanted& w, const RunOptions& options, bool given) {
 }
 
 /// The options of the run with its own tokenizer; nothing where there is no record of one.
-std::optional<RunOptions> options_of(const Wanted& w) {
+std::optional<RunOptions> options_of(const WantedText& w) {
   const RunFolder folder{w.folder};
   if (!fs::exists(folder.record())) return std::nullopt;
   RunOptions options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
@@ -212,14 +212,14 @@ bool reads_plain_text(const RunModel& run) {
   return (kind == ModelKind::lm && !run.answers) || kind == ModelKind::encoder;
 }
 
-XrayText of_the_run(const Wanted& w, RunOptions options) {
+XrayText of_the_run(const WantedText& w, RunOptions options) {
   options.data = data_of_run(RunFolder{w.folder});
   if (w.run.tokenizer && !options.data.empty()) options.tokenizer = w.run.tokenizer_path.string();
   return of_source(w, options, false);
 }
 
 /// A file of pairs, of labelled text, of numbers.
-XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
+XrayText of_its_kind(const WantedText& w, std::optional<RunOptions> options) {
   require(w.file != "-", w.word("file"), " -: pairs, labelled text and tables are read from files");
   if (w.file.empty())
     throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
@@ -230,7 +230,7 @@ XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
   return of_source(w, *options, true);
 }
 
-XrayText of_the_file(const Wanted& w, bool lines) {
+XrayText of_the_file(const WantedText& w, bool lines) {
   const TextBeginning read = beginning_of_text(w.file, *w.run.tokenizer, w.go_on, w.word("file"));
   if (read.stopped) return {.stopped = true};
   XrayText found = lines ? of_encoder(w, lines_of(read.text), read.told) : of_language_model(w, read.text, read.told);
@@ -240,7 +240,7 @@ XrayText of_the_file(const Wanted& w, bool lines) {
   return found;
 }
 
-XrayText of_sentences(const Wanted& w, bool lines) {
+XrayText of_sentences(const WantedText& w, bool lines) {
   const std::vector<std::string> known = known_sentences(*w.run.tokenizer, w.word("file"));
   const std::string told = told_sentences(known.size(), known.size());
   std::vector<std::string> joined;  // the first one, the first two, ...
@@ -252,7 +252,7 @@ XrayText of_sentences(const Wanted& w, bool lines) {
   return found;
 }
 
-XrayText text_for(const Wanted& w) {
+XrayText text_for(const WantedText& w) {
   const RunModel& run = w.run;
   const std::optional<RunOptions> options = options_of(w);
   const bool plain = reads_plain_text(run), own_data = w.file.empty() && options;
