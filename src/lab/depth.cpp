@@ -12,10 +12,20 @@ namespace {
 
 std::string layers_in_words(std::size_t layers) { return concat(layers, layers == 1 ? " layer" : " layers"); }
 
-std::string in_words(const RunOptions& o) {
+/// Embeddings only where they are asked for: by a rule they may depend on the depth.
+std::string start_in_words(const StartText& start, const InitOptions& asked) {
+  std::string text = start.weights_in_label;
+  if (asked.embedding_std) text += concat(", embeddings ", *asked.embedding_std);
+  if (asked.position_std) text += concat(", positions ", *asked.position_std);
+  return text;
+}
+
+std::string in_words(const RowResult& row) {
+  const RunOptions o = run_options_from_json(row.options, "options").options;
   const std::size_t warmup = o.warmup_steps.value_or(0);
-  return concat(o.model.arrangement, ", width ", o.model.d_model, ", ", name_of(o.optimizer.kind), " at ", o.lr, ", ",
-                warmup == 0 ? "no warm-up" : concat(warmup, " warm-up steps"), ", ", o.steps, " steps");
+  return concat(o.model.arrangement, ", ", start_in_words(row.start, o.model.init), ", width ", o.model.d_model, ", ",
+                name_of(o.optimizer.kind), " at ", o.lr, ", ", warmup == 0 ? "no warm-up" : concat(warmup, " warm-up steps"),
+                ", ", o.steps, " steps");
 }
 
 class DepthSearch {
@@ -60,7 +70,7 @@ class DepthSearch {
     one.result_file.clear();
     GridResult result = run_grid(one, observer_);
     good_ = result.finished;
-    configuration_ = in_words(run_options_from_json(result.rows.front().options, "options").options);
+    configuration_ = in_words(result.rows.front());
     return result;
   }
 
@@ -116,6 +126,7 @@ class DepthSearch {
       tried = {.layers = depths[i],
                .trains = row.happened == Happened::trains,
                .too_short = row.happened == Happened::too_short,
+               .slow = row.slow(),
                .loss = row.loss.mean,
                .outcome = row.outcome_text(),
                .forecast = forecasts_[depths[i]]};
@@ -147,10 +158,14 @@ class DepthSearch {
 std::string DepthResult::text() const {
   if (!problem.empty()) return concat("not found: ", problem);
   if (!finished) return concat("stopped; so far ", deepest > 0 ? concat(layers_in_words(deepest), " train") : "no depth trains");
-  if (deepest == 0) return "not even one layer trains";
   if (fails == 0) return concat(layers_in_words(deepest), " train, the most that was asked for");
-  if (fails == deepest + 1) return concat("the deepest stack that trains has ", layers_in_words(deepest));
-  return concat("the deepest stack that trains has ", deepest, " to ", layers_in_words(fails - 1));
+  const auto first = std::ranges::find(tried, fails, &DepthTried::layers);
+  const bool slow = first != tried.end() && first->slow;
+  const char* const why = slow ? ", not stuck: the loss still falls; more --steps or a larger --lr may be enough" : "";
+  if (deepest == 0) return slow ? concat("even one layer is slow", why) : "not even one layer trains";
+  const std::string to = fails == deepest + 1 ? "" : concat(" to ", layers_in_words(fails - 1));
+  return concat("the deepest stack that trains has ", to.empty() ? layers_in_words(deepest) : std::to_string(deepest), to,
+                slow ? concat("; with ", fails, " it is slow", why) : "");
 }
 
 DepthResult find_depth(const DepthRequest& request, GridObserver& observer) { return DepthSearch(request, observer).search(); }
@@ -160,6 +175,7 @@ std::string to_json(const DepthResult& result) {
   for (const DepthTried& one : result.tried)
     tried.push_back(Json{{"layers", one.layers},
                          {"trains", one.too_short ? Json() : Json(one.trains)},
+                         {"slow", one.slow},
                          {"loss", one.loss},
                          {"outcome", one.outcome},
                          {"forecast", one.forecast.empty() ? Json() : Json(one.forecast)}});

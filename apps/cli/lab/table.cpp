@@ -231,9 +231,14 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
   const std::vector<std::string> found = findings(result);
   if (!found.empty()) text += "\nWhat this shows:\n";
   for (const std::string& line : found) text += indented(line, 2, terminal.columns);
-  const std::vector<std::string> compared = comparisons(result).lines;
-  if (!compared.empty()) text += "\nThe best loss against the others (Welch's test over seeds, p by Holm for all pairs):\n";
-  for (const std::string& line : compared) text += indented(line, 2, terminal.columns);
+  const Comparisons compared = comparisons(result);
+  if (!compared.lines.empty()) text += "\n";
+  if (compared.compares)
+    text += indented(
+        "Of the rows with 3 seeds or more, the best loss against the others (Welch's test over seeds, p by Holm for all "
+        "pairs):",
+        0, terminal.columns);
+  for (const std::string& line : compared.lines) text += indented(line, compared.compares ? 2 : 0, terminal.columns);
   return terminal.unicode ? text : in_ascii(text);
 }
 
@@ -260,10 +265,33 @@ std::string confusion_table(const GridResult& result) {
                        c.two_way[0][1] + c.two_way[1][1], "\n");
 }
 
+namespace {
+
+/// The best of those that have as many seeds as any; the misprint only where it is decided that nothing else is as good. Null:
+/// none trained.
+const RowResult* worth_more_steps(const GridResult& result) {
+  std::vector<const RowResult*> rows;
+  std::size_t seeds = 0;
+  for (const RowResult& row : result.rows)
+    if (row.happened == Happened::trains) {
+      rows.push_back(&row);
+      seeds = std::max(seeds, row.loss.count);
+    }
+  std::erase_if(rows, [&](const RowResult* row) { return row->loss.count < seeds; });
+  if (rows.empty()) return nullptr;
+  std::ranges::stable_sort(rows, {}, [](const RowResult* row) { return row->loss.mean; });
+  const auto as_good = [&](const RowResult* row) {
+    return row->arrangement != "norm-skip" && !difference_of(row->loss, rows.front()->loss).clear();
+  };
+  const auto found = std::ranges::find_if(rows, as_good);
+  return found == rows.end() ? rows.front() : *found;
+}
+
+}  // namespace
+
 std::vector<std::string> next_commands(const GridResult& result) {
-  const RowResult *best = nullptr, *failed = nullptr, *slow = nullptr, *too_short = nullptr;
+  const RowResult *best = worth_more_steps(result), *failed = nullptr, *slow = nullptr, *too_short = nullptr;
   for (const RowResult& row : result.rows) {
-    if (row.happened == Happened::trains && (!best || row.loss.mean < best->loss.mean)) best = &row;
     if (row.happened == Happened::too_short) {
       if (!too_short) too_short = &row;
       continue;

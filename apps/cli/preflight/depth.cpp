@@ -24,6 +24,7 @@ struct DepthChoices {
 
 const char* happened(const DepthTried& one) {
   if (one.too_short) return name_of(Happened::too_short);
+  if (one.slow) return name_of(Outcome::slow);
   return name_of(one.trains ? Happened::trains : Happened::does_not_train);
 }
 

@@ -22,13 +22,14 @@ struct DepthTried {
   std::size_t layers = 0;
   bool trains = false;
   bool too_short = false;  ///< its runs were too short to tell
+  bool slow = false;       ///< they did not train, and most still get better (RowResult::slow)
   double loss = 0;         ///< mean over seeds; NaN: not finite
   std::string outcome{};   ///< "trained 1 of 1"
   std::string forecast{};  ///< of preflight; "": it was not asked
 };
 
 struct DepthResult {
-  std::string configuration{};      ///< "post-ln, width 64, adam at 0.001, no warm-up, 300 steps"
+  std::string configuration{};      ///< "post-ln, xavier weights, width 64, adam at 0.001, no warm-up, 300 steps"
   std::size_t deepest = 0;          ///< that trains; 0: not even one layer
   std::size_t fails = 0;            ///< the least depth that was tried and does not train; 0: all did
   std::vector<DepthTried> tried{};  ///< by depth

@@ -180,7 +180,8 @@ Confusion confusion_of(const GridResult& result);
 /// is told in 5 % of the grids at most.
 struct Comparisons {
   std::vector<std::string> lines{};
-  bool noise = false;  ///< some difference is not decided: more seeds might tell
+  bool compares = false;  ///< some line is about two rows; else there are only notes on what is left out, or nothing
+  bool noise = false;     ///< some difference is not decided: more seeds might tell
 };
 Comparisons comparisons(const GridResult& result);
 

@@ -101,6 +101,7 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
   std::ranges::stable_sort(rows, {}, [](const Compared& one) { return one.row->loss.mean; });
   const Corrected corrected(rows);
   const RowResult& best = *rows.front().row;
+  into.compares = true;
   for (const Compared& one : rows) {
     const RowResult* row = one.row;
     if (row == &best) continue;

@@ -14,11 +14,11 @@ namespace {
 constexpr const char* kSmallWeights = "gpt2";
 constexpr double kLargeTokens = 0.5;
 
-/// Something says already how W_o or W_2 shrink: a rule by depth, the formula, or the user.
+/// Something says already how W_o or W_2 shrink, besides an option: a rule by depth, or the formula.
 bool outputs_are_scaled(const InitSpec& spec) {
   return std::ranges::any_of(spec.gains, [](const InitGain& gain) {
     const auto scaled = [&](Role role) { return names_role(gain.roles, role); };
-    return (gain.gain.name || gain.added) && std::ranges::any_of(writing_matrices(), scaled);
+    return (gain.gain.name || gain.contained) && std::ranges::any_of(writing_matrices(), scaled);
   });
 }
 
@@ -38,6 +38,11 @@ double token_deviation(const InitSpec& spec) {
   return draw ? draw->deviation : spec.deviation;
 }
 
+OtherStart with_branches(InitOptions init, const std::string& scale, std::string change) {
+  init.branch_scale = std::stod(scale);
+  return {"--branch-scale " + scale, std::move(change), init};
+}
+
 OtherStart with_tokens(InitOptions init, double deviation, const char* change) {
   init.embedding_std = deviation;
   return {concat("--embedding-std ", deviation), change, init};
@@ -50,13 +55,13 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
   const InitSpec spec = with_init(row, model.init).init;
   std::vector<OtherStart> all;
   if (!has_skip(row)) return all;
-  const bool small = spec.base == InitSpec::Base::normal;
-  if (!outputs_are_scaled(spec)) {
-    const std::string scale = branch_scale_text(model);
-    InitOptions weaker = model.init;
-    weaker.branch_scale = std::stod(scale);
-    if (normed_matrices(row) != writing_matrices())
-      all.push_back({"--branch-scale " + scale, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", weaker});
+  const bool small = spec.base == InitSpec::Base::normal, counts = normed_matrices(row) != writing_matrices();
+  const std::string weak = branch_scale_text(model);
+  if (outputs_are_scaled(spec)) {
+    if (counts && model.init.branch_scale > 1)
+      all.push_back(with_branches(model.init, "1", "W_o and W_2 as weak as the rule or the formula has them"));
+  } else if (model.init.branch_scale > std::stod(weak)) {
+    if (counts) all.push_back(with_branches(model.init, weak, "start W_o and W_2 at 1/sqrt(2L): branches begin weak"));
     InitOptions rule = model.init;
     rule.rule = kSmallWeights;
     if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});

@@ -417,5 +417,41 @@ i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); d
   EXPECT_EQ(find_depth(asked, watching).text(), "12 layers train, the most that was asked for");
 }
 
+TEST_F(GridRuns, OfADepthSearchAreNamedWithTheirStart) {
+  const auto configuration = [&](const char* more) {
+    DepthRequest asked{.options = concat(R"({"d_model": 16, "seq_len": 8, "steps": 120, "arrangement": "post-ln")", more, "}")};
+    asked.most = 1;
+    asked.grid = request(rows(R"("pre-ln")"));
+    return find_depth(asked, watching).configuration;
+  };
+  EXPECT_EQ(configuration(""), "post-ln, xavier weights, width 16, adam at 0.001, no warm-up, 120 steps");
+  EXPECT_EQ(configuration(R"(, "init": "gpt2", "embedding_std": 0.125, "branch_scale": 0.5)"),
+            "post-ln, gpt2 weights, W_o and W_2 times 0.5, embeddings 0.125, width 16, adam at 0.001, no warm-up, 120 steps");
+}
+
+TEST_F(GridRuns, ThatAreSlowAreNoProofThatAStackIsTooDeep) {
+  program = folder.write("tool2", R"(#!/bin/sh
+while [ $# -gt 0 ]; do case $1 in --out) out=$2; shift;; esac; shift; done
+i=1; while [ $i -le 120 ]; do
+  loss=3.$((500 - 3 * i))
+  echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); done > "$out/metrics.jsonl"
+)");
+  chmod(program.c_str(), 0755);
+  DepthRequest asked{.options = R"({"d_model": 16, "seq_len": 8, "steps": 120, "arrangement": "pre-ln"})"};
+  asked.grid = request(rows(R"("pre-ln")"));
+  asked.most = 4;
+  DepthResult found = find_depth(asked, watching);
+  EXPECT_EQ(found.deepest, 0u);
+  expect_in(found.text(), {"even one layer is slow, not stuck", "--steps", "--lr"});
+  const Json json = parsed(to_json(found), "depth");
+  EXPECT_EQ(json["tried"][0]["slow"], Json(true));
+  found.deepest = 3;
+  found.fails = 4;
+  found.tried = {{.layers = 3, .trains = true}, {.layers = 4, .slow = true}};
+  expect_in(found.text(), {"the deepest stack that trains has 3 layers; with 4 it is slow, not stuck"});
+  found.tried.back().slow = false;
+  EXPECT_EQ(found.text(), "the deepest stack that trains has 3 layers");
+}
+
 }  // namespace
 }  // namespace addnorm

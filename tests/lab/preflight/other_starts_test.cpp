@@ -31,10 +31,26 @@ TEST(OtherStarts, WeakenTheBranchesWhereNothingScalesThemByDepth) {
       << "gpt2 would be the same";
   EXPECT_EQ(offered(model("deepnorm")), Options{}) << "its formula contains their gains";
   EXPECT_EQ(offered(model("deepnorm", {.rule = "xavier"})), Options{}) << "which stay";
-  EXPECT_EQ(offered(model("post-ln", {.branch_scale = 0.5})), Options{}) << "somebody has chosen it";
   EXPECT_EQ(offered(model("res-post", {.rule = "xavier"})), Options{"--init gpt2"})
       << "a norm after the branch takes a factor out";
   EXPECT_EQ(offered(model("plain")), Options{}) << "no skip beside which a branch could be weak";
+}
+
+TEST(OtherStarts, WeakenBranchesThatSomebodyMadeStronger) {
+  for (const double scale : {0.5, 4.0}) {
+    SCOPED_TRACE(scale);
+    EXPECT_EQ(offered(model("post-ln", {.branch_scale = scale})), (Options{"--branch-scale 0.25", "--init gpt2"}));
+    EXPECT_EQ(other_starts(model("post-ln", {.branch_scale = scale})).at(0).init.branch_scale, 0.25)
+        << "in place of the asked one";
+  }
+  for (const double scale : {0.25, 0.1})
+    EXPECT_EQ(offered(model("post-ln", {.branch_scale = scale})), Options{}) << "they are as weak already";
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .branch_scale = 4})), (Options{"--branch-scale 1", "--embedding-std 0.5"}))
+      << "the rule weakens them by depth";
+  EXPECT_EQ(offered(model("deepnorm", {.branch_scale = 4})), Options{"--branch-scale 1"}) << "the formula does";
+  EXPECT_EQ(offered(model("deepnorm", {.branch_scale = 0.5})), Options{});
+  EXPECT_EQ(offered(model("res-post", {.rule = "gpt2", .branch_scale = 4})), Options{"--embedding-std 0.5"})
+      << "a norm after the branch takes a factor out";
 }
 
 TEST(OtherStarts, TurnToTheEmbeddingsWhereWeightsAreSmallAlready) {
@@ -111,6 +127,12 @@ TEST(OtherStarts, AreAdvisedWhereTheyPassTheTrialAndBeforeChangesThatCostMore) {
   PreflightRequest again = deep(R"(, "branch_scale": 0.204)");
   again.advice = false;
   EXPECT_EQ(preflight(again).forecast, Forecast::trains);
+}
+
+TEST(OtherStarts, AreAdvisedInPlaceOfAScaleThatWasAskedFor) {
+  const std::vector<Advice> found = passing(deep(R"(, "branch_scale": 4)"));
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].option, "--branch-scale 0.204");
 }
 
 TEST(OtherStarts, AreNotAdvisedWhereTheyFailTheTrial) {

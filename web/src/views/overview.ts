@@ -254,7 +254,7 @@ export function overview(): View {
           h(
             'section',
             null,
-            h('h2', null, 'The best loss against the others'),
+            h('h2', null, 'Of the rows with 3 seeds or more, the best loss against the others'),
             h(
               'ul',
               null,
