@@ -235,12 +235,10 @@ std::set<std::string> drawn_in(const ModelConfig& config) {
 std::set<std::string> told_of(const ModelConfig& config) {
   std::set<std::string> all;
   for (const DrawnStack& stack : drawn_stacks(config))
-    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack))
-      for (std::istringstream names(line.what); std::string name;) {
-        std::getline(names, name, ',');
-        all.insert(name);
-        if (names.peek() == ' ') names.get();
-      }
+    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack)) {
+      std::istringstream names(line.what);
+      for (std::string name; std::getline(names >> std::ws, name, ',');) all.insert(name);
+    }
   return all;
 }
 
