@@ -235,12 +235,10 @@ std::set<std::string> drawn_in(const ModelConfig& config) {
 std::set<std::string> told_of(const ModelConfig& config) {
   std::set<std::string> all;
   for (const DrawnStack& stack : drawn_stacks(config))
-    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack))
-      for (std::istringstream names(line.what); std::string name;) {
-        std::getline(names, name, ',');
-        all.insert(name);
-        if (names.peek() == ' ') names.get();
-      }
+    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack)) {
+      std::istringstream names(line.what);
+      for (std::string name; std::getline(names >> std::ws, name, ',');) all.insert(name);
+    }
   return all;
 }
 
@@ -460,12 +458,32 @@ TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
   EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = 1e-39}), {"embedding_std is 1e-39", "1.2e-38"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = 1e39}), {"position_std is 1e+39", "3.4e+38"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-300}), {"branch_scale is 1e-300", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-320}), {"branch_scale is 1e-320; it must be a number above 0"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = -0.12345678}), {"branch_scale is -0.12345678; it must"}));
   EXPECT_NO_THROW(completed(small_lm("pre-ln", {.embedding_std = 1e-37, .branch_scale = 1e38})));
   EXPECT_TRUE(refused(small_lm("post-ln", {.deviation = 0.1}), {"init_std is 0.1", "xavier", "widths"}));
   EXPECT_TRUE(refused(small_lm("t-fixup", {.embedding_std = 0.1}), {"embedding_std is 0.1", "formula of t-fixup", "residual"}));
   ModelConfig rotary = small_lm("pre-ln", {.position_std = 0.1});
   rotary.positions = PositionKind::rotary;
   EXPECT_TRUE(refused(rotary, {"position_std is 0.1", "no learned positions"}));
+}
+
+TEST(Init, IsFoundWithSpacesAndOtherNames) {
+  for (const char* name : {"GPT 2", "gpt_2", "Nano GPT", "GPT2"}) EXPECT_EQ(canonical_init(name), "gpt2") << name;
+  EXPECT_EQ(canonical_init("normal"), "bert");
+  EXPECT_EQ(canonical_init("Arrangement"), "arrangement");
+  EXPECT_EQ(canonical_init("gpt3"), "");
+}
+
+TEST(Init, OfAnotherLibraryIsAnsweredWithTheNearestRules) {
+  const auto unknown = [](const char* name, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { init_rule_named(name); }, parts);
+  };
+  for (const char* name : {"kaiming", "he", "He_normal", "kaiming-uniform", "lecun_normal"})
+    EXPECT_TRUE(unknown(name, {concat("unknown initialisation '", name, "': nearest are mitchell and t5"),
+                               "draw matrices from N(0, 1/fan_in); known: arrangement, xavier"}));
+  EXPECT_TRUE(unknown("default", {"arrangement is the default here, pytorch that of nn.Transformer; known: arrangement"}));
+  EXPECT_TRUE(unknown("orthogonal", {"unknown initialisation 'orthogonal'; known: arrangement"}));
 }
 
 TEST(Init, IsKeptByConfigsUnderItsCanonicalName) {

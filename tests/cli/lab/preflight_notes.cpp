@@ -88,9 +88,31 @@ TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
   EXPECT_EQ(notes[0].text(), note);
   const Ended quiet = of(options, {"--init", "gpt2", "--embedding-std", "0.25", "--quiet"});
   EXPECT_EQ(quiet.err, "");
-  EXPECT_NE(quiet.out.find(", init gpt2, embedding-std 0.25\n"), std::string::npos) << quiet.out;
+  EXPECT_NE(quiet.out.find(", gpt2 weights, embeddings 0.25, and what the formula of deepnorm contains\n"), std::string::npos)
+      << quiet.out;
   const Ended none = of(options, {});
   EXPECT_EQ(none.err.find("note: "), std::string::npos) << none.err;
+}
+
+TEST_F(PreflightNotes, AndTrainingTellTheStartInTheSameWords) {
+  const auto told = [&](const std::vector<std::string>& options, const std::string& words) {
+    const std::vector<std::string> sizes{"--layers", "1",         "--d-model", "16",           "--heads",
+                                         "2",        "--seq-len", "8",         "--batch-size", "2"};
+    std::vector<std::string> train{"train", "--steps", "1", "--no-report"};
+    std::vector<std::string> preflight{"preflight", "--seeds", "1", "--no-advice", "--seconds", "1"};
+    for (auto* command : {&train, &preflight})
+      for (const auto* more : {&sizes, &options}) command->insert(command->end(), more->begin(), more->end());
+    const Ended trained = Process(folder.path, train).end();
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    EXPECT_NE(trained.err.find(concat("\nstart         ", words, "\n")), std::string::npos) << trained.err;
+    const Ended tried = Process(folder.path, preflight).end();
+    EXPECT_EQ(tried.code, 0) << tried.err;
+    EXPECT_NE(tried.out.find(concat(" x 8, ", words, "\n")), std::string::npos) << tried.out;
+  };
+  told({}, "gpt2 weights, embeddings 0.02");
+  told({"--init", "gpt2", "--branch-scale", "0.5", "--embedding-std", "0.25"},
+       "gpt2 weights, W_o and W_2 times 0.5, embeddings 0.25");
+  told({"--arrangement", "rezero"}, "xavier weights, embeddings 0.25, and what the formula of rezero contains");
 }
 
 TEST_F(PreflightNotes, StandBeforeTrainingToo) {
@@ -147,6 +169,15 @@ TEST_F(PreflightNotes, SayTheSameOfTheRecordOfARun) {
       << again.err;
 }
 
+TEST_F(PreflightNotes, SayTheCanonicalNameOfAnInit) {
+  const std::string options = R"({"layers": 1, "d_model": 16, "heads": 2, "seq_len": 16})";
+  const Ended told = of(options, {"--init", "Nano GPT", "--json"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("note: --init Nano GPT is gpt2\n"), std::string::npos) << told.err;
+  EXPECT_EQ(parsed(told.out, "stdout")["options"]["init"], "gpt2");
+  EXPECT_EQ(of(options, {"--init", "gpt2", "--json"}).err.find(" is gpt2"), std::string::npos);
+}
+
 TEST_F(PreflightNotes, AreNoneOfADeviationThatIsGivenBesideItsRule) {
   const std::string sizes = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16)";
   const auto refused = [&](const std::string& file, const std::vector<std::string>& more) {
@@ -177,6 +208,8 @@ TEST_F(PreflightNotes, AreNoneWhereAStartIsRefusedByItsOption) {
   for (const char* option : {"--embedding-std", "--position-std", "--branch-scale"})
     for (const char* value : {"0", "-1"})
       refused({option, value}, concat(option, " is ", value, "; it must be a number above 0"));
+  refused({"--init", "kaiming"}, "--init: unknown initialisation 'kaiming': nearest are mitchell and t5, which");
+  refused({"--branch-scale", "1e-320"}, "--branch-scale is 1e-320; it must be a number above 0");
   refused({"--init", "gpt2", "--init-std", "0"}, "--init-std is 0; it must be a number above 0");
   refused({"--arrangement", "post-ln", "--init-std", "0.1"},
           "--init-std is 0.1, but xavier takes its deviations from the widths");
