@@ -2,7 +2,8 @@
 """Fails on an #include that the architecture does not allow: tools/check_layers.py [ROOT]
 
 Each layer names the layers it may use; whatever is not named is refused. Third-party headers have their places too, and
-public headers (include/addnorm) know only the standard library and us. Tests and examples are free.
+public headers (include/addnorm) know only the standard library and us. Tests and examples are free. addnorm/addnorm.h includes
+every public header.
 """
 import pathlib
 import re
@@ -106,6 +107,19 @@ def judge(root, path, relative, layer, header):
     return judge_foreign(relative, header)
 
 
+def missing_from_umbrella(root):
+    """A complaint for each public header that addnorm/addnorm.h, where there is one, does not include."""
+    include = root / "include"
+    umbrella = include / "addnorm/addnorm.h"
+    if not umbrella.is_file():
+        return []
+    text = umbrella.read_text(encoding="utf-8")
+    included = {match.group(2) for match in map(INCLUDE.match, text.splitlines()) if match}
+    public = sorted(path.relative_to(include).as_posix() for path in include.rglob("*.h") if path != umbrella)
+    return [f"include/{header}:1: addnorm/addnorm.h does not include it; everything public belongs there"
+            for header in public if header not in included]
+
+
 def check(root):
     """All complaints as "path:line: text", and the number of files read."""
     complaints, files = [], 0
@@ -127,7 +141,7 @@ def check(root):
                 complaint = match and judge(root, path, relative, layer, match.group(2))
                 if complaint:
                     complaints.append(f"{relative}:{number}: {complaint}")
-    return complaints, files
+    return complaints + missing_from_umbrella(root), files
 
 
 def main(arguments):
@@ -137,7 +151,7 @@ def main(arguments):
         print(complaint)
     if files == 0:
         print(f"no sources below {root}")
-    print(f"check_layers: {files} files, {len(complaints)} forbidden includes")
+    print(f"check_layers: {files} files, {len(complaints)} forbidden or missing includes")
     return 1 if complaints or files == 0 else 0
 
 
