@@ -2,7 +2,8 @@
 """Fails on an #include that the architecture does not allow, and on a type that is defined twice: tools/check_layers.py [ROOT]
 
 Each layer names the layers it may use; whatever is not named is refused. Third-party headers have their places too, and
-public headers (include/addnorm) know only the standard library and us. Tests and examples are free.
+public headers (include/addnorm) know only the standard library and us. Tests and examples are free. addnorm/addnorm.h includes
+every public header.
 
 A name of a type at namespace scope (struct, class, union, enum) means one thing in include and src, whatever its namespace: two
 definitions in one namespace are undefined behaviour that no compiler reports, and two in different ones confuse readers.
@@ -155,6 +156,19 @@ def defined_twice(root):
     return complaints
 
 
+def missing_from_umbrella(root):
+    """A complaint for each public header that addnorm/addnorm.h, where there is one, does not include."""
+    include = root / "include"
+    umbrella = include / "addnorm/addnorm.h"
+    if not umbrella.is_file():
+        return []
+    text = umbrella.read_text(encoding="utf-8")
+    included = {match.group(2) for match in map(INCLUDE.match, text.splitlines()) if match}
+    public = sorted(path.relative_to(include).as_posix() for path in include.rglob("*.h") if path != umbrella)
+    return [f"include/{header}:1: addnorm/addnorm.h does not include it; everything public belongs there"
+            for header in public if header not in included]
+
+
 def check(root):
     """All complaints as "path:line: text", and the number of files read."""
     complaints, files = defined_twice(root), 0
@@ -176,7 +190,7 @@ def check(root):
                 complaint = match and judge(root, path, relative, layer, match.group(2))
                 if complaint:
                     complaints.append(f"{relative}:{number}: {complaint}")
-    return complaints, files
+    return complaints + missing_from_umbrella(root), files
 
 
 def main(arguments):
@@ -186,7 +200,7 @@ def main(arguments):
         print(complaint)
     if files == 0:
         print(f"no sources below {root}")
-    print(f"check_layers: {files} files, {len(complaints)} forbidden includes or types")
+    print(f"check_layers: {files} files, {len(complaints)} forbidden or missing includes, or types defined twice")
     return 1 if complaints or files == 0 else 0
 
 

@@ -115,6 +115,11 @@ class Paths(unittest.TestCase):
     def test_the_umbrella_is_not_for_us(self):
         self.assertEqual(len(complaints({"include/addnorm/addnorm.h": "", "src/core/shape.cpp": '#include "addnorm/addnorm.h"\n'})), 1)
 
+    def test_the_umbrella_includes_every_public_header(self):
+        said = complaints({**TENSOR, "include/addnorm/core/shape.h": "",
+                           "include/addnorm/addnorm.h": '#include "addnorm/tensor/tensor.h"\n'})
+        self.assertEqual(said, ["include/addnorm/core/shape.h:1: addnorm/addnorm.h does not include it; everything public belongs there"])
+
     def test_dot_dot_is_refused(self):
         self.assertEqual(len(complaints({"src/core/shape.cpp": '#include "../tensor/tensor.h"\n'})), 1)
 

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "addnorm/train/checkpoint.h"
+#include "addnorm/train/communicator.h"
 #include "addnorm/train/guard.h"
 #include "addnorm/train/objective.h"
 #include "addnorm/train/optimizer.h"
@@ -23,7 +24,7 @@ enum class OnNan : unsigned char {
 };
 
 struct TrainerOptions {
-  std::size_t batch_size = 32;  ///< sequences of one part
+  std::size_t batch_size = 32;  ///< sequences of one part, of all ranks together
   std::size_t accumulate = 1;   ///< parts of one update: its loss is the mean over all labels of all parts
   double clip_grad_norm = 1;    ///< gradients are scaled down to this norm; 0: never
   double label_smoothing = 0;   ///< 0 ... 1
@@ -51,6 +52,7 @@ struct StepRecord {
   double flops = 0;        ///< of matrix products and attention, forward and backward, with padding
   double seconds = 0;      ///< that it took
   std::string problem{};   ///< why it was not an update
+  bool stop = false;       ///< some rank wanted this step to be its last
 };
 
 /// Told what happens inside a step; probes are observers. It must not throw. A bad step whose cause is not found without its
@@ -71,16 +73,23 @@ class TrainObserver {
   virtual void on_step(const StepRecord& /*record*/) {}
 };
 
-/// Refers to model and data, which outlive it.
+/// Refers to model, data and communicator, which outlive it.
+///
+/// With ranks each trainer has a model of its own that begins with the same values, and the same data and options. Each takes its
+/// share of every part, in the order of ranks; labels, loss, gradients, and whether to stop are those of all ranks, and so is
+/// what a step answers. Weights stay the same bits on all of them. One rank alone is what a trainer without ranks is, to the bit.
 class Trainer {
  public:
-  Trainer(Model& model, const Dataset& data, const TrainerOptions& options);
+  /// A UsageError where ranks cannot share a batch equally, or the model has running statistics.
+  Trainer(Model& model, const Dataset& data, const TrainerOptions& options, Communicator& ranks = alone());
   ~Trainer();
 
   /// Before the first step of a fresh run: what an arrangement measures (Admin). Never after restore().
   void calibrate();
   /// The next update. NumericsError names step, first bad tensor and its place when it stops; everything is then as before.
-  StepRecord step();
+  /// `stop`: this rank wants no further step; StepRecord::stop says whether any rank does. What one rank throws before ranks
+  /// agree ends the step on all of them with an Error.
+  StepRecord step(bool stop = false);
 
   std::int64_t steps() const;    ///< done, skipped ones included
   std::uint64_t labels() const;  ///< predicted so far

@@ -3,11 +3,15 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <exception>
+#include <limits>
+#include <optional>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
 #include "train/flops.h"
+#include "train/trainer/agreement.h"
 #include "train/trainer/state.h"
 #include "train/trainer/stream_check.h"
 
@@ -16,6 +20,7 @@ namespace {
 
 constexpr std::uint64_t kMostInARow = 3;  // skipped steps
 constexpr std::uint64_t kMostRollbacks = 3;
+constexpr double kBad = std::numeric_limits<double>::quiet_NaN();
 
 /// Gradients and running statistics are changed long before a step is known to be good. Unless it is kept, they are put back,
 /// without taking memory: also after a std::bad_alloc.
@@ -79,10 +84,11 @@ void check(const TrainerOptions& o) {
 }
 
 struct Trainer::Impl {
-  Impl(Model& m, const Dataset& d, const TrainerOptions& o)
+  Impl(Model& m, const Dataset& d, const TrainerOptions& o, Communicator& r)
       : model(m),
         data(d),
         options(o),
+        ranks(r),
         optimizer(make_optimizer(m, o.optimizer)),
         guard(GuardOptions{.spike = o.spike_threshold}) {}
 
@@ -94,7 +100,9 @@ struct Trainer::Impl {
   std::vector<Batch> parts() const;
   enum class Watched : unsigned char { by_nobody, by_the_observer, and_checked };
   double forward_backward(const std::vector<Batch>& parts, Watched watched);
-  StepRecord attempt();
+  StepShare share_of(std::vector<Batch>& batch, std::optional<Undo>& undo);
+  StepShare agreed_share(std::vector<Batch>& batch, std::optional<Undo>& undo, bool stop);
+  StepRecord attempt(bool stop);
   std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
   std::string first_bad_result(const std::vector<Batch>& parts, Watched watched);
   std::string what_may_help(std::int64_t step) const;
@@ -104,6 +112,7 @@ struct Trainer::Impl {
   Model& model;
   const Dataset& data;
   TrainerOptions options;
+  Communicator& ranks;
   std::unique_ptr<Optimizer> optimizer;
   Guard guard;
   TrainerState state;
@@ -112,14 +121,16 @@ struct Trainer::Impl {
   TrainObserver* observer = nullptr;
 };
 
+/// Of this rank.
 std::vector<Batch> Trainer::Impl::parts() const {
+  const std::size_t share = options.batch_size / ranks.size();
   std::vector<Batch> all;
   for (std::size_t part = 0; part < options.accumulate; ++part)
-    all.push_back(data.batch(state.next_sample + part * options.batch_size, options.batch_size));
+    all.push_back(data.batch(state.next_sample + part * options.batch_size + ranks.rank() * share, share));
   return all;
 }
 
-/// The mean loss over all labels; gradients are left in the parameters.
+/// The mean loss over all labels of these parts; gradients are left in the parameters.
 double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched watched) {
   std::size_t labels = 0;
   for (const Batch& part : parts) labels += part.counted();
@@ -145,36 +156,74 @@ double Trainer::Impl::forward_backward(const std::vector<Batch>& parts, Watched 
   return loss;
 }
 
-/// Whatever throws, everything is as before: what needs memory comes first, what counts the step last.
-StepRecord Trainer::Impl::attempt() {
-  const std::vector<Batch> batch = parts();
-  StepRecord record{.step = state.step + 1, .learning_rate = options.schedule.at(state.step + 1)};
+/// Forward and backward of this rank's samples.
+StepShare Trainer::Impl::share_of(std::vector<Batch>& batch, std::optional<Undo>& undo) {
+  batch = parts();
+  StepShare share;
   for (const Batch& part : batch) {
-    record.labels += part.counted();
-    record.tokens += part.tokens();
-    record.flops += flops_per_step(model.config(), shape_of(part));
+    share.labels += part.counted();
+    share.tokens += part.tokens();
+    share.flops += flops_per_step(model.config(), shape_of(part));
   }
   optimizer->clear_gradients();
-  Undo undo(model, *optimizer);
-  record.loss = forward_backward(batch, observer ? Watched::by_the_observer : Watched::by_nobody);
+  undo.emplace(model, *optimizer);
+  share.loss = forward_backward(batch, observer ? Watched::by_the_observer : Watched::by_nobody);
+  return share;
+}
+
+/// The same of all ranks: the one place where they meet.
+StepShare Trainer::Impl::agreed_share(std::vector<Batch>& batch, std::optional<Undo>& undo, bool stop) {
+  if (ranks.size() == 1) {
+    StepShare own = share_of(batch, undo);
+    own.stop = stop;
+    return own;
+  }
+  StepShare share;
+  std::exception_ptr thrown;
+  try {
+    share = share_of(batch, undo);
+    share.bad_parameter = !std::isfinite(optimizer->parameter_norm());
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  share.failed = thrown != nullptr;
+  share.stop = stop;
+  agree(ranks, model, share);
+  if (thrown) std::rethrow_exception(thrown);
+  if (share.failed) throw Error(concat("step ", state.step + 1, ": another rank failed, see its message; nothing was updated"));
+  return share;
+}
+
+/// Whatever throws, everything is as before: what needs memory comes first, what counts the step last.
+StepRecord Trainer::Impl::attempt(bool stop) {
+  std::vector<Batch> batch;
+  std::optional<Undo> undo;
+  const StepShare share = agreed_share(batch, undo, stop);
+  StepRecord record{.step = state.step + 1,
+                    .loss = share.loss,
+                    .learning_rate = options.schedule.at(state.step + 1),
+                    .labels = share.labels,
+                    .tokens = share.tokens,
+                    .flops = share.flops,
+                    .stop = share.stop};
   if (observer) observer->on_gradients(record.step, model);
   record.gradient_norm = optimizer->gradient_norm();
 
   Guard after = guard;
   // A bad weight may hide from the loss: -infinity behind a ReLU, the row of a token that is not in the batch.
-  const double parameters = optimizer->parameter_norm();
+  const double parameters = share.bad_parameter ? kBad : optimizer->parameter_norm();
   const Judgement judgement = after.judge(record.loss, std::isfinite(parameters) ? record.gradient_norm : parameters);
   if (judgement.verdict == Verdict::ok) {
     optimizer->step(record.learning_rate, clip_scale(record.gradient_norm, options.clip_grad_norm));
-    undo.keep();
+    undo->keep();
     guard = std::move(after);
     return record;
   }
   record.problem =
       judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
-  undo.put_back();
+  undo->put_back();
   refuse_update(record, judgement.verdict, std::move(after));
-  undo.keep();  // a rollback has statistics of its own
+  undo->keep();  // a rollback has statistics of its own
   return record;
 }
 
@@ -241,18 +290,19 @@ void Trainer::Impl::roll_back(StepRecord& record) {
   record.outcome = StepOutcome::rolled_back;
 }
 
-Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& options) {
+Trainer::Trainer(Model& model, const Dataset& data, const TrainerOptions& options, Communicator& ranks) {
   check(options);
-  impl_ = std::make_unique<Impl>(model, data, options);
+  check_ranks(ranks, model, options.batch_size);
+  impl_ = std::make_unique<Impl>(model, data, options, ranks);
 }
 Trainer::~Trainer() = default;
 
 void Trainer::calibrate() { addnorm::calibrate(impl_->model, impl_->data.batch(0, impl_->options.batch_size), impl_->pass()); }
 
-StepRecord Trainer::step() {
+StepRecord Trainer::step(bool stop) {
   Impl& i = *impl_;
   const auto begin = std::chrono::steady_clock::now();
-  StepRecord record = i.attempt();
+  StepRecord record = i.attempt(stop);
   record.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   i.state.next_sample += i.samples();
   i.state.labels += record.labels;
