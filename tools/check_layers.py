@@ -41,7 +41,7 @@ THIRD_PARTY = {
     "omp.h": ["src/core", "src/kernels", "bench"],
     "CLI/": ["apps/cli/terminal/command.cpp"],
     "unicode/": ["src/data/tokenizer/steps/unicode.cpp"],
-    "fmt/": ["src", "bench", "apps"],
+    "fmt/": ["src/core/figures.cpp"],
     "benchmark/": ["bench"],
 }
 

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "addnorm/core/error.h"
+#include "core/figures.h"
 
 namespace addnorm {
 namespace {
@@ -46,12 +45,6 @@ double window_noise(std::span<const double> losses) {
 Baselines known(Baselines b, std::span<const double> losses) {
   if (std::isnan(plateau(b)) && !losses.empty()) b.unigram = losses[0];
   return b;
-}
-
-std::string two_places(double x) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << x;
-  return out.str();
 }
 
 }  // namespace
@@ -111,8 +104,8 @@ Judged judge(std::span<const double> losses, const Baselines& baselines, bool br
 }
 
 std::string Judged::text() const {
-  if (outcome != Outcome::diverged) return concat(name_of(outcome), ", ", two_places(loss));
-  return concat("diverged at step ", diverged_at, std::isfinite(best) ? concat(" (", two_places(best), " before)") : "");
+  if (outcome != Outcome::diverged) return concat(name_of(outcome), ", ", loss_figure(loss));
+  return concat("diverged at step ", diverged_at, std::isfinite(best) ? concat(" (", loss_figure(best), " before)") : "");
 }
 
 }  // namespace addnorm
