@@ -40,6 +40,7 @@ THIRD_PARTY = {
     "sanitizer/": ["src/tensor"],
     "omp.h": ["src/core", "src/kernels", "bench"],
     "CLI/": ["apps/cli/terminal/command.cpp"],
+    "Eigen/": ["src/tensor/linear_algebra.cpp"],
     "unicode/": ["src/data/tokenizer/steps/unicode.cpp"],
     "fmt/": ["src/core/figures.cpp"],
     "benchmark/": ["bench"],

@@ -7,6 +7,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/figures.h"
+#include "tensor/numbers.h"
 
 namespace addnorm {
 namespace {
@@ -16,12 +17,6 @@ constexpr double kHalfWay = 0.5;        // to the floor, where no bigram is know
 constexpr double kLeftThePlateau = 0.1;
 constexpr double kMoreThanChance = 6;  // deviations: the lowest of some hundred windows and any other are up to five apart
 const double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
-}
 
 /// The mean over the window that ends with loss number `end` - 1.
 double window_before(std::span<const double> losses, std::size_t end) {

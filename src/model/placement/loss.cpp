@@ -7,6 +7,7 @@
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/language_model.h"
 #include "addnorm/model/sentence.h"
+#include "tensor/numbers.h"
 
 namespace addnorm::placing {
 namespace {
@@ -131,12 +132,6 @@ Surprises surprises_on(const Model& model, const PlacementSample& sample) {
   else
     out = of_halves(encoder, sample.tokens);
   return out;
-}
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 LossDifference difference(std::span<const double> a, std::span<const double> b) {
