@@ -41,8 +41,9 @@ THIRD_PARTY = {
     "sanitizer/": ["src/tensor"],
     "omp.h": ["src/core/team_openmp.cpp", "src/kernels/gemm/multiply_onednn.cpp", "bench"],
     "CLI/": ["apps/cli/terminal/command.cpp"],
+    "Eigen/": ["src/tensor/linear_algebra.cpp"],
     "unicode/": ["src/data/tokenizer/steps/unicode.cpp"],
-    "fmt/": ["src", "bench", "apps"],
+    "fmt/": ["src/core/figures.cpp"],
     "benchmark/": ["bench"],
 }
 

@@ -1,34 +1,31 @@
 #include "core/figures.h"
 
+#include <fmt/format.h>
+
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 namespace addnorm {
 
-std::string short_figure(double x) {
-  std::ostringstream out;
-  out << std::setprecision(2) << x;
-  return out.str();
-}
+std::string fixed(double x, int places) { return fmt::format("{:.{}f}", x, places); }
+std::string significant(double x, int digits) { return fmt::format("{:.{}g}", x, digits); }
+std::string scientific(double x, int places) { return fmt::format("{:.{}e}", x, places); }
 
-std::string loss_figure(double x) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << x;
-  return out.str();
-}
+std::string short_figure(double x) { return significant(x, 2); }
+std::string loss_figure(double x) { return fixed(x, 2); }
 
 std::string figure_text(double x) {
   if (std::isnan(x)) return "nan";
-  std::ostringstream out;
-  out.precision(3);
   const double size = std::abs(x);
-  if (size >= 999.5 && size < 1e6) {
-    out << std::fixed;
-    out.precision(0);
-  }
-  out << x;
-  return std::move(out).str();
+  return size >= 999.5 && size < 1e6 ? fixed(x, 0) : significant(x, 3);
+}
+
+std::string rate_figure(double x) {
+  const std::string text = scientific(x, 2);  // 4.00e-04
+  const std::size_t e = text.find('e');
+  std::string digits = text.substr(0, e);
+  while (digits.back() == '0') digits.pop_back();
+  if (digits.back() == '.') digits.pop_back();
+  return fmt::format("{}e{}", digits, std::stoi(text.substr(e + 1)));
 }
 
 }  // namespace addnorm

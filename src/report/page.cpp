@@ -1,7 +1,6 @@
 #include "report/page.h"
 
 #include "addnorm/core/error.h"
-#include "report/sha256.h"
 
 namespace addnorm {
 namespace {
@@ -11,8 +10,8 @@ constexpr std::string_view kMark = "@@";
 /// What `name` stands for; a template with anything else is not ours.
 std::string filled_in(std::string_view name, const PageFiles& files, std::string_view title, std::string_view json) {
   if (name == "TITLE") return text_for_html(title);
-  if (name == "STYLE_HASH") return policy_hash(files.style);
-  if (name == "SCRIPT_HASH") return policy_hash(files.script);
+  if (name == "STYLE_HASH") return std::string(files.style_hash);
+  if (name == "SCRIPT_HASH") return std::string(files.script_hash);
   if (name == "STYLE") return std::string(files.style);
   if (name == "SCRIPT") return std::string(files.script);
   if (name == "DATA") return json_for_html(json);

@@ -7,9 +7,12 @@
 namespace addnorm {
 
 struct PageFiles {
-  std::string_view frame;   ///< index.html with its placeholders, @@TITLE@@ and so on: web/README.md
-  std::string_view style;   ///< page.css
-  std::string_view script;  ///< page.js
+  std::string_view frame{};   ///< index.html with its placeholders, @@TITLE@@ and so on: web/README.md
+  std::string_view style{};   ///< page.css
+  std::string_view script{};  ///< page.js
+  // Of these two, "sha256-" and the digest in base64: what a Content-Security-Policy wants. Computed by the build.
+  std::string_view style_hash{};
+  std::string_view script_hash{};
 };
 
 /// What is inside this library.

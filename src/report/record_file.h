@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/json/json.h"
-#include "core/json/skim.h"
+#include "core/json/reader.h"
 
 namespace addnorm {
 

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
+
+#include "addnorm/core/error.h"
 
 namespace addnorm {
 
@@ -12,12 +15,28 @@ std::vector<double> values_of(const Tensor& t) {
   return {values.begin(), values.end()};
 }
 
-double dot(const Tensor& a, const Tensor& b) {
-  const std::vector<double> x = values_of(a), y = values_of(b);
+double mean_of(std::span<const double> values) {
   double sum = 0;
-  for (std::size_t i = 0; i < x.size(); ++i) sum += x[i] * y[i];
+  for (const double v : values) sum += v;
+  return values.empty() ? std::numeric_limits<double>::quiet_NaN() : sum / static_cast<double>(values.size());
+}
+
+double dot(std::span<const double> a, std::span<const double> b) {
+  require(a.size() == b.size() || b.empty(), "dot: lists of ", a.size(), " and ", b.size(), " numbers");
+  double sum = 0;
+  for (std::size_t i = 0; i < b.size(); ++i) sum += a[i] * b[i];
   return sum;
 }
+
+double dot(std::span<const double> a, const Tensor& b) {
+  double sum = 0;
+  dispatch(b.dtype(), [&](auto zero) {
+    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * static_cast<double>(b.data<decltype(zero)>()[i]);
+  });
+  return sum;
+}
+
+double dot(const Tensor& a, const Tensor& b) { return dot(values_of(a), b); }
 
 double length(const Tensor& t) { return std::sqrt(dot(t, t)); }
 double rms(const Tensor& t) { return length(t) / std::sqrt(static_cast<double>(t.elements())); }

@@ -1,6 +1,7 @@
-// What is said of a tensor in one number, in double.
+// What is said of a tensor, or of a list of numbers, in one number, in double.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "addnorm/tensor/tensor.h"
@@ -8,6 +9,10 @@
 namespace addnorm {
 
 std::vector<double> values_of(const Tensor& t);
+double mean_of(std::span<const double> values);  ///< NaN of none
+/// b may be empty, which gives 0; otherwise as long as a.
+double dot(std::span<const double> a, std::span<const double> b);
+double dot(std::span<const double> a, const Tensor& b);
 double dot(const Tensor& a, const Tensor& b);
 double length(const Tensor& t);
 double rms(const Tensor& t);

@@ -1,5 +1,5 @@
 // Skimming against the parser: whatever is skimmed, the parser reads the same.
-#include "core/json/skim.h"
+#include "core/json/reader.h"
 
 #include <gtest/gtest.h>
 

@@ -77,6 +77,14 @@ class ThirdParty(unittest.TestCase):
         self.assertEqual(len(complaints({"apps/cli/train/train.cpp": "#include <CLI/CLI.hpp>\n"})), 1)
         self.assertEqual(complaints({"apps/cli/terminal/command.cpp": "#include <CLI/CLI.hpp>\n"}), [])
 
+    def test_eigen_is_for_one_file(self):
+        self.assertEqual(len(complaints({"src/probe/measures/spectrum.cpp": "#include <Eigen/Eigenvalues>\n"})), 1)
+        self.assertEqual(complaints({"src/tensor/linear_algebra.cpp": "#include <Eigen/Eigenvalues>\n"}), [])
+
+    def test_fmt_is_for_one_file(self):
+        self.assertEqual(len(complaints({"src/core/error.cpp": "#include <fmt/format.h>\n"})), 1)
+        self.assertEqual(complaints({"src/core/figures.cpp": "#include <fmt/format.h>\n"}), [])
+
     def test_an_unknown_library_is_refused(self):
         self.assertEqual(len(complaints({"src/core/shape.cpp": "#include <boost/any.hpp>\n"})), 1)
 

@@ -26,7 +26,7 @@ std::string between(const std::string& text, const std::string& begin, const std
 
 constexpr PageFiles kSmall{
     "<p>@@TITLE@@</p>@@STYLE_HASH@@|@@SCRIPT_HASH@@<style>@@STYLE@@</style><data>@@DATA@@</data><script>@@SCRIPT@@", "p{}",
-    "go()"};
+    "go()", "sha256-style", "sha256-script"};
 
 TEST(Sha256, GivesTheDigestsOfTheStandard) {
   EXPECT_EQ(hex_of(""), "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
@@ -75,8 +75,8 @@ TEST(Page, EscapesItsTitle) {
 }
 
 TEST(Page, RefusesATemplateThatIsNotItsOwn) {
-  EXPECT_THROW(page_of({"@@NAME@@", "", ""}, "", ""), UsageError);
-  EXPECT_THROW(page_of({"@@TITLE", "", ""}, "", ""), UsageError);
+  EXPECT_THROW(page_of({.frame = "@@NAME@@"}, "", ""), UsageError);
+  EXPECT_THROW(page_of({.frame = "@@TITLE"}, "", ""), UsageError);
 }
 
 TEST(BuiltInPage, IsNamedByItsPolicy) {

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
+#include "core/figures.h"
 
 namespace addnorm::cli {
 namespace {
@@ -19,10 +19,8 @@ constexpr std::size_t kLabel = 16;         // of a page: room for what a line is
 constexpr std::size_t kMostColumns = 100;  // longer lines of text are hard to read
 
 std::string number(double value) {
-  std::ostringstream out;
-  out.precision(value >= 1e3 && value < 1e6 ? 6 : 3);
-  out << (value >= 1e3 && value < 1e6 ? std::round(value) : value);
-  return std::move(out).str();
+  const bool all_before_the_point = value >= 1e3 && value < 1e6;
+  return all_before_the_point ? significant(std::round(value), 6) : significant(value, 3);
 }
 
 std::string final_norm_text(const Arrangement& row, const ArrangementView& view) {

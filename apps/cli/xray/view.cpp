@@ -1,10 +1,8 @@
 #include "cli/xray/view.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <cmath>
-#include <cstdio>
 
 #include "addnorm/core/error.h"
 #include "cli/terminal/bar_table.h"
@@ -20,9 +18,7 @@ constexpr std::size_t kParagraph = 100;  // columns of running text at most
 /// Three digits that matter; nothing where nothing was measured.
 std::string digits(double value) {
   if (!std::isfinite(value)) return "";
-  std::array<char, 32> text{};
-  std::snprintf(text.data(), text.size(), std::abs(value) >= 1000 && std::abs(value) < 1e6 ? "%.0f" : "%.3g", value);
-  return text.data();
+  return std::abs(value) >= 1000 && std::abs(value) < 1e6 ? fixed(value, 0) : significant(value, 3);
 }
 
 std::string signed_digits(double value) { return std::isfinite(value) ? (value < 0 ? "" : "+") + fixed(value, 4) : ""; }

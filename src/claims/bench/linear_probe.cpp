@@ -2,102 +2,68 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "claims/bench/experiment.h"
+#include "tensor/linear_algebra.h"
 
 namespace addnorm::lab {
 namespace {
 
-using Rows = std::vector<std::vector<double>>;
-
-/// Rows scaled to RMS 1 over all of them, with a constant behind.
-Rows rows_of(const Tensor& x, bool constant) {
-  const std::size_t width = x.shape().back();
+/// Rows [rows, width] scaled to RMS 1 over all of them, with a constant after the last column.
+RowMatrix scaled_rows(const Tensor& x) {
+  const std::size_t width = x.shape().back(), count = x.elements() / width;
   const std::vector<double> values = values_of(x);
-  const double size = constant ? std::max(rms(x), 1e-30) : 1;
-  Rows rows;
-  for (std::size_t r = 0; r * width < values.size(); ++r) {
-    rows.emplace_back();
-    for (std::size_t c = 0; c < width; ++c) rows.back().push_back(values[r * width + c] / size);
-    if (constant) rows.back().push_back(1);
+  const double size = std::max(rms(x), 1e-30);
+  RowMatrix rows{.count = count, .width = width + 1};
+  for (std::size_t r = 0; r < count; ++r) {
+    for (std::size_t c = 0; c < width; ++c) rows.values.push_back(values[r * width + c] / size);
+    rows.values.push_back(1);
   }
   return rows;
 }
 
-/// sum += factor * row, from column `from` on. All the time here is spent in this loop, hence the pointers.
-void add_multiple(std::vector<double>& sum, double factor, const std::vector<double>& row, std::size_t from = 0) {
-  double* const to = sum.data();
-  const double* const what = row.data();
-  for (std::size_t c = from, n = sum.size(); c < n; ++c) to[c] += factor * what[c];
+RowMatrix every_second(const RowMatrix& x, std::size_t first) {
+  RowMatrix some{.width = x.width};
+  for (std::size_t r = first; r < x.count; r += 2, ++some.count)
+    some.values.insert(some.values.end(), x.row(r), x.row(r) + x.width);
+  return some;
 }
 
-/// Solves a z = b in place for several right-hand sides, a symmetric and positive: Gauss with pivots.
-void solve(Rows& a, Rows& b) {
-  const std::size_t n = a.size();
-  for (std::size_t i = 0; i < n; ++i) {
-    std::size_t pivot = i;
-    for (std::size_t r = i + 1; r < n; ++r)
-      if (std::abs(a[r][i]) > std::abs(a[pivot][i])) pivot = r;
-    std::swap(a[i], a[pivot]);
-    std::swap(b[i], b[pivot]);
-    for (std::size_t r = 0; r < n; ++r) {
-      if (r == i || a[r][i] == 0) continue;
-      const double factor = a[r][i] / a[i][i];
-      add_multiple(a[r], -factor, a[i], i);
-      add_multiple(b[r], -factor, b[i]);
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i)
-    for (double& v : b[i]) v /= a[i][i];
-}
-
-/// Predictions for the odd rows.
-Rows predicted(const Rows& x, const Rows& targets) {
-  const std::size_t n = x[0].size(), k = targets[0].size();
-  Rows a(n, std::vector<double>(n)), b(n, std::vector<double>(k));
-  for (std::size_t r = 0; r < x.size(); r += 2)
-    for (std::size_t i = 0; i < n; ++i) {
-      add_multiple(a[i], x[r][i], x[r]);
-      add_multiple(b[i], x[r][i], targets[r]);
-    }
-  for (std::size_t i = 0; i < n; ++i) a[i][i] += 1e-4 * static_cast<double>(x.size());
-  solve(a, b);
-  Rows all;
-  for (std::size_t r = 1; r < x.size(); r += 2) {
-    all.emplace_back(k, 0.0);
-    for (std::size_t i = 0; i < n; ++i) add_multiple(all.back(), x[r][i], b[i]);
-  }
-  return all;
+/// Predictions for the odd rows, fitted on the even ones.
+RowMatrix predicted(const RowMatrix& x, const RowMatrix& targets) {
+  const double ridge = 1e-4 * static_cast<double>(x.count);
+  std::vector<double> w = ridge_solution(every_second(x, 0), every_second(targets, 0).values, targets.width, ridge);
+  if (w.empty()) w.assign(x.width * targets.width, std::numeric_limits<double>::quiet_NaN());
+  return product(every_second(x, 1), w, targets.width);
 }
 
 }  // namespace
 
 double explained_share(const Tensor& x, const Tensor& targets) {
-  const Rows want = rows_of(targets, false), got = predicted(rows_of(x, true), want);
-  const std::size_t k = want[0].size();
+  const std::size_t k = targets.shape().back();
+  const RowMatrix all_targets{.values = values_of(targets), .count = targets.elements() / k, .width = k};
+  const RowMatrix want = every_second(all_targets, 1), got = predicted(scaled_rows(x), all_targets);
   double off = 0, all = 0;
   for (std::size_t j = 0; j < k; ++j) {
     double mean = 0;
-    for (std::size_t r = 1; r < want.size(); r += 2) mean += want[r][j] / static_cast<double>(got.size());
-    for (std::size_t r = 1; r < want.size(); r += 2) {
-      off += std::pow(want[r][j] - got[r / 2][j], 2);
-      all += std::pow(want[r][j] - mean, 2);
+    for (std::size_t r = 0; r < want.count; ++r) mean += want.row(r)[j] / static_cast<double>(want.count);
+    for (std::size_t r = 0; r < want.count; ++r) {
+      off += std::pow(want.row(r)[j] - got.row(r)[j], 2);
+      all += std::pow(want.row(r)[j] - mean, 2);
     }
   }
   return std::max(0.0, 1 - off / all);
 }
 
 double probe_accuracy(const Tensor& x, const std::vector<std::size_t>& classes, std::size_t count) {
-  Rows want;
-  for (const std::size_t c : classes) {
-    want.emplace_back(count, 0.0);
-    want.back()[c] = 1;
-  }
-  const Rows got = predicted(rows_of(x, true), want);
+  RowMatrix want{.values = std::vector<double>(classes.size() * count, 0.0), .count = classes.size(), .width = count};
+  for (std::size_t r = 0; r < classes.size(); ++r) want.values[r * count + classes[r]] = 1;
+  const RowMatrix got = predicted(scaled_rows(x), want);
   std::size_t right = 0;
-  for (std::size_t r = 0; r < got.size(); ++r)
-    if (static_cast<std::size_t>(std::ranges::max_element(got[r]) - got[r].begin()) == classes[2 * r + 1]) ++right;
-  return static_cast<double>(right) / static_cast<double>(got.size());
+  for (std::size_t r = 0; r < got.count; ++r)
+    right += static_cast<std::size_t>(std::max_element(got.row(r), got.row(r) + count) - got.row(r)) == classes[2 * r + 1];
+  return static_cast<double>(right) / static_cast<double>(got.count);
 }
 
 }  // namespace addnorm::lab

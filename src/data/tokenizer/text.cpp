@@ -2,7 +2,7 @@
 
 #include <charconv>
 
-#include "core/json/parser.h"
+#include "core/json/reader.h"
 #include "data/tokenizer/json.h"
 #include "data/tokenizer/merges.h"
 

@@ -12,7 +12,6 @@
 #include "hwy/foreach_target.h"
 #include "hwy/highway.h"
 #include "kernels/gemm/packed_tile-inl.h"
-#include "kernels/gemm/packed_tile_avx2-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <sstream>
 
 #include "addnorm/train/run_options.h"
+#include "core/figures.h"
 #include "core/json/record.h"
 
 namespace addnorm {
@@ -21,11 +21,9 @@ std::size_t whole_in(const Json& options, std::string_view name) {
 
 /// Products of the same factors in another order are the same deviation.
 std::string embeddings_key(const StartText& start) {
-  std::ostringstream text;
-  text.precision(12);
-  if (start.token_std) text << *start.token_std;
-  if (start.position_std) text << ", positions " << *start.position_std;
-  return start.token_std ? text.str() : start.embeddings;
+  if (!start.token_std) return start.embeddings;
+  const std::string tokens = significant(*start.token_std, 12);
+  return start.position_std ? concat(tokens, ", positions ", significant(*start.position_std, 12)) : tokens;
 }
 
 constexpr std::string_view kOwnArrangement = "own_arrangement";

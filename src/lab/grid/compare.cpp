@@ -1,9 +1,7 @@
 // Whether the losses of rows differ by more than chance.
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <map>
-#include <sstream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
@@ -48,12 +46,6 @@ std::string factors_text(const GridChanges& changes, const Compared& a, const Co
   for (std::size_t i = 0; i < factors.size(); ++i)
     text += concat(i == 0 ? "" : i + 1 < factors.size() ? ", " : " and ", factors[i]);
   return text + ", so this is about none of them by itself";
-}
-
-std::string with_digits(double number, int digits) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(digits) << number;
-  return text.str();
 }
 
 /// "3 seeds", or "3 and 5 seeds" where the two have not as many losses.
@@ -108,7 +100,7 @@ void compare_with_best(RowsOfOneData rows, const GridChanges& changes, Compariso
     const std::string factors = factors_text(changes, rows.front(), one);
     const MeanDifference found = difference_of(row->loss, best.loss);
     const double p = corrected(found.p);
-    const std::string by = with_digits(found.difference, 3), chance = concat("p ", short_figure(p));
+    const std::string by = fixed(found.difference, 3), chance = concat("p ", short_figure(p));
     if (p < kChance) {
       into.lines.push_back(concat(best.label, " is below ", row->label, " by ", by, " (", chance, ")", factors));
     } else {

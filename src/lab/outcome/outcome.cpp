@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
 #include <limits>
-#include <sstream>
 #include <vector>
 
 #include "addnorm/core/error.h"
+#include "core/figures.h"
+#include "tensor/numbers.h"
 
 namespace addnorm {
 namespace {
@@ -17,12 +17,6 @@ constexpr double kHalfWay = 0.5;        // to the floor, where no bigram is know
 constexpr double kLeftThePlateau = 0.1;
 constexpr double kMoreThanChance = 6;  // deviations: the lowest of some hundred windows and any other are up to five apart
 const double kUnknown = std::numeric_limits<double>::quiet_NaN();
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? kUnknown : sum / static_cast<double>(values.size());
-}
 
 /// The mean over the window that ends with loss number `end` - 1.
 double window_before(std::span<const double> losses, std::size_t end) {
@@ -40,12 +34,6 @@ double window_noise(std::span<const double> losses) {
   const auto middle = jumps.begin() + static_cast<std::ptrdiff_t>(jumps.size() / 2);
   std::ranges::nth_element(jumps, middle);
   return *middle / (kMedianOfNormal * std::sqrt(2.0)) / std::sqrt(static_cast<double>(kOutcomeWindow));
-}
-
-std::string two_places(double x) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << x;
-  return out.str();
 }
 
 }  // namespace
@@ -106,8 +94,8 @@ Judged judge(std::span<const double> losses, const Baselines& b, bool broke_off,
 }
 
 std::string Judged::text() const {
-  if (outcome != Outcome::diverged) return concat(name_of(outcome), ", ", two_places(loss));
-  return concat("diverged at step ", diverged_at, std::isfinite(best) ? concat(" (", two_places(best), " before)") : "");
+  if (outcome != Outcome::diverged) return concat(name_of(outcome), ", ", loss_figure(loss));
+  return concat("diverged at step ", diverged_at, std::isfinite(best) ? concat(" (", loss_figure(best), " before)") : "");
 }
 
 }  // namespace addnorm

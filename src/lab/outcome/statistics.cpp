@@ -29,11 +29,6 @@ std::vector<double> ranks(std::span<const double> values) {
 
 }  // namespace
 
-double mean_of(std::span<const double> values) {
-  return values.empty() ? std::numeric_limits<double>::quiet_NaN()
-                        : std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-}
-
 double deviation_of(std::span<const double> values) {
   if (values.size() < 2) return 0;
   const double mean = mean_of(values);

@@ -3,9 +3,11 @@
 
 #include <span>
 
+#include "tensor/numbers.h"
+
 namespace addnorm::lab {
 
-double mean_of(std::span<const double> values);
+using addnorm::mean_of;
 double deviation_of(std::span<const double> values);  ///< divided by n - 1; 0 of one value
 double median_of(std::span<const double> values);
 

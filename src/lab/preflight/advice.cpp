@@ -2,13 +2,12 @@
 
 #include <algorithm>
 #include <functional>
-#include <iomanip>
 #include <span>
-#include <sstream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/lab/grid_result.h"
 #include "addnorm/residual/catalogue.h"
+#include "core/figures.h"
 #include "lab/preflight/other_starts.h"
 
 namespace addnorm {
@@ -90,17 +89,6 @@ void first_arrangement(const TrialGround& ground, const RunOptions& options, std
 void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice) {
   found.push_back(std::move(advice));
   if (ground.observer) ground.observer->on_advice(found.back());
-}
-
-std::string rate_figure(double rate) {
-  std::ostringstream out;
-  out << std::setprecision(2) << std::scientific << rate;
-  std::string text = out.str();  // 4.00e-04
-  const std::size_t e = text.find('e');
-  std::string digits = text.substr(0, e), power = text.substr(e + 1);
-  while (digits.back() == '0') digits.pop_back();
-  if (digits.back() == '.') digits.pop_back();
-  return concat(digits, "e", std::stoi(power));
 }
 
 RunOptions with_warmup(RunOptions options, std::size_t steps) {

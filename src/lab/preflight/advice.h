@@ -25,6 +25,5 @@ void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice ad
 
 RunOptions with_warmup(RunOptions options, std::size_t steps);
 RunOptions with_rate(RunOptions options, double rate);
-std::string rate_figure(double rate);  ///< "4e-4"
 
 }  // namespace addnorm

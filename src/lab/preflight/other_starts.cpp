@@ -2,10 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "addnorm/core/error.h"
+#include "core/figures.h"
 #include "residual/catalogue/role_groups.h"
 
 namespace addnorm {
@@ -27,9 +26,7 @@ bool has_skip(const Arrangement& row) { return !row.is_row() || row.unit.skip !=
 /// 1/sqrt(2L) of the deeper stack, in as many digits as are printed.
 std::string branch_scale_text(const ModelConfig& model) {
   const auto layers = static_cast<double>(std::max(model.layers, model.decoder_layers));
-  std::ostringstream text;
-  text << std::setprecision(3) << 1 / std::sqrt(2 * layers);
-  return text.str();
+  return significant(1 / std::sqrt(2 * layers), 3);
 }
 
 /// Deviation of token vectors, where the weights are of one deviation for all widths.

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "lab/preflight/twin.h"
+#include "tensor/numbers.h"
 
 namespace addnorm {
 namespace {
@@ -12,12 +13,6 @@ namespace {
 constexpr std::size_t kLossesSeen = 10, kLostFrom = 40, kRecoveredFrom = 60;
 constexpr double kWorse = 0.1;   // nats above the first loss, which chance does not bring about
 constexpr double kMoves = 0.05;  // of the way from the plateau to the line, until the horizon: less is no movement
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return sum / static_cast<double>(values.size());
-}
 
 /// Where the loss is, and where it will be at the horizon if it falls as it did over the last kTrend steps; never above where it
 /// is.

@@ -5,6 +5,7 @@
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/model/sentence.h"
+#include "tensor/numbers.h"
 
 namespace addnorm::placing {
 namespace {
@@ -130,12 +131,6 @@ Surprises surprises_on(const Model& model, const PlacementSample& sample) {
   else
     out = of_halves(model, sample.tokens);
   return out;
-}
-
-double mean_of(std::span<const double> values) {
-  double sum = 0;
-  for (const double v : values) sum += v;
-  return values.empty() ? 0 : sum / static_cast<double>(values.size());
 }
 
 LossDifference difference(std::span<const double> a, std::span<const double> b) {

@@ -23,7 +23,6 @@ struct LossDifference {
   double mean = 0, errors = 0;
 };
 LossDifference difference(std::span<const double> a, std::span<const double> b);
-double mean_of(std::span<const double> values);
 
 /// Texts that are long enough to be cut into halves.
 std::size_t rows_with_halves(const Tokens& tokens);

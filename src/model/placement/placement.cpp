@@ -2,11 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <iomanip>
-#include <sstream>
 
 #include "addnorm/core/names.h"
 #include "addnorm/residual/catalogue.h"
+#include "core/figures.h"
 #include "model/placement/trials.h"
 
 namespace addnorm {
@@ -21,13 +20,7 @@ constexpr double kErrors = 3;    // standard errors
 
 bool clear(const placing::LossDifference& difference) { return difference.mean > kMargin && difference.errors > kErrors; }
 
-std::string rounded(double value) {
-  std::ostringstream out;
-  out << std::fixed << std::setprecision(2) << value;
-  return out.str();
-}
-
-std::string text_of_loss(double loss) { return std::isfinite(loss) ? rounded(loss) : "not finite"; }
+std::string text_of_loss(double loss) { return std::isfinite(loss) ? loss_figure(loss) : "not finite"; }
 
 /// Gains of the norms of units, and of the norm at the end.
 struct Gains {
@@ -102,9 +95,9 @@ class Detective {
     for (Stack* stack : model_.stacks()) for_each_parameter(stack->residual(), [&](Parameter& p) { add_gain(gains, p); });
     if (gains.count == 0) return;
     if (gains.all_one) return tell("all gains are exactly 1, as norms start: these weights were hardly trained");
-    tell("gains of the units' norms are ", rounded(gains.sum / static_cast<double>(gains.count)), " on average (",
-         rounded(gains.least), " ... ", rounded(gains.most), ")",
-         exits() ? concat(", of the last norm ", rounded(gains.exit)) : "");
+    tell("gains of the units' norms are ", loss_figure(gains.sum / static_cast<double>(gains.count)), " on average (",
+         loss_figure(gains.least), " ... ", loss_figure(gains.most), ")",
+         exits() ? concat(", of the last norm ", loss_figure(gains.exit)) : "");
   }
 
   void try_all(const placing::Yardstick& yardstick) {
@@ -120,7 +113,7 @@ class Detective {
     }
     const PlacementTrial& best = out_.trials.front();
     tell("the same weights under each placement, ", yardstick.measure, ": ", told, "; guessing has ",
-         rounded(yardstick.guessing));
+         loss_figure(yardstick.guessing));
     if (!std::isfinite(best.loss) ||
         !clear(placing::difference(tried_.front().surprises.exchanged, tried_.front().surprises.own)))
       return tell("none does better than by chance (", text_of_loss(best.by_chance), "): trials tell nothing");
@@ -168,7 +161,7 @@ class Detective {
   void warn_of_placement(bool own_is_as_good) {
     const double configured = tried(own_, exits() ? End::normed : End::bare).trial.loss;
     const std::string both =
-        concat(rounded(best_loss(out_.behaves_as)), " against ", text_of_loss(configured), " ", out_.measure);
+        concat(loss_figure(best_loss(out_.behaves_as)), " against ", text_of_loss(configured), " ", out_.measure);
     if (own_is_as_good)
       warn("the config says ", out_.configured, ", but the weights are ", out_.behaves_as, ": both do about as well (", both,
            "), and ", out_.behaves_as, exits() ? " ends in a norm, as they do" : " ends without a norm, as they do",

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "addnorm/residual/catalogue.h"
+#include "tensor/numbers.h"
 
 namespace addnorm::placing {
 namespace {
@@ -112,6 +113,9 @@ Yardstick yardstick(const Model& model, const PlacementSample& sample) {
   return {"nats to find the second half of a text by its first", std::log(static_cast<double>(texts))};
 }
 
+/// 0 where the sample predicts nothing: trials are sorted by it.
+double mean_or_zero(const std::vector<double>& values) { return values.empty() ? 0 : mean_of(values); }
+
 std::optional<std::vector<TriedPlacement>> run_trials(Model& model, const PlacementSample& sample,
                                                       const std::function<bool()>& go_on) {
   const Residual& residual = model.stacks().front()->residual();
@@ -131,8 +135,8 @@ std::optional<std::vector<TriedPlacement>> run_trials(Model& model, const Placem
       trials.push_back({{.arrangement = name,
                          .end = end,
                          .configured = is_own && end == (normed ? End::normed : End::bare),
-                         .loss = finite ? mean_of(found.own) : std::numeric_limits<double>::infinity(),
-                         .by_chance = finite ? mean_of(found.exchanged) : std::numeric_limits<double>::infinity()},
+                         .loss = finite ? mean_or_zero(found.own) : std::numeric_limits<double>::infinity(),
+                         .by_chance = finite ? mean_or_zero(found.exchanged) : std::numeric_limits<double>::infinity()},
                         std::move(found)});
     }
   std::ranges::stable_sort(trials, {}, [](const TriedPlacement& tried) { return tried.trial.loss; });

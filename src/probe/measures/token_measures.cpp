@@ -9,11 +9,11 @@
 namespace addnorm {
 namespace {
 
-TokenRows all_rows(const Tensor& x, const RowMask& rows) {
+RowMatrix all_rows(const Tensor& x, const RowMask& rows) {
   return sampled_rows(x, rows, std::numeric_limits<std::size_t>::max());
 }
 
-std::vector<double> means_of(const TokenRows& x) {
+std::vector<double> means_of(const RowMatrix& x) {
   std::vector<double> mean(x.width, 0.0);
   for (std::size_t r = 0; r < x.count; ++r)
     for (std::size_t i = 0; i < x.width; ++i) mean[i] += x.row(r)[i];
@@ -37,7 +37,7 @@ double max_over_median(const Tensor& x, const RowMask& rows) {
 }
 
 double kurtosis(const Tensor& x, const RowMask& rows) {
-  const TokenRows all = all_rows(x, rows);
+  const RowMatrix all = all_rows(x, rows);
   if (all.count == 0) return kNotMeasured;
   const std::vector<double> mean = means_of(all);
   std::vector<double> second(all.width, 0.0), fourth(all.width, 0.0);
@@ -59,7 +59,7 @@ double kurtosis(const Tensor& x, const RowMask& rows) {
 }
 
 double token_similarity(const Tensor& x, const RowMask& rows) {
-  const TokenRows all = all_rows(x, rows);
+  const RowMatrix all = all_rows(x, rows);
   std::vector<double> sum(all.width, 0.0);
   double n = 0;
   for (std::size_t r = 0; r < all.count; ++r) {
@@ -77,7 +77,7 @@ double token_similarity(const Tensor& x, const RowMask& rows) {
 }
 
 FeatureMoments feature_moments(const Tensor& x, const RowMask& rows) {
-  const TokenRows all = all_rows(x, rows);
+  const RowMatrix all = all_rows(x, rows);
   FeatureMoments m{means_of(all), std::vector<double>(all.width, 0.0)};
   for (std::size_t r = 0; r < all.count; ++r)
     for (std::size_t i = 0; i < all.width; ++i) m.deviation[i] += std::pow(all.row(r)[i] - m.mean[i], 2);

@@ -1,6 +1,7 @@
 #include "probe/xray/attribution.h"
 
 #include "probe/measures/attribution.h"
+#include "tensor/numbers.h"
 
 namespace addnorm {
 namespace {

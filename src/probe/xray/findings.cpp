@@ -1,12 +1,11 @@
 // Numbers as sentences. Each is said only where the numbers bear it out, and holds them.
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstdio>
 #include <limits>
 
 #include "addnorm/core/error.h"
 #include "addnorm/probe/xray.h"
+#include "core/figures.h"
 
 namespace addnorm {
 namespace {
@@ -20,10 +19,8 @@ constexpr std::size_t kMostNames = 4;
 
 /// Three digits, "2,411" from a thousand on.
 std::string figure(double value) {
-  std::array<char, 32> text{};
   const bool grouped = std::abs(value) >= 1000 && std::abs(value) < 999999;
-  std::snprintf(text.data(), text.size(), grouped ? "%.0f" : "%.3g", value);
-  std::string digits = text.data();
+  std::string digits = grouped ? fixed(value, 0) : significant(value, 3);
   if (grouped) digits.insert(digits.size() - 3, ",");
   return digits;
 }

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "addnorm/model/classifier.h"
+#include "tensor/numbers.h"
 
 namespace addnorm {
 namespace {
@@ -97,21 +98,6 @@ Directions embedding_directions(const Tensor& exit, const std::vector<std::size_
       for (std::size_t i = 0; i < width; ++i) all.values[r * width + i] = shares[r] * e[i] / squares;
   }
   return all;
-}
-
-double dot(const std::vector<double>& a, const std::vector<double>& b) {
-  require(a.size() == b.size() || b.empty(), "dot: lists of ", a.size(), " and ", b.size(), " numbers");
-  double sum = 0;
-  for (std::size_t i = 0; i < b.size(); ++i) sum += a[i] * b[i];
-  return sum;
-}
-
-double dot(const std::vector<double>& a, const Tensor& b) {
-  double sum = 0;
-  dispatch(b.dtype(), [&](auto zero) {
-    for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * static_cast<double>(b.data<decltype(zero)>()[i]);
-  });
-  return sum;
 }
 
 }  // namespace addnorm

@@ -40,8 +40,4 @@ class LabelDirections {
 /// Of the share of the pooled embedding e: <e', e> / <e, e>, e' the pooled part; 1 for the whole.
 Directions embedding_directions(const Tensor& exit, const std::vector<std::size_t>& lengths, Pooling pooling);
 
-/// Sum of the products of two lists.
-double dot(const std::vector<double>& a, const std::vector<double>& b);
-double dot(const std::vector<double>& a, const Tensor& b);
-
 }  // namespace addnorm

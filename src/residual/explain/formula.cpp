@@ -6,6 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
+#include "core/figures.h"
 #include "residual/catalogue/unit_groups.h"
 #include "residual/class_arrangement.h"
 
@@ -124,12 +125,7 @@ std::string symbol_of(const NormKindOptions& norm) {
   return kSymbols.at(static_cast<std::size_t>(norm.formula));
 }
 
-std::string short_number(double value) {
-  std::ostringstream out;
-  out.precision(4);
-  out << value;
-  return std::move(out).str();
-}
+std::string short_number(double value) { return significant(value, 4); }
 
 Formula formula_of(const Arrangement& row, const StackShape& shape, const NormKindOptions& norm) {
   const FormulaWriter writer(shape, norm);

@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "addnorm/core/error.h"
-#include "core/json/text.h"
+#include "core/json/reader.h"
 #include "core/printable.h"
 #include "core/utf8.h"
 #include "tensor/safetensors/header.h"

@@ -43,7 +43,7 @@ class Product {
   std::vector<float>& a() { return a_; }
   std::vector<float>& w() { return w_; }
 
-  /// [m, n + pad]. What is read and written lies between pages that cannot be: sanitizers do not see into assembly.
+  /// [m, n + pad]. What is read and written lies between pages that cannot be, in builds without a sanitizer too.
   std::vector<float> run(Edge edge = Edge::end) const {
     const Guarded<float> a(a_, edge);
     Guarded<float> packed(kernels::packed_elements(p_.n, p_.k), edge), c(std::vector<float>(p_.m * (p_.n + p_.pad), kNan), edge);

@@ -1,4 +1,4 @@
-// SHA-256 (FIPS 180-4), for the hashes by which a page's policy names its own script and style.
+// SHA-256 (FIPS 180-4) and base64, a second opinion of the hashes that the build computes (cmake/policy_hashes.cmake).
 #pragma once
 
 #include <array>

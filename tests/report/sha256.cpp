@@ -1,5 +1,6 @@
 #include "report/sha256.h"
 
+#include <algorithm>
 #include <bit>
 #include <cstddef>
 
