@@ -13,8 +13,6 @@
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"
-#include "core/file.h"
-#include "core/json/record.h"
 
 namespace addnorm::cli {
 namespace {
@@ -81,15 +79,7 @@ int lab(const LabChoices& o) {
 int predict_one(const std::vector<std::string>& files, int threads) {
   require(files.size() == 2, "two files are needed: what is asked, and where the answer goes");
   use_threads(threads);
-  const JsonAt at{files[0], ""};
-  const Json asked = parsed(small_text(files[0], "a question"), files[0]);
-  if (!asked.is_object()) at.fail("an object is expected");
-  std::size_t seeds = 1, first = 1;
-  std::string cache;
-  read(asked.at("seeds"), seeds, at.inside("seeds"));
-  read(asked.at("first_seed"), first, at.inside("first_seed"));
-  read(asked.at("cache"), cache, at.inside("cache"));
-  replace_text(files[1], to_json(predict(asked.at("options").dump(), first, seeds, cache)) + "\n");
+  answer_question(files[0], files[1]);
   return 0;
 }
 

@@ -174,11 +174,35 @@ void GridPlace::declare(Command& command) {
   command.option("--json", json, "the result as JSON on stdout");
 }
 
+/// This program again: `addnorm train ...` for a run, `addnorm lab predict IN OUT` for a prediction.
+GridProgram this_program() {
+  GridProgram tool;
+  tool.path = "/proc/self/exe";  // in a forked child still the program that runs here, also where its file was replaced meanwhile
+  tool.train = [](const GridTraining& asked) -> std::vector<std::string> {
+    return {"train",
+            "--config",
+            asked.options.string(),
+            "--out",
+            asked.folder.string(),
+            "--resume-or-start",
+            "--quiet",
+            "--no-report",
+            "--threads",
+            std::to_string(asked.threads),
+            "--cache",
+            asked.cache.string()};
+  };
+  tool.predict = [](const GridPrediction& asked) -> std::vector<std::string> {
+    return {"lab", "predict", asked.question.string(), asked.answer.string(), "--threads", std::to_string(asked.threads)};
+  };
+  tool.complaints = {"addnorm train: ", "addnorm lab predict: "};
+  return tool;
+}
+
 GridRequest GridPlace::request(GridSpec spec) const {
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
-  // In a forked child this is still the program that runs here, also where its file was replaced meanwhile.
   GridRequest request{
-      .spec = std::move(spec), .folder = out, .program = "/proc/self/exe", .cache = cache.empty() ? default_cache() : cache};
+      .spec = std::move(spec), .folder = out, .program = this_program(), .cache = cache.empty() ? default_cache() : cache};
   request.threads = threads_for(threads);
   request.at_once = at_once;
   return request;

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "addnorm/lab/grid_result.h"
 
@@ -25,13 +26,35 @@ class GridObserver {
   virtual bool go_on() { return true; }                  ///< some times a second; false: runs save and end
 };
 
+/// What a process that trains is asked: train_run_with_probes with resume_or_start, and nothing on its standard output.
+struct GridTraining {
+  std::filesystem::path options{};  ///< file for run_options_from_json
+  std::filesystem::path folder{};   ///< of the run
+  std::filesystem::path cache{};    ///< of tokenised text
+  int threads = 1;
+};
+/// What a process that predicts is asked: answer_question(question, answer).
+struct GridPrediction {
+  std::filesystem::path question{}, answer{};
+  int threads = 1;
+};
+
+/// The program whose processes a grid starts. The library knows no command line: whoever has one fills in the words.
+struct GridProgram {
+  std::filesystem::path path{};
+  std::function<std::vector<std::string>(const GridTraining&)> train{};
+  std::function<std::vector<std::string>(const GridPrediction&)> predict{};
+  /// What an error message of its processes begins with in their output ("addnorm train: "): what follows is shown as the reason.
+  std::vector<std::string> complaints{};
+};
+
 struct GridRequest {
   GridSpec spec{};
-  std::filesystem::path folder{};   ///< of all runs; is made
-  std::filesystem::path program{};  ///< the tool: runs are `PROGRAM train ...`, predictions `PROGRAM lab predict IN OUT`
-  std::filesystem::path cache{};    ///< of tokenised text; empty: in the folder
-  int threads = 0;                  ///< 0: what is granted
-  int at_once = 0;                  ///< runs at a time; 0: one per thread while there are so many, as far as memory goes
+  std::filesystem::path folder{};  ///< of all runs; is made
+  GridProgram program{};
+  std::filesystem::path cache{};  ///< of tokenised text; empty: in the folder
+  int threads = 0;                ///< 0: what is granted
+  int at_once = 0;                ///< runs at a time; 0: one per thread while there are so many, as far as memory goes
   bool predict = true;
   bool run = true;                       ///< false: predictions only
   std::string result_file = "lab.json";  ///< in the folder, beside it what was asked for, in lab-grid.json; "": neither
@@ -47,5 +70,8 @@ struct GridRequest {
 /// Children are in process groups of their own, get SIGTERM when this process or the calling thread ends, and have SIGINT,
 /// SIGTERM and SIGHUP unblocked.
 GridResult run_grid(const GridRequest& request, GridObserver& observer);
+
+/// What a process does that GridProgram::predict starts: reads a question of run_grid, asks preflight, writes the answer.
+void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer);
 
 }  // namespace addnorm

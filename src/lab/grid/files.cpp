@@ -137,12 +137,12 @@ void set_aside_other_lab(const fs::path& folder, const std::string& grid) {
   if (!failed) fs::rename(asked, folder / concat("lab-", number, "-grid.json"), failed);
 }
 
-std::string last_words(const std::filesystem::path& log) {
+std::string last_words(const std::filesystem::path& log, const std::vector<std::string>& complaints) {
   std::string text = file_text(log);
   if (text.size() > kLogEnd) text.erase(0, text.size() - kLogEnd);
   while (!text.empty() && (text.back() == '\n' || text.back() == ' ')) text.pop_back();
-  for (const std::string_view program : {"addnorm train: ", "addnorm lab predict: "})  // a complaint may have several lines
-    if (const std::size_t begin = text.rfind(program); begin != std::string::npos) return text.substr(begin + program.size());
+  for (const std::string& before : complaints)  // a complaint may have several lines
+    if (const std::size_t begin = text.rfind(before); begin != std::string::npos) return text.substr(begin + before.size());
   return text.substr(text.rfind('\n') + 1);
 }
 

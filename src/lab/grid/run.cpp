@@ -36,6 +36,9 @@ class GridRunner {
 
   GridResult run() {
     const auto begun = GridClock::now();
+    require(!request_.run || request_.program.train, "run_grid: program has no `train`; it says how a run is started");
+    require(!request_.predict || request_.program.predict,
+            "run_grid: program has no `predict`; it says how a prediction is started. Without predictions: predict = false");
     for (const GridRow& row : request_.spec.rows) planner_.add(row, result_);
     check_with_warmup();
     GridPlanner::label(result_);
@@ -89,11 +92,13 @@ class GridRunner {
 
   PoolOptions pool() const {
     const int most = request_.at_once > 0 ? request_.at_once : std::min(threads_, planner_.fit_at_once());
-    return {.program = request_.program, .threads = threads_, .at_once = most, .go_on = [this] {
+    return {.program = request_.program.path, .threads = threads_, .at_once = most, .go_on = [this] {
               observer_.on_wait(result_);
               return observer_.go_on();
             }};
   }
+
+  std::string complaint_in(const std::filesystem::path& log) const { return last_words(log, request_.program.complaints); }
 
   // Predictions.
 
@@ -129,18 +134,13 @@ class GridRunner {
       observer_.on_predicted(result_, row);
     };
     Job job{.log = log};
-    job.arguments = [this, row, in, out](int threads) -> std::vector<std::string> {
-      const GridRow& asked = result_.rows[row].row;
-      replace_text(in, Json{{"options", parsed(asked.options, asked.place)},
-                            {"first_seed", asked.first_seed},
-                            {"seeds", std::max(asked.seeds, PreflightRequest{}.seeds)},  // one trial alone says too little
-                            {"cache", cache_.string()}}
-                           .dump());
-      return {"lab", "predict", in.string(), out.string(), "--threads", std::to_string(threads)};
+    job.arguments = [this, row, in, out](int threads) {
+      write_question(in, result_.rows[row].row, cache_);
+      return request_.program.predict({.question = in, .answer = out, .threads = threads});
     };
     job.done = [this, row, out, log, failed](const ChildEnd& end, bool) {
       if (end.good() && take_prediction(row, out)) return;
-      const std::string words = end.signal == 0 ? last_words(log) : "";
+      const std::string words = end.signal == 0 ? complaint_in(log) : "";
       failed(words.empty() ? end.text() : words);
     };
     job.not_started = failed;
@@ -172,10 +172,7 @@ class GridRunner {
         replace_text(options_file(run), GridPlanner::run_options(row.row, run.seed));
         break;
       }
-    std::vector<std::string> all{"train", "--config", options_file(run).string(), "--out", run.folder.string()};
-    for (const char* more : {"--resume-or-start", "--quiet", "--no-report"}) all.emplace_back(more);
-    all.insert(all.end(), {"--threads", std::to_string(threads), "--cache", cache_.string()});
-    return all;
+    return request_.program.train({.options = options_file(run), .folder = run.folder, .cache = cache_, .threads = threads});
   }
 
   Job run_job(std::size_t index) {
@@ -216,7 +213,7 @@ class GridRunner {
     }
     run.state = asked ? RunState::stopped : RunState::failed;
     if (asked || !run.problem.empty()) return;
-    const std::string words = end.signal == 0 ? last_words(log_file(run)) : "";
+    const std::string words = end.signal == 0 ? complaint_in(log_file(run)) : "";
     if (!words.empty())
       run.problem = words;
     else if (end.good())

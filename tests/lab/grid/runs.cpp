@@ -47,7 +47,15 @@ i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":$loss}"; i=$((i+1)); d
     chmod(program.c_str(), 0755);
   }
   GridRequest request(const std::string& spec) const {
-    GridRequest all{.spec = grid_from_json(spec, "g"), .folder = folder.path / "lab", .program = program};
+    GridRequest all{.spec = grid_from_json(spec, "g"), .folder = folder.path / "lab"};
+    all.program.path = program;
+    all.program.train = [](const GridTraining& asked) -> std::vector<std::string> {
+      return {"train", "--config", asked.options, "--out", asked.folder, "--threads", std::to_string(asked.threads)};
+    };
+    all.program.predict = [](const GridPrediction& asked) -> std::vector<std::string> {
+      return {"lab", "predict", asked.question, asked.answer};
+    };
+    all.program.complaints = {"addnorm train: "};
     all.predict = false;
     all.confirm = false;
     all.threads = 2;
@@ -234,6 +242,43 @@ TEST_F(GridRuns, WithAWarmupThatWasAskedForAreNotCopiedWithAnother) {
   std::size_t warm = 0;
   for (const RowResult& row : result.rows) warm += row.row.options.find(R"("warmup_steps":0)") == std::string::npos;
   EXPECT_EQ(warm, 1u);
+}
+
+TEST_F(GridRuns, AreStartedInTheWordsOfWhateverProgramTheyAreGiven) {
+  GridRequest asked = request(rows(R"("pre-ln", "sandwich")"));
+  asked.program.path = folder.write("mine", R"(#!/bin/sh
+[ "$1 $3" = "learn with" ] || exit 2
+grep -q '"sandwich"' "$2" && { echo "oh no: too spicy" >&2; exit 1; }
+i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":2.0}"; i=$((i+1)); done > "$4/metrics.jsonl"
+)");
+  chmod(asked.program.path.c_str(), 0755);
+  asked.program.train = [](const GridTraining& run) -> std::vector<std::string> {
+    return {"learn", run.options, "with", run.folder};
+  };
+  asked.program.complaints = {"oh no: "};
+  const GridResult result = run_grid(asked, watching);
+  EXPECT_EQ(result.rows.at(0).done, 2u);
+  EXPECT_EQ(result.runs.at(2).problem, "too spicy");
+}
+
+TEST_F(GridRuns, WithoutAProgramThatTrainsAreRefused) {
+  GridRequest asked = request(rows(R"("pre-ln")"));
+  asked.program.train = nullptr;
+  expect_in(refusal<UsageError>([&] { run_grid(asked, watching); }), {"run_grid: program has no `train`"});
+  asked = request(rows(R"("pre-ln")"));
+  asked.program.predict = nullptr;
+  asked.predict = true;
+  expect_in(refusal<UsageError>([&] { run_grid(asked, watching); }), {"run_grid: program has no `predict`"});
+  EXPECT_FALSE(fs::exists(folder.path / "lab"));
+}
+
+TEST_F(GridRuns, AskForAPredictionByAFileThatAnotherProcessAnswers) {
+  const std::string question = folder.write("asked.json", R"({"options": {"arrangement": "pre-ln", "layers": 2, "d_model": 16,
+    "seq_len": 8, "steps": 20}, "first_seed": 1, "seeds": 1, "cache": ")" +
+                                                              (folder.path / "cache").string() + "\"}");
+  answer_question(question, folder.path / "answer.json");
+  const Prediction found = prediction_from_json(test::text_of(folder.path / "answer.json"), "answer");
+  EXPECT_FALSE(found.reason.empty());
 }
 
 TEST_F(GridRuns, OfOneRunHaveAllThreads) {
