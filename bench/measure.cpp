@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "addnorm/core/parallel.h"
+#include "addnorm/kernels/fma_peak.h"
 #include "bench/machine/idle.h"
 #include "bench/slice.h"
 
@@ -72,7 +73,7 @@ double Limits::seconds(const Workload& w, bool cold, int threads, double slice_s
   if (w.limit == Limit::fma) {
     constexpr std::size_t kRounds = 20'000;  // a fifth of a millisecond or so
     double flops = 0;
-    const double each = median(time_calls(slice_seconds / 2, 2, [&] { flops = multiply_add(kRounds); }));
+    const double each = median(time_calls(slice_seconds / 2, 2, [&] { flops = kernels::multiply_add(kRounds); }));
     return w.work * each / flops;
   }
   if (w.limit == Limit::read) {

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "addnorm/core/parallel.h"
+#include "addnorm/kernels/fma_peak.h"
 #include "bench/slice.h"
 
 namespace addnorm::bench {
@@ -36,15 +37,6 @@ double best_rate(const MemoryLimit& limit, StoreKind stores, double seconds) {
 }
 
 }  // namespace
-
-double fma_peak_now(int count) {
-  const int before = threads();
-  set_threads(1);  // several would wait for one another while other programs run
-  double flops = 0;
-  const auto times = time_calls(0.02, 3, [&] { flops = multiply_add(20'000); });
-  set_threads(before);
-  return count * flops / *std::min_element(times.begin(), times.end());
-}
 
 CacheSizes cache_sizes() { return {cache_size(2, std::size_t{1} << 20), cache_size(3, std::size_t{32} << 20)}; }
 
@@ -93,8 +85,8 @@ Machine measure_machine(const std::vector<int>& thread_counts, double seconds) {
   const int before = threads();
   for (const int count : thread_counts) {
     set_threads(count);
-    const auto flops = multiply_add(1000);
-    const auto times = time_calls(seconds, 3, [] { multiply_add(100'000); });
+    const auto flops = kernels::multiply_add(1000);
+    const auto times = time_calls(seconds, 3, [] { kernels::multiply_add(100'000); });
     machine.fma.push_back({count, 100 * flops / *std::min_element(times.begin(), times.end())});
     for (const Traffic traffic : kTraffics)
       for (const Level level : {Level::l2, Level::l3, Level::dram}) {

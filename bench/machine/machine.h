@@ -30,11 +30,6 @@ constexpr std::size_t arrays_of(Traffic traffic) {
 /// arrays: those that are read, then those that are written; 64-byte aligned.
 void move_memory(Traffic traffic, StoreKind stores, float* const* arrays, std::size_t floats);
 
-/// Multiply-adds on registers alone, on threads() threads; returns the number of floating-point operations done.
-double multiply_add(std::size_t rounds);
-/// The most that one thread reaches now within some ten milliseconds, times so many threads, in operations per second.
-double fma_peak_now(int threads);
-
 /// Reads an array of floats and adds them up, on threads() threads.
 void read_memory(const float* array, std::size_t floats);
 

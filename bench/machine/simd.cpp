@@ -113,34 +113,6 @@ void read_part(const float* x, size_t n) {
   (void)sink;
 }
 
-/// Ten independent chains: enough to cover a latency of 4-5 cycles on two units, few enough for sixteen registers.
-double multiply_add_part(size_t rounds, float start) {
-  const hn::ScalableTag<float> d;
-  const auto factor = hn::Set(d, 0.5f + start);
-  const auto term = hn::Set(d, 0.25f);
-  // Different first values: equal chains would be merged into one by the compiler.
-  auto a0 = hn::Set(d, start), a1 = hn::Set(d, start * 2), a2 = hn::Set(d, start * 3), a3 = hn::Set(d, start * 4);
-  auto a4 = hn::Set(d, start * 5), a5 = hn::Set(d, start * 6), a6 = hn::Set(d, start * 7), a7 = hn::Set(d, start * 8);
-  auto a8 = hn::Set(d, start * 9), a9 = hn::Set(d, start * 10);
-  for (size_t i = 0; i < rounds; ++i) {
-    a0 = hn::MulAdd(a0, factor, term);
-    a1 = hn::MulAdd(a1, factor, term);
-    a2 = hn::MulAdd(a2, factor, term);
-    a3 = hn::MulAdd(a3, factor, term);
-    a4 = hn::MulAdd(a4, factor, term);
-    a5 = hn::MulAdd(a5, factor, term);
-    a6 = hn::MulAdd(a6, factor, term);
-    a7 = hn::MulAdd(a7, factor, term);
-    a8 = hn::MulAdd(a8, factor, term);
-    a9 = hn::MulAdd(a9, factor, term);
-  }
-  const auto low = hn::Add(hn::Add(hn::Add(a0, a1), hn::Add(a2, a3)), a4);
-  const auto high = hn::Add(hn::Add(hn::Add(a5, a6), hn::Add(a7, a8)), a9);
-  volatile float sink = hn::GetLane(hn::Add(low, high));  // the chains must not be optimised away
-  (void)sink;
-  return 2.0 * 10.0 * static_cast<double>(rounds) * static_cast<double>(hn::Lanes(d));
-}
-
 }  // namespace
 }  // namespace addnorm::bench::HWY_NAMESPACE
 HWY_AFTER_NAMESPACE();
@@ -149,7 +121,6 @@ HWY_AFTER_NAMESPACE();
 namespace addnorm::bench {
 namespace {
 HWY_EXPORT(move_part);
-HWY_EXPORT(multiply_add_part);
 HWY_EXPORT(read_part);
 constexpr std::size_t kPartStep = 64;  // floats: two of the widest vectors, twice
 }  // namespace
@@ -164,16 +135,6 @@ void read_memory(const float* array, std::size_t floats) {
   const std::size_t parts = static_cast<std::size_t>(threads());
   const std::size_t part = floats / parts / kPartStep * kPartStep;
   parallel_blocks(parts, [=](std::size_t i) { HWY_DYNAMIC_DISPATCH(read_part)(array + i * part, part); });
-}
-
-double multiply_add(std::size_t rounds) {
-  const std::size_t parts = static_cast<std::size_t>(threads());
-  double flops = 0;
-  parallel_blocks(parts, [&](std::size_t i) {
-    const double done = HWY_DYNAMIC_DISPATCH(multiply_add_part)(rounds, 1e-3f);
-    if (i == 0) flops = done;
-  });
-  return flops * static_cast<double>(parts);
 }
 
 }  // namespace addnorm::bench

@@ -10,7 +10,7 @@
 #include <sstream>
 #include <utility>
 
-#include "addnorm/model/sentence.h"
+#include "addnorm/train/embedder.h"
 #include "cli/models/run_model.h"
 #include "cli/terminal/commands.h"
 #include "cli/terminal/figures.h"
@@ -18,7 +18,6 @@
 #include "core/counted.h"
 #include "core/json/json.h"
 #include "core/printable.h"
-#include "data/text/framed.h"
 
 namespace addnorm::cli {
 namespace {
@@ -35,65 +34,6 @@ struct EmbedChoices {
 constexpr std::size_t kTextsAtOnce = 256;
 /// A table of more columns would not fit on a screen.
 constexpr std::size_t kMostSimilar = 100;
-
-/// The model of the folder with its tokenizer, ready to compute.
-class Embedder {
- public:
-  explicit Embedder(const std::string& folder) : run_(load_run(folder, "", std::cerr)) {
-    encoder_ = dynamic_cast<const Encoder*>(run_.model.get());
-    if (encoder_ == nullptr)
-      throw DataError(concat(folder, " holds a model of kind ", name_of(run_.model->config().model),
-                             "; vectors of texts come from an encoder"));
-    if (run_.tokenizer == nullptr) throw_no_tokenizer(folder);
-    if (!run_.sentence) std::cerr << "the folder does not say how the vectors of tokens become one: their mean is taken\n";
-    options_ = run_.sentence.value_or(SentenceOptions{});
-    frame_ = run_.tokenizer->frame();
-    pack_weights(*run_.model);
-  }
-
-  /// `told`: how messages call texts, by number from 1 on.
-  Tensor operator()(std::span<const std::string> texts, const std::string& told) {
-    std::vector<std::int32_t> ids;
-    Tokens tokens{.ids = {}, .batch = texts.size(), .joined = true};
-    for (const std::string& text : texts) {
-      const std::size_t before = ids.size();
-      ++seen_;
-      try {
-        add(text, ids);
-      } catch (const Error& error) {
-        throw DataError(concat(told, seen_, ": ", error.what()));
-      }
-      tokens.lengths.push_back(ids.size() - before);
-    }
-    tokens.ids = ids;
-    return sentence_vectors(*encoder_, tokens, options_);
-  }
-  std::size_t width() const { return encoder_->config().d_model; }
-  std::size_t cut() const { return cut_; }
-  std::size_t most() const {
-    return options_.max_tokens == 0 ? encoder_->config().seq_len : std::min(options_.max_tokens, encoder_->config().seq_len);
-  }
-
- private:
-  void add(const std::string& text, std::vector<std::int32_t>& ids) {
-    std::vector<std::int32_t> inner = run_.tokenizer->encode(text);
-    const std::size_t around = frame_.before.size() + frame_.behind.size();
-    if (inner.size() + around > most()) {
-      inner.resize(most() - std::min(most(), around));
-      ++cut_;
-    }
-    require(inner.size() + around > 0,
-            "an empty text has no tokens, and this model's tokenizer puts none around it; leave it out");
-    const std::vector<std::int32_t> whole = framed(frame_, inner);
-    ids.insert(ids.end(), whole.begin(), whole.end());
-  }
-
-  RunModel run_;
-  const Encoder* encoder_ = nullptr;
-  SentenceOptions options_;
-  TextFrame frame_;
-  std::size_t cut_ = 0, seen_ = 0;
-};
 
 /// The fewest digits that give the same float.
 std::string_view digits(float value, std::array<char, 32>& memory) {
@@ -227,7 +167,9 @@ int run_embed(const EmbedChoices& o) {
   const SignalWatch signals;  // before any other thread
   use_threads(o.threads);
   TextSource source(o);
-  Embedder embedder(o.folder);
+  Embedder embedder(load_run(o.folder, "", std::cerr), o.folder);
+  if (!embedder.says_pooling())
+    std::cerr << "the folder does not say how the vectors of tokens become one: their mean is taken\n";
   if (o.file == "-") tell_if_waiting(std::cerr);
   std::optional<VectorOutput> output;  // begins with the first vectors: what is refused before leaves nothing behind
   Compared compared;

@@ -4,8 +4,8 @@
 #include <cstdlib>
 #include <iostream>
 
-#include "addnorm/train/run.h"
-#include "bench/machine/machine.h"
+#include "addnorm/kernels/fma_peak.h"
+#include "addnorm/probe/probed_run.h"
 #include "cli/models/run_model.h"
 #include "cli/models/run_result.h"
 #include "cli/report/page.h"
@@ -14,7 +14,6 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"
 #include "cli/train/options.h"
-#include "cli/train/probed_run.h"
 #include "cli/train/view.h"
 
 namespace addnorm::cli {
@@ -76,19 +75,25 @@ class QuietView : public RunObserver {
   bool go_on() override { return SignalWatch::caught() == 0; }
 };
 
+/// "probes: every 10 steps, 3 % of the time (runs/x/probes.jsonl)"; "" without.
+std::string told(const ProbeCost& cost) {
+  if (cost.records == 0) return "";
+  const std::string share = cost.share ? concat(", ", fixed(100 * *cost.share, 1), " % of the time") : "";
+  return concat("probes: every ", cost.every, " steps", share, " (", cost.file.string(), ")");
+}
+
 RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
   if (quiet) {
     QuietView view;
-    ProbedRun run(view, request.folder);
-    return train_run(request, run);
+    return train_run_with_probes(request, view);
   }
   const std::vector<std::string>& data = request.given.options.data;
   if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
-  TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, bench::fma_peak_now(threads), request.folder);
+  TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, kernels::fma_peak(threads), request.folder);
   ProbedRun run(view, request.folder);
   RunResult result = train_run(request, run);
   view.wipe();
-  if (const std::string told = run.told(); !told.empty()) std::cerr << told << '\n';
+  if (const std::string line = told(run.cost()); !line.empty()) std::cerr << line << '\n';
   return result;
 }
 

@@ -4,16 +4,18 @@
 #include <algorithm>
 #include <iostream>
 #include <sstream>
+#include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/probe/xray.h"
+#include "addnorm/probe/xray_text.h"
 #include "addnorm/residual/explain.h"
 #include "cli/models/run_model.h"
 #include "cli/report/page.h"
 #include "cli/terminal/commands.h"
+#include "cli/terminal/scratch.h"
 #include "cli/terminal/signals.h"
 #include "cli/xray/placement.h"
-#include "cli/xray/text.h"
 #include "cli/xray/tokens.h"
 #include "cli/xray/view.h"
 
@@ -81,6 +83,24 @@ bool write_page(const XrayResult& result, const XrayChoices& o) {
   return true;
 }
 
+std::string option_of(std::string field) { return field == "file" ? "--text" : field == "window" ? "--seq-len" : "--" + field; }
+
+XrayText text_asked(const RunModel& run, const XrayChoices& o) {
+  const Scratch scratch("xray");
+  bool waiting = o.text == "-";
+  const auto go_on = [&waiting] {  // is first asked when the text is about to be read
+    if (std::exchange(waiting, false)) tell_if_waiting(std::cerr);
+    return no_signal();
+  };
+  return xray_text(run, {.folder = o.run,
+                         .file = o.text,
+                         .tokens = o.tokens,
+                         .window = o.seq_len,
+                         .cache = scratch.path,
+                         .go_on = go_on,
+                         .words = option_of});
+}
+
 /// False: a signal has stopped it.
 bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool quiet, XrayResult& result) {
   Progress progress(quiet);
@@ -100,10 +120,10 @@ int run_xray(const XrayChoices& o) {
   use_threads(o.threads);
   if (!o.report.empty()) require_writable(o.report);
   std::ostringstream notes;
-  const RunModel run = load_run(o.run, o.weights, notes, Needs::text_or_ids);
-  const XrayText text =
-      xray_text(run, {.folder = o.run, .file = o.text, .tokens = o.tokens, .window = o.seq_len}, no_signal, notes);
+  const RunModel run = load_run(o.run, o.weights, notes, TextNeeds::text_or_ids);
+  const XrayText text = text_asked(run, o);
   if (text.stopped) return stopped();
+  for (const std::string& note : text.notes) notes << note << '\n';
   if (!o.quiet) std::cerr << notes.str();
   if (run.sentence) options.pooling = run.sentence->pooling;
   XrayResult result;

@@ -32,6 +32,8 @@ class RunObserver : public TrainObserver {
   virtual void on_warning(const std::string& /*message*/) {}
   /// Between steps, between parts of a measurement and while text is read; false: save and end.
   virtual bool go_on() { return true; }
+  /// True of an observer that does what RunOptions::probes asks for, as train_run_with_probes has one (probe/probed_run.h).
+  virtual bool records_probes() const { return false; }
 };
 
 struct RunRequest {
@@ -57,7 +59,8 @@ struct RunResult {
 };
 
 /// Trains, from the start or on. The folder has a run already and resume is not said, options differ from those of the run, data
-/// has changed, memory does not suffice, another process has the folder: an Error, and nothing is touched.
+/// has changed, memory does not suffice, another process has the folder, the options ask for probes and the observer records none
+/// (train_run_with_probes has one that does): an Error, and nothing is touched.
 /// NumericsError after the state before the bad step was saved.
 ///
 /// Signals: whatever computes here must not be interrupted by a handler that runs on the stack it finds, because oneDNN's

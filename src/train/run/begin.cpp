@@ -24,6 +24,10 @@ bool Run::prepare() {
           " has a run already. --resume goes on with it; another --out keeps both");
   if (!resumed_) require_used(request_.given);
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
+  require(
+      given.options.probes == ProbeLevel::off || observer_.records_probes(),
+      "train_run: probes is not off, and the observer records none. Call train_run_with_probes (addnorm/probe/probed_run.h), or "
+      "leave probes out");
   RunOptions here = resumed_ ? options_here(given.options, folder_, request_) : given.options;
   if (!keep_standard_input(here)) return false;
   PreparedRun prepared = prepared_run(given, here, cache(), go_on_, resumed_ ? PlanOf::begun_run : PlanOf::new_run);

@@ -1,4 +1,4 @@
-#include "cli/models/text_beginning.h"
+#include "probe/xray/text_beginning.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -7,26 +7,21 @@
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
-#include <iostream>
 #include <optional>
 #include <system_error>
 
 #include "addnorm/core/error.h"
-#include "cli/models/run_model.h"
 #include "core/file.h"
 #include "core/utf8.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 namespace {
 
 constexpr std::size_t kMostText = std::size_t{1} << 22;  // bytes: kMostTextTold
 
-FileHandle opened(const std::string& file) {
-  if (file == "-") {
-    tell_if_waiting(std::cerr);
-    return FileHandle(dup(STDIN_FILENO));
-  }
-  if (std::filesystem::is_directory(file)) throw DataError(file + ": is a folder; --text takes one file");
+FileHandle opened_text(const std::string& file, const std::string& option) {
+  if (file == "-") return FileHandle(dup(STDIN_FILENO));
+  if (std::filesystem::is_directory(file)) throw DataError(concat(file, ": is a folder; ", option, " takes one file"));
   // A named pipe without a writer would block a plain open for ever.
   FileHandle handle(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
   if (handle.fd() < 0) throw DataError(concat(file, ": cannot be opened: ", std::generic_category().message(errno)));
@@ -34,13 +29,14 @@ FileHandle opened(const std::string& file) {
 }
 
 /// Up to one byte more than is taken, of a file or of a pipe that may be idle; nothing where go_on() says so.
-std::optional<std::string> read_from(const std::string& file, const std::string& told, const std::function<bool()>& go_on) {
+std::optional<std::string> read_from(const std::string& file, const std::string& told, const std::function<bool()>& go_on,
+                                     const std::string& option) {
   constexpr int kMilliseconds = 100;  // between two questions whether to go on
-  const FileHandle in = opened(file);
+  const FileHandle in = opened_text(file, option);
   std::string text(kMostText + 1, '\0');
   std::size_t have = 0;
   while (have < text.size()) {
-    if (!go_on()) return std::nullopt;
+    if (go_on && !go_on()) return std::nullopt;
     pollfd input{.fd = in.fd(), .events = POLLIN, .revents = 0};
     if (poll(&input, 1, kMilliseconds) <= 0) continue;
     const ssize_t count = ::read(in.fd(), text.data() + have, text.size() - have);
@@ -64,9 +60,10 @@ std::size_t cut_of(std::string_view text, const Tokenizer& tokenizer) {
 
 }  // namespace
 
-TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on) {
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on,
+                                const std::string& option) {
   TextBeginning read{.told = file == "-" ? "the standard input" : file};
-  std::optional<std::string> text = read_from(file, read.told, go_on);
+  std::optional<std::string> text = read_from(file, read.told, go_on, option);
   read.stopped = !text;
   if (read.stopped) return read;
   read.text = *std::move(text);
@@ -98,4 +95,4 @@ std::vector<std::int32_t> first_encoded(const Tokenizer& tokenizer, std::string_
   return encoded(tokenizer, text, told);
 }
 
-}  // namespace addnorm::cli
+}  // namespace addnorm

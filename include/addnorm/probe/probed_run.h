@@ -1,21 +1,36 @@
-// A run whose residual stream is recorded: between the trainer and whoever shows the run.
+// A run with probes: train_run, with RunOptions::probes written to probes.jsonl in the folder of the run.
 #pragma once
 
+#include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "addnorm/probe/probe.h"
 #include "addnorm/train/run.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 
-/// Passes everything on to `view` that a RunObserver hears, and the end of steps. What happens within a step (parts, streams,
-/// loss, gradients) only the options' probes see; it goes to probes.jsonl in the run's folder, one line per record.
+/// train_run with what RunOptions::probes and probe_every ask for: a line per record in the folder's probes.jsonl. Without probes
+/// it is train_run.
+RunResult train_run_with_probes(const RunRequest& request, RunObserver& view);
+
+/// What the records of a run cost.
+struct ProbeCost {
+  std::int64_t every = 0;         ///< steps between records
+  std::size_t records = 0;        ///< steps that were recorded by this process; 0: there is nothing to report
+  std::optional<double> share{};  ///< of the time of all steps; nothing: every step was recorded
+  std::filesystem::path file{};   ///< probes.jsonl
+};
+
+/// The observer behind train_run_with_probes, for whoever wants to know the cost. It stands between train_run and `view`, which
+/// gets every call; but on a step that is recorded the probe's observers of the stream take the place of those of `view`.
 class ProbedRun : public RunObserver {
  public:
   ProbedRun(RunObserver& view, std::filesystem::path folder) : view_(view), folder_{std::move(folder)} {}
 
-  std::string told() const;  ///< "probes: every 10 steps, 3 % of the time (runs/x/probes.jsonl)"; "" without
+  ProbeCost cost() const;
 
+  bool records_probes() const override { return true; }
   void on_memory(const MemoryEstimate& estimate) override { view_.on_memory(estimate); }
   void on_plan(const RunPlan& plan) override;
   void on_data(double share) override { view_.on_data(share); }
@@ -41,4 +56,4 @@ class ProbedRun : public RunObserver {
   std::size_t probed_steps_ = 0, other_steps_ = 0;
 };
 
-}  // namespace addnorm::cli
+}  // namespace addnorm

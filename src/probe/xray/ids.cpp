@@ -1,4 +1,4 @@
-#include "cli/xray/ids.h"
+#include "probe/xray/ids.h"
 
 #include <charconv>
 #include <sstream>
@@ -7,7 +7,7 @@
 #include "addnorm/core/rng.h"
 #include "core/file.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 namespace {
 
 std::int32_t id_of(const std::string& word, std::size_t vocabulary, const std::string& where) {
@@ -21,12 +21,12 @@ std::int32_t id_of(const std::string& word, std::size_t vocabulary, const std::s
 
 }  // namespace
 
-std::vector<std::vector<std::int32_t>> ids_of_lines(const std::string& file, std::size_t vocabulary) {
+std::vector<std::vector<std::int32_t>> ids_of_lines(const std::string& file, const std::string& option, std::size_t vocabulary) {
   std::istringstream text(small_text(file, "a file of ids"));
   std::vector<std::vector<std::int32_t>> all;
   std::size_t number = 0;
   for (std::string line; std::getline(text, line);) {
-    const std::string where = concat("--text ", file, ", line ", ++number);
+    const std::string where = concat(option, " ", file, ", line ", ++number);
     for (char& letter : line)
       if (letter == ',' || letter == '\t' || letter == '\r') letter = ' ';
     std::istringstream words(line);
@@ -42,4 +42,4 @@ std::vector<std::vector<std::int32_t>> drawn_ids(std::size_t vocabulary, std::si
   return {ids};
 }
 
-}  // namespace addnorm::cli
+}  // namespace addnorm

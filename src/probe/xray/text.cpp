@@ -1,24 +1,22 @@
-#include "cli/xray/text.h"
+#include "addnorm/probe/xray_text.h"
 
 #include <algorithm>
 #include <limits>
 #include <optional>
-#include <ostream>
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/masked.h"
 #include "addnorm/data/sentences.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
-#include "cli/models/sequence_data.h"
-#include "cli/models/text_beginning.h"
-#include "cli/terminal/scratch.h"
-#include "cli/xray/ids.h"
 #include "core/counted.h"
 #include "data/text/framed.h"
 #include "probe/training/gradient_noise.h"
+#include "probe/xray/ids.h"
+#include "probe/xray/sequence_data.h"
+#include "probe/xray/text_beginning.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 namespace {
 
 namespace fs = std::filesystem;
@@ -38,11 +36,12 @@ std::vector<std::string> lines_of(const std::string& text) {
 }
 
 /// Our sentences, those that the tokenizer has letters for.
-std::vector<std::string> known_sentences(const Tokenizer& tokenizer) {
+std::vector<std::string> known_sentences(const Tokenizer& tokenizer, const std::string& option) {
   std::vector<std::string> known;
   for (const std::string_view sentence : sentences())
     if (tokenizer.flaws(sentence).count == 0) known.emplace_back(sentence);
-  if (known.empty()) throw DataError("the model's tokenizer has no letters for the built-in sentences; give --text FILE");
+  if (known.empty())
+    throw DataError(concat("the model's tokenizer has no letters for the built-in sentences; give ", option, " FILE"));
   return known;
 }
 
@@ -75,8 +74,8 @@ struct LineSequences {
 };
 
 /// Each line a sequence of its own, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
-LineSequences sequences_of(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
-                           const TextFrame& frame, std::size_t longest, std::size_t tokens) {
+LineSequences sequences_of_lines(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
+                                 const TextFrame& frame, std::size_t longest, std::size_t tokens) {
   const std::size_t around = frame.before.size() + frame.behind.size();
   LineSequences found;
   const std::size_t room = longest > around ? longest - around : 1;
@@ -97,15 +96,16 @@ LineSequences sequences_of(const std::vector<std::string>& lines, const std::str
 
 struct Wanted : XrayTextAsked {
   const RunModel& run;
-  const std::function<bool()>& go_on;
-  std::ostream& notes;
+  std::vector<std::string>& notes;
 
-  /// Tokens of a sequence, `unasked` where no --seq-len is given.
+  std::string word(const char* field) const { return words ? words(field) : field; }
+
+  /// Tokens of a sequence, `unasked` where no window is given.
   std::size_t longest(std::size_t unasked) const {
     const std::size_t most = run.model->config().seq_len;
     if (window > most)
-      notes << "note: --seq-len is " << window << ", the model has " << most << " positions: sequences have " << most
-            << " tokens\n";
+      notes.push_back(concat("note: ", word("window"), " is ", window, ", the model has ", most, " positions: sequences have ",
+                             most, " tokens"));
     return std::min(most, window > 0 ? window : unasked);
   }
 };
@@ -115,8 +115,8 @@ XrayText of_language_model(const Wanted& w, std::string_view text, std::string t
   const std::size_t window = w.longest(kWindow);
   Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
   if (before.size() >= window) before.clear();
-  require(w.tokens >= before.size(), "--tokens is ", w.tokens, "; this model's tokenizer begins a text with ", before.size(),
-          " tokens, and so many are read at least");
+  require(w.tokens >= before.size(), w.word("tokens"), " is ", w.tokens, "; this model's tokenizer begins a text with ",
+          before.size(), " tokens, and so many are read at least");
   const std::size_t enough = std::min(w.tokens, std::numeric_limits<std::size_t>::max() - window) + window;
   const Sequence ids = first_encoded(tokenizer, text, enough, told);
   const std::vector<Sequence> windows = windows_of(ids, before, window - (before.empty() ? 0 : before.size() - 1), w.tokens);
@@ -131,15 +131,14 @@ XrayText of_language_model(const Wanted& w, std::string_view text, std::string t
 
 /// Of a language model without a tokenizer: the ids that a file gives, or such as are drawn.
 XrayText of_ids(const Wanted& w) {
-  require(w.file != "-", "--text -: ids, for a model without a tokenizer, are read from a file");
+  require(w.file != "-", w.word("file"), " -: ids, for a model without a tokenizer, are read from a file");
   const ModelConfig& config = w.run.model->config();
   const std::size_t window = w.longest(kWindow);
-  const auto given =
-      w.file.empty() ? drawn_ids(config.vocab, std::min(w.tokens, 4 * window) + 1) : ids_of_lines(w.file, config.vocab);
+  const auto given = w.file.empty() ? drawn_ids(config.vocab, std::min(w.tokens, 4 * window) + 1)
+                                    : ids_of_lines(w.file, w.word("file"), config.vocab);
   if (w.file.empty())
-    w.notes
-        << "there is no tokenizer, so ids drawn at random are read, of which nothing can be predicted; --text FILE may hold ids, "
-           "a sequence on each line\n";
+    w.notes.push_back(concat("there is no tokenizer, so ids drawn at random are read, of which nothing can be predicted; ",
+                             w.word("file"), " FILE may hold ids, a sequence on each line"));
   std::vector<Sequence> all;
   std::size_t left = w.tokens;
   for (const Sequence& ids : given)
@@ -147,7 +146,7 @@ XrayText of_ids(const Wanted& w) {
       left -= one.size() - 1;
       all.push_back(std::move(one));
     }
-  if (all.empty()) throw DataError(concat("--text ", w.file, ": no line has two ids, one to read and one to predict"));
+  if (all.empty()) throw DataError(concat(w.word("file"), " ", w.file, ": no line has two ids, one to read and one to predict"));
   const SequenceData data(std::move(all), true);
   std::vector<Batch> batches = batches_of(data, data);
   return {batches, batches.front(), w.file.empty() ? "ids drawn at random" : concat("the ids of ", w.file), w.tokens - left};
@@ -158,35 +157,35 @@ XrayText of_encoder(const Wanted& w, const std::vector<std::string>& lines, std:
   const ModelConfig& config = w.run.model->config();
   const TextFrame frame = w.run.family.empty() ? TextFrame{} : tokenizer.frame();
   const std::size_t around = frame.before.size() + frame.behind.size();
-  require(w.tokens > around, "--tokens is ", w.tokens, "; this model's tokenizer puts ", counted(around, "token"),
+  require(w.tokens > around, w.word("tokens"), " is ", w.tokens, "; this model's tokenizer puts ", counted(around, "token"),
           " around every text, so that it must be at least ", around + 1);
-  LineSequences found = sequences_of(lines, told, tokenizer, frame, w.longest(config.seq_len), w.tokens);
+  LineSequences found = sequences_of_lines(lines, told, tokenizer, frame, w.longest(config.seq_len), w.tokens);
   const auto data = std::make_shared<const SequenceData>(std::move(found.all), false);
   if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
   const std::vector<Batch> plain = batches_of(*data, *data);
   if (!config.head) return {plain, plain.front(), std::move(told), found.lines};
   require_mask(w.run, w.folder);
-  w.notes << "15 % of the tokens of every sequence are masked, and predicted\n";
+  w.notes.emplace_back("15 % of the tokens of every sequence are masked, and predicted");
   const auto hidden = masked(data, tokenizer, {.hidden = 1, .replaced = 0});
   return {batches_of(*hidden, *data), plain.front(), std::move(told), found.lines};
 }
 
 /// As many of the samples as have so many tokens; of a language model's first at least its beginning.
 Batch at_most(Batch batch, const Wanted& w) {
-  while (batch.sequences > 1 && batch.tokens() > w.tokens) batch = addnorm::sequences_of(batch, 0, batch.sequences - 1);
+  while (batch.sequences > 1 && batch.tokens() > w.tokens) batch = sequences_of(batch, 0, batch.sequences - 1);
   if (batch.tokens() <= w.tokens) return batch;
   if (w.run.model->config().model == ModelKind::lm && !w.run.answers && batch.lengths.empty()) {
     batch.ids.resize(w.tokens), batch.labels.resize(w.tokens);
     return batch;
   }
-  w.notes << "note: --tokens is " << w.tokens << ", the first sample has " << batch.tokens() << ": it is read whole\n";
+  w.notes.push_back(
+      concat("note: ", w.word("tokens"), " is ", w.tokens, ", the first sample has ", batch.tokens(), ": it is read whole"));
   return batch;
 }
 
 /// Samples of the run's own data, or of a file of its kind: pairs, labelled text, a table.
 XrayText of_source(const Wanted& w, const RunOptions& options, bool given) {
-  const Scratch scratch("xray");
-  const auto source = open_source(options, scratch.path);
+  const auto source = open_source(options, w.cache.empty() ? fs::path(w.folder) : w.cache);
   const RunData known = given ? RunData{} : source->datasets(options);
   const std::shared_ptr<const Dataset> data = known.validation ? known.validation : source->everything(options);
   const std::size_t few = data->size() > 0 ? static_cast<std::size_t>(std::min<std::uint64_t>(data->size(), 16)) : 16;
@@ -221,10 +220,10 @@ XrayText of_the_run(const Wanted& w, RunOptions options) {
 
 /// A file of pairs, of labelled text, of numbers.
 XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
-  require(w.file != "-", "--text -: pairs, labelled text and tables are read from files");
+  require(w.file != "-", w.word("file"), " -: pairs, labelled text and tables are read from files");
   if (w.file.empty())
     throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
-                           ", which plain sentences say nothing to; give --text with a file of its kind"));
+                           ", which plain sentences say nothing to; give ", w.word("file"), " with a file of its kind"));
   if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
   options->data = {w.file};
   if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();
@@ -232,17 +231,17 @@ XrayText of_its_kind(const Wanted& w, std::optional<RunOptions> options) {
 }
 
 XrayText of_the_file(const Wanted& w, bool lines) {
-  const TextBeginning read = beginning_of_text(w.file, *w.run.tokenizer, w.go_on);
+  const TextBeginning read = beginning_of_text(w.file, *w.run.tokenizer, w.go_on, w.word("file"));
   if (read.stopped) return {.stopped = true};
   XrayText found = lines ? of_encoder(w, lines_of(read.text), read.told) : of_language_model(w, read.text, read.told);
   std::size_t seen = 0;
   for (const Batch& batch : found.batches) seen += batch.tokens();
-  if (read.cut && seen < w.tokens) w.notes << read.told << ": only its first " << kMostTextTold << " are read\n";
+  if (read.cut && seen < w.tokens) w.notes.push_back(concat(read.told, ": only its first ", kMostTextTold, " are read"));
   return found;
 }
 
 XrayText of_sentences(const Wanted& w, bool lines) {
-  const std::vector<std::string> known = known_sentences(*w.run.tokenizer);
+  const std::vector<std::string> known = known_sentences(*w.run.tokenizer, w.word("file"));
   const std::string told = told_sentences(known.size(), known.size());
   std::vector<std::string> joined;  // the first one, the first two, ...
   for (const std::string& sentence : known) joined.push_back(joined.empty() ? sentence : joined.back() + " " + sentence);
@@ -253,21 +252,19 @@ XrayText of_sentences(const Wanted& w, bool lines) {
   return found;
 }
 
-}  // namespace
-
-XrayText xray_text(const RunModel& run, const XrayTextAsked& asked, const std::function<bool()>& go_on, std::ostream& notes) {
-  const Wanted w{asked, run, go_on, notes};
+XrayText text_for(const Wanted& w) {
+  const RunModel& run = w.run;
   const std::optional<RunOptions> options = options_of(w);
   const bool plain = reads_plain_text(run), own_data = w.file.empty() && options;
-  require(w.window == 0 || !own_data, "--seq-len has no effect on the data of a run, whose samples have their length; ",
-          "give --text, or leave it out");
-  require(w.window == 0 || plain, "--seq-len has no effect on pairs, labelled text and tables; leave it out");
+  require(w.window == 0 || !own_data, w.word("window"),
+          " has no effect on the data of a run, whose samples have their length; give ", w.word("file"), ", or leave it out");
+  require(w.window == 0 || plain, w.word("window"), " has no effect on pairs, labelled text and tables; leave it out");
   if (own_data) {
     try {
       return of_the_run(w, *options);
     } catch (const DataError& error) {
       if (!plain) throw;
-      notes << "the data of the run cannot be read, so the model is shown other text: " << error.what() << '\n';
+      w.notes.push_back(concat("the data of the run cannot be read, so the model is shown other text: ", error.what()));
     }
   }
   if (!run.tokenizer && !run.family.empty() && run.model->config().model == ModelKind::lm) return of_ids(w);
@@ -277,4 +274,14 @@ XrayText xray_text(const RunModel& run, const XrayTextAsked& asked, const std::f
   return w.file.empty() ? of_sentences(w, lines) : of_the_file(w, lines);
 }
 
-}  // namespace addnorm::cli
+}  // namespace
+
+XrayText xray_text(const RunModel& run, const XrayTextAsked& asked) {
+  require(asked.tokens > 0, asked.words ? asked.words("tokens") : "tokens", " is 0; it must be at least 1");
+  std::vector<std::string> notes;
+  XrayText found = text_for({asked, run, notes});
+  found.notes = std::move(notes);
+  return found;
+}
+
+}  // namespace addnorm

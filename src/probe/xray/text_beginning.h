@@ -9,7 +9,7 @@
 
 #include "addnorm/data/tokenizer.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 
 inline constexpr const char* kMostTextTold = "4 MiB";  ///< so much of a text is read
 
@@ -22,8 +22,9 @@ struct TextBeginning {
 
 /// Of a file, a pipe, or "-": the standard input. `go_on` is asked before each piece, and while a pipe is idle. What goes on is
 /// cut where the tokens before do not depend on what follows; where a tokenizer knows no such place, behind a line, or at least
-/// behind a character. DataError: nothing but white space, a folder.
-TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on);
+/// behind a character. DataError: nothing but white space, a folder. `option`: what messages call the file's option.
+TextBeginning beginning_of_text(const std::string& file, const Tokenizer& tokenizer, const std::function<bool()>& go_on,
+                                const std::string& option);
 
 /// Ids of a text; a DataError begins with `told`.
 std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, std::string_view text, const std::string& told);
@@ -32,4 +33,4 @@ std::vector<std::int32_t> encoded(const Tokenizer& tokenizer, std::string_view t
 std::vector<std::int32_t> first_encoded(const Tokenizer& tokenizer, std::string_view text, std::size_t enough,
                                         const std::string& told);
 
-}  // namespace addnorm::cli
+}  // namespace addnorm

@@ -7,7 +7,7 @@
 
 #include "addnorm/data/dataset.h"
 
-namespace addnorm::cli {
+namespace addnorm {
 
 using Sequence = std::vector<std::int32_t>;
 
@@ -56,4 +56,4 @@ inline std::vector<Batch> batches_of(const Dataset& data, const SequenceData& le
   return all;
 }
 
-}  // namespace addnorm::cli
+}  // namespace addnorm
