@@ -38,6 +38,7 @@ THIRD_PARTY = {
     "omp.h": ["src/core", "src/kernels", "bench"],
     "CLI/": ["apps/cli/terminal/command.cpp"],
     "unicode/": ["src/data/tokenizer/steps/unicode.cpp"],
+    "oniguruma.h": ["src/data/tokenizer/steps/regex.cpp"],
     "fmt/": ["src", "bench", "apps"],
     "benchmark/": ["bench"],
 }

@@ -26,7 +26,7 @@ void add_decoder(const JsonPlace& at, TokenizerSteps& steps);
 using TextChange = std::function<void(std::string&)>;
 TextChange replacement_of(const JsonPlace& at);
 
-/// Compiled; one that ICU does not take is a DataError that names the place.
+/// Compiled; one that Oniguruma does not take is a DataError that names the place.
 std::shared_ptr<const Regex> regex_of(const JsonPlace& at);
 
 }  // namespace addnorm

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "data/tokenizer/spec.h"
+#include "data/tokenizer/steps/regex.h"
 #include "data/tokenizer/steps/unicode.h"
 
 namespace addnorm {
