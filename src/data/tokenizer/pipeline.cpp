@@ -8,11 +8,10 @@
 #include "addnorm/core/error.h"
 #include "core/printable.h"
 #include "core/utf8.h"
-#include "data/tokenizer/added.h"
 #include "data/tokenizer/byte_level.h"
+#include "data/tokenizer/models.h"
 #include "data/tokenizer/steps/steps.h"
 #include "data/tokenizer/tokens.h"
-#include "data/tokenizer/words.h"
 
 namespace addnorm {
 namespace {
