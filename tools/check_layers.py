@@ -44,6 +44,7 @@ THIRD_PARTY = {
     "Eigen/": ["src/tensor/linear_algebra.cpp"],
     "unicode/": ["src/data/tokenizer/steps/unicode.cpp"],
     "fmt/": ["src/core/figures.cpp"],
+    "oniguruma.h": ["src/data/tokenizer/steps/regex.cpp"],
     "benchmark/": ["bench"],
 }
 

@@ -60,6 +60,10 @@ class ThirdParty(unittest.TestCase):
         self.assertEqual(len(complaints({"src/data/text.cpp": "#include <unicode/uchar.h>\n"})), 1)
         self.assertEqual(complaints({"src/data/tokenizer/steps/unicode.cpp": "#include <unicode/uchar.h>\n"}), [])
 
+    def test_oniguruma_is_for_one_file_only(self):
+        self.assertEqual(len(complaints({"src/data/tokenizer/read.cpp": "#include <oniguruma.h>\n"})), 1)
+        self.assertEqual(complaints({"src/data/tokenizer/steps/regex.cpp": "#include <oniguruma.h>\n"}), [])
+
     def test_nlohmann_is_for_tests_only(self):
         for path in ("src/core/json/json.cpp", "apps/cli/models/eval.cpp", "src/tensor/safetensors/json.cpp", "src/data/tokenizer/json.h"):
             with self.subTest(path):

@@ -10,7 +10,7 @@
 #include "core/file.h"
 #include "core/utf8.h"
 #include "data/text/reader.h"
-#include "data/tokenizer/alphabet.h"
+#include "data/tokenizer/builtin.h"
 #include "data/tokenizer/pieces.h"
 
 namespace addnorm {

@@ -5,13 +5,15 @@
 #include <string_view>
 
 #include "core/utf8.h"
-#include "data/tokenizer/spec.h"
 #include "data/tokenizer/steps/unicode.h"
 
 namespace addnorm {
 
 /// GPT-2's pattern, as files spell it.
 inline constexpr std::string_view kGpt2Pattern = R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
+
+/// The character that stands for a byte in byte-level vocabularies: itself where it can be printed, else U+0100 and following.
+char32_t byte_character(unsigned char byte);
 
 /// The bytes that the characters of a token stand for. A token with another character (one that was added) stands for itself.
 std::string bytes_of_characters(std::string_view token);

@@ -1,4 +1,4 @@
-#include "data/tokenizer/llama2c.h"
+#include "data/tokenizer/files.h"
 
 #include <algorithm>
 #include <cmath>

@@ -8,11 +8,10 @@
 #include "addnorm/core/error.h"
 #include "core/printable.h"
 #include "core/utf8.h"
-#include "data/tokenizer/added.h"
 #include "data/tokenizer/byte_level.h"
+#include "data/tokenizer/models.h"
 #include "data/tokenizer/steps/steps.h"
 #include "data/tokenizer/tokens.h"
-#include "data/tokenizer/words.h"
 
 namespace addnorm {
 namespace {
@@ -107,6 +106,11 @@ class PipelineTokenizer final : public Tokenizer {
     const std::string_view beginning = word.substr(0, utf8_complete(word.substr(0, kShown)));
     return concat("'", printable(std::string(beginning)), "...' (", word.size(), " bytes)");
   }
+  /// A letter or number of Oniguruma's Unicode, which may be older than ours.
+  static bool is_word_of_patterns(std::string_view character) {
+    static const Regex kWord(R"([\p{L}\p{N}])");
+    return !kWord.matches(character).empty();
+  }
   bool may_cut_behind(std::string_view text) const {
     const Utf8Char last = utf8_back(text);
     if (last.length == 0) return false;
@@ -118,7 +122,7 @@ class PipelineTokenizer final : public Tokenizer {
       case TextCut::Before::ascii_word:
         return word && last.code < 128;
       case TextCut::Before::word:
-        return word;
+        return word && is_word_of_patterns(text.substr(text.size() - last.length));
       case TextCut::Before::anything:
         return kind != CharClass::space;
     }

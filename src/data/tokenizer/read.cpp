@@ -8,11 +8,9 @@
 #include "core/file.h"
 #include "core/git_lfs.h"
 #include "data/tokenizer/builtin.h"
+#include "data/tokenizer/files.h"
 #include "data/tokenizer/json.h"
-#include "data/tokenizer/llama2c.h"
-#include "data/tokenizer/merges.h"
 #include "data/tokenizer/pipeline.h"
-#include "data/tokenizer/text.h"
 
 namespace addnorm {
 namespace {

@@ -1,15 +1,69 @@
 // What a tokenizer.json says, checked, as plain data: from it tokenizers are made and files written.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "data/tokenizer/vocabulary.h"
-
 namespace addnorm {
+
+/// The tokens of a model and their ids. Texts lie one behind the other, and a table finds them: some 28 bytes for a token besides
+/// its text. All texts together have less than 4 GB; views of them hold until the next add().
+class Vocabulary {
+ public:
+  struct Token {
+    std::string_view text;
+    std::int32_t id;
+    friend bool operator==(const Token&, const Token&) = default;
+  };
+  class Iterator {
+   public:
+    Iterator(const Vocabulary& all, std::size_t at) : all_(&all), at_(at) {}
+    Token operator*() const { return (*all_)[at_]; }
+    Iterator& operator++() { return ++at_, *this; }
+    bool operator==(const Iterator& other) const { return at_ == other.at_; }
+
+   private:
+    const Vocabulary* all_;
+    std::size_t at_;
+  };
+
+  /// False, and nothing changes, where the text has an id already.
+  bool add(std::string_view text, std::int32_t id);
+  /// By ascending ids; of equal ids, what was added first comes first.
+  void sort();
+
+  std::size_t size() const { return entries_.size(); }
+  bool empty() const { return entries_.empty(); }
+  Token operator[](std::size_t i) const { return {text_of(entries_[i]), entries_[i].id}; }
+  Token back() const { return (*this)[size() - 1]; }
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, size()}; }
+
+  std::optional<std::int32_t> id_of(std::string_view text) const;
+  /// Of a vocabulary with ascending ids.
+  std::optional<std::string_view> text_of(std::int32_t id) const;
+
+  /// The same tokens in the same order.
+  friend bool operator==(const Vocabulary& a, const Vocabulary& b);
+
+ private:
+  struct Entry {
+    std::uint32_t first, size;
+    std::int32_t id;
+  };
+  std::string_view text_of(const Entry& entry) const { return std::string_view(texts_).substr(entry.first, entry.size); }
+  std::size_t slot_of(std::string_view text) const;  ///< where it is, or where it would be
+  void make_slots(std::size_t count);
+
+  std::string texts_;
+  std::vector<Entry> entries_;
+  std::vector<std::uint32_t> slots_;  // 1 + number of the entry, 0: none; a power of two, at most half of them taken
+};
 
 /// Matched in the text before anything else.
 struct AddedToken {
@@ -43,10 +97,7 @@ struct TokenizerSpec {
   std::string padding = "null";
 };
 
-/// A tokenizer.json.
+/// A tokenizer.json as Hugging Face's `tokenizers` reads it.
 std::string json_of(const TokenizerSpec& spec);
-
-/// The character that stands for a byte in byte-level vocabularies: itself where it can be printed, else U+0100 and following.
-char32_t byte_character(unsigned char byte);
 
 }  // namespace addnorm

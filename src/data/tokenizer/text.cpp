@@ -1,10 +1,9 @@
-#include "data/tokenizer/text.h"
+#include "data/tokenizer/files.h"
 
 #include <charconv>
 
 #include "core/json/reader.h"
 #include "data/tokenizer/json.h"
-#include "data/tokenizer/merges.h"
 
 namespace addnorm {
 namespace {

@@ -1,5 +1,5 @@
 // Tokens and their ids, and how a tokenizer.json tells them: in any order, with escapes, each token once.
-#include "data/tokenizer/vocabulary.h"
+#include "data/tokenizer/spec.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,6 @@
 #include "data/tokenizer/steps/steps.h"
 
 #include "data/tokenizer/json.h"
-#include "data/tokenizer/steps/step_kinds.h"
 
 namespace addnorm {
 namespace {

@@ -11,9 +11,12 @@
 #include <vector>
 
 #include "data/tokenizer/spec.h"
+#include "data/tokenizer/steps/regex.h"
 #include "data/tokenizer/steps/unicode.h"
 
 namespace addnorm {
+
+class JsonPlace;
 
 /// Changes a text that is UTF-8.
 using NormalizerStep = std::function<void(std::string&)>;
@@ -55,27 +58,29 @@ struct TokenizerSteps {
 };
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where);
 
-// Normalizers.
-void bert_clean(std::string& text);    ///< control characters removed, white space becomes U+0020
-void bert_chinese(std::string& text);  ///< spaces around CJK characters
-void lower_case(std::string& text);
-void remove_marks(std::string& text, bool (*is)(char32_t));
-void strip_white(std::string& text, bool left, bool right);
+// ---- between the files of this folder: what the JSON of each part asks for; kinds that we do not have are refused by name ----
+
+/// What steps say of where a text may be cut.
+struct CutFacts {
+  bool splits = false;           ///< words end where white space begins
+  bool whole = false;            ///< something looks at the text as a whole
+  bool needs_same_text = false;  ///< what stands before the white space matters, and normalizers may change it
+  bool needs_word = false;       ///< a letter or number must stand there
+  bool only_space = false;
+};
+
+void add_normalizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cuts);
+void add_pre_tokenizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cuts);
+void add_decoder(const JsonPlace& at, TokenizerSteps& steps);
+
+/// Of a normalizer or a decoder: all of `pattern` become `content`.
+using TextChange = std::function<void(std::string&)>;
+TextChange replacement_of(const JsonPlace& at);
+
+/// Compiled; one that Oniguruma does not take is a DataError that names the place.
+std::shared_ptr<const Regex> regex_of(const JsonPlace& at);
+
 void replace_all(std::string& text, std::string_view from, std::string_view to);
 void replace_all(std::string& text, const Regex& pattern, std::string_view to);
-
-// Pre-tokenizers.
-enum class Behavior { removed, isolated, merged_with_previous, merged_with_next, contiguous };
-using Spans = std::vector<std::pair<std::size_t, std::size_t>>;
-
-/// Takes each part apart at the spans that `find` gives. `invert`: at what lies between them.
-void split_at(TextParts& text, const std::function<Spans(std::string_view)>& find, Behavior behavior, bool invert);
-Spans spans_of_characters(std::string_view text, bool (*is)(char32_t));
-Spans spans_of_string(std::string_view text, std::string_view what);
-Spans spans_of_words(std::string_view text);  ///< \w+|[^\w\s]+
-Spans spans_of_gpt2_words(std::string_view text);
-void prepend_space(TextParts& text);  ///< where a part does not begin with one
-/// Spaces become `replacement`; `first_only`, `always`: put before a part that does not begin with it.
-void metaspace(TextParts& text, const std::string& replacement, bool always, bool first_only, bool split);
 
 }  // namespace addnorm

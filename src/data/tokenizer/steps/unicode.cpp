@@ -2,13 +2,9 @@
 
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
-#include <unicode/regex.h>
 #include <unicode/uchar.h>
-#include <unicode/utext.h>
 
 #include "addnorm/core/error.h"
-#include "core/printable.h"
-#include "data/tokenizer/steps/regex_dialect.h"
 
 namespace addnorm {
 namespace {
@@ -39,10 +35,6 @@ const icu::Normalizer2& normalizer(UnicodeForm form) {
   check(status, "Unicode's normal forms");
   return *found;
 }
-
-struct CloseText {
-  void operator()(UText* text) const { utext_close(text); }
-};
 
 }  // namespace
 
@@ -82,51 +74,6 @@ void normalize(std::string& text, UnicodeForm form) {
   to.normalizeUTF8(0, from, sink, nullptr, status);
   check(status, "normalize");
   text = std::move(result);
-}
-
-struct Regex::Pattern {
-  std::unique_ptr<icu::RegexPattern> compiled;
-  std::string source;
-};
-
-Regex::Regex(std::string_view pattern) {
-  constexpr std::size_t kLongest = 10000;  // those of tokenizers have a few hundred characters
-  if (pattern.size() > kLongest) throw DataError(concat("a pattern has at most ", kLongest, " bytes"));
-  UErrorCode status = U_ZERO_ERROR;
-  UParseError where{};
-  const std::string spelled = pattern_for_icu(pattern);
-  const auto text = icu::UnicodeString::fromUTF8(icu::StringPiece(spelled.data(), static_cast<std::int32_t>(spelled.size())));
-  std::unique_ptr<icu::RegexPattern> compiled(
-      icu::RegexPattern::compile(text, UREGEX_MULTILINE | UREGEX_UNIX_LINES, where, status));  // as in Ruby
-  if (U_FAILURE(status))
-    throw DataError(concat("the pattern cannot be read at character ", where.offset, ": ", u_errorName(status)));
-  pattern_.reset(new Pattern{std::move(compiled), std::string(pattern)});
-  matches("a1 B.\n-\xC3\xA9  c");  // one that matches nothing between two characters shows it here
-}
-Regex::Regex(Regex&&) noexcept = default;
-Regex::~Regex() = default;
-
-std::vector<std::pair<std::size_t, std::size_t>> Regex::matches(std::string_view text) const {
-  constexpr std::int32_t kMostSteps = 2000;  // of some 10,000 operations each, for one match: about a second
-  UErrorCode status = U_ZERO_ERROR;
-  const std::unique_ptr<UText, CloseText> input(
-      utext_openUTF8(nullptr, text.data(), static_cast<std::int64_t>(text.size()), &status));
-  const std::unique_ptr<icu::RegexMatcher> matcher(pattern_->compiled->matcher(status));
-  check(status, "a regular expression");
-  matcher->setTimeLimit(kMostSteps, status);
-  matcher->reset(input.get());
-  std::vector<std::pair<std::size_t, std::size_t>> found;
-  while (matcher->find(status) && U_SUCCESS(status)) {
-    const auto first = static_cast<std::size_t>(matcher->start64(status)), end = static_cast<std::size_t>(matcher->end64(status));
-    if (end == first)
-      throw DataError(
-          concat("the pattern '", printable(pattern_->source), "' matches an empty piece of a text; that is not supported"));
-    found.emplace_back(first, end);
-  }
-  if (U_FAILURE(status))
-    throw DataError(concat("the pattern '", printable(pattern_->source), "' cannot be matched in a text of ", text.size(),
-                           " bytes: ", u_errorName(status)));
-  return found;
 }
 
 }  // namespace addnorm

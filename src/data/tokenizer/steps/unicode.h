@@ -1,13 +1,10 @@
-// What Unicode says of characters and texts (ICU).
+// What Unicode says of characters and texts (ICU). Patterns have tables of their own: regex.h.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 namespace addnorm {
 
@@ -41,20 +38,5 @@ std::u32string_view lower(char32_t code, char32_t (&room)[2]);
 enum class UnicodeForm { nfc, nfd, nfkc, nfkd };
 /// `text` is UTF-8.
 void normalize(std::string& text, UnicodeForm form);
-
-/// A regular expression of a tokenizer.json, as far as regex_dialect.h knows it. Threads may share it.
-class Regex {
- public:
-  /// A pattern that cannot be is a DataError, which gives the reason.
-  explicit Regex(std::string_view pattern);
-  Regex(Regex&&) noexcept;
-  ~Regex();
-  /// First and behind the last byte of each match. An empty match, or a pattern that takes too long, is a DataError.
-  std::vector<std::pair<std::size_t, std::size_t>> matches(std::string_view text) const;
-
- private:
-  struct Pattern;
-  std::unique_ptr<const Pattern> pattern_;
-};
 
 }  // namespace addnorm

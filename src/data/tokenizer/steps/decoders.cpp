@@ -1,5 +1,7 @@
+// Decoders: the text of a token, as the JSON of each kind asks for it.
 #include "data/tokenizer/byte_level.h"
-#include "data/tokenizer/steps/step_kinds.h"
+#include "data/tokenizer/json.h"
+#include "data/tokenizer/steps/steps.h"
 
 namespace addnorm {
 namespace {
