@@ -1,4 +1,5 @@
-// A result judged again from its numbers, without measuring.
+#include "claims/again.h"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,7 +7,6 @@
 #include <random>
 
 #include "addnorm/claims/claim.h"
-#include "claims/texts.h"
 #include "core/json/json.h"
 
 namespace addnorm {
@@ -105,6 +105,23 @@ void set_verdict(Json& of, const Claim& claim, const ClaimVerdict& verdict) {
 }
 
 }  // namespace
+
+void add_typed_texts(Json& result, const Claim& claim) {
+  result["claim"] = claim.statement;
+  result["source"] = claim.source;
+  for (const auto& [name, text] : {std::pair{"changed", &claim.changed}, {"start", &claim.start}}) {
+    result.erase(name);
+    if (!text->empty()) result[name] = *text;
+  }
+  result.erase("earlier");
+  if (const EarlierVerdict& was = claim.earlier; !was.verdict.empty())
+    result["earlier"] = Json{{"verdict", was.verdict}, {"why", was.why}, {"since", text_of(was.since)}};
+  result.erase("see");
+  if (claim.see.empty()) return;
+  Json see = Json::array();
+  for (const SeeAlso& other : claim.see) see.push_back(Json{{"id", other.id}, {"why", other.why}});
+  result["see"] = see;
+}
 
 bool judge_again(Json& result, const Claim& claim) {
   if (!result.contains("inits")) {

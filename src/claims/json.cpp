@@ -3,7 +3,7 @@
 
 #include "addnorm/claims/claim.h"
 #include "addnorm/core/version.h"
-#include "claims/texts.h"
+#include "claims/again.h"
 #include "core/json/json.h"
 #include "lab/outcome/statistics.h"
 
@@ -37,23 +37,6 @@ Json inits_of(const Claim& claim, const ClaimResult& result) {
 double hundredths(double seconds) { return std::round(seconds * 100) / 100; }
 
 }  // namespace
-
-void add_typed_texts(Json& result, const Claim& claim) {
-  result["claim"] = claim.statement;
-  result["source"] = claim.source;
-  for (const auto& [name, text] : {std::pair{"changed", &claim.changed}, {"start", &claim.start}}) {
-    result.erase(name);
-    if (!text->empty()) result[name] = *text;
-  }
-  result.erase("earlier");
-  if (const EarlierVerdict& was = claim.earlier; !was.verdict.empty())
-    result["earlier"] = Json{{"verdict", was.verdict}, {"why", was.why}, {"since", text_of(was.since)}};
-  result.erase("see");
-  if (claim.see.empty()) return;
-  Json see = Json::array();
-  for (const SeeAlso& other : claim.see) see.push_back(Json{{"id", other.id}, {"why", other.why}});
-  result["see"] = see;
-}
 
 std::string to_json(const Claim& claim, const ClaimResult& result) {
   const bool one_rule = result.by_rule.size() == 1;

@@ -1,7 +1,8 @@
-// Every claim: one line in list.inc and one file, sNN_what_it_says.cpp or cNN_..., which defines its claim().
+// Every claim: a line in list.inc, and a section in the file of its theme (texts/ or papers/), which defines its claim().
 #pragma once
 
 #include "addnorm/claims/claim.h"
+#include "claims/texts.h"
 
 namespace addnorm::lab {
 
@@ -9,7 +10,7 @@ namespace addnorm::lab {
   namespace name {  \
   Claim claim();    \
   }
-#include "claims/papers/list.inc"
+#include "claims/list.inc"
 #undef CLAIM
 
 }  // namespace addnorm::lab

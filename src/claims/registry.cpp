@@ -56,7 +56,7 @@ std::string first_and_last(ClaimKind kind) {
 const std::vector<Claim>& claims() {
   static const std::vector<Claim> all{
 #define CLAIM(name) lab::name::claim(),
-#include "claims/papers/list.inc"
+#include "claims/list.inc"
 #undef CLAIM
   };
   return all;

@@ -1,18 +1,16 @@
-// Results of claims that are there already, brought up to date without measuring: what people typed, and what judges say.
+// The four texts that the project began with: by author and title, or by their first words where they have neither.
 #pragma once
 
-#include "addnorm/claims/claim.h"
-#include "core/json/json.h"
+#include <array>
 
 namespace addnorm {
 
-/// Sets claim, source, changed, start, earlier and see; what the claim no longer has goes. What was looked for and what came of
-/// it stay as they were measured.
-void add_typed_texts(Json& result, const Claim& claim);
+inline constexpr const char* kBeforeStudying = "\"Before studying two concrete transformer models\"";
+inline constexpr const char* kChapter23 = "\"23. Residual Connections\"";
+inline constexpr const char* kClassicalTransformer = "\"The classical Transformer\"";
+inline constexpr const char* kLecture = "Prathosh A P, \"Transformers: Skip Connections and Normalization\"";
 
-/// Sets verdict, measured (of every rule, and of all of them) and expected to what the claim's judge says of the numbers now.
-/// Where these were kept as means and spreads alone it is asked about several numbers that have them; no, and nothing is changed,
-/// where it does not answer all alike: then only measuring again can tell.
-[[nodiscard]] bool judge_again(Json& result, const Claim& claim);
+/// In the order of the S-claims. The source of each begins with the name of its text.
+inline constexpr std::array kTexts{kBeforeStudying, kChapter23, kClassicalTransformer, kLecture};
 
 }  // namespace addnorm

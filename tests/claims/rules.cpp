@@ -4,10 +4,10 @@
 #include <regex>
 #include <set>
 
+#include "claims/again.h"
 #include "claims/bench/experiment.h"
 #include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
-#include "claims/texts.h"
 #include "core/json/json.h"
 #include "core/json/record.h"
 #include "lab/made_up.h"

@@ -5,7 +5,7 @@
 #include "addnorm/core/names.h"
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/init_spec.h"
-#include "claims/texts.h"
+#include "claims/again.h"
 #include "cli/claims/runner.h"
 #include "cli/claims/views.h"
 #include "cli/lab/lab.h"
@@ -216,7 +216,7 @@ void add_lab_claims(Command& lab) {
   command.section(
       "Verdicts",
       {{"S-claims",
-        "statements of the four seed texts: true, false, true only if ..., true with Xavier's weights; ..., not decided"},
+        "statements of four teaching texts: true, false, true only if ..., true with Xavier's weights; ..., not decided"},
        {"C-claims", "claims of papers: seen at this scale, mixed, not seen"}});
   command.examples({"addnorm lab claims", "addnorm lab claims --list", "addnorm lab claims --only S12,C3",
                     "addnorm lab claims --only C10 --seeds 20 --json", "addnorm lab claims --only S46 --init bert",

@@ -8,6 +8,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/version.h"
 #include "addnorm/residual/diagram.h"
+#include "claims/texts.h"
 #include "cli/terminal/figures.h"
 
 namespace addnorm::cli {
@@ -64,10 +65,20 @@ std::string for_markdown(const std::string& text) {
   return all;
 }
 
+constexpr const char* kPapers = "Papers";
+
+/// The text that the source names first, of a statement.
 std::string section_of(const Json& result) {
+  if (text_of(result, "kind") != "S") return kPapers;
   const std::string source = text_of(result, "source");
-  if (text_of(result, "kind") != "S") return "papers";
-  return source.starts_with("text 00") ? source.substr(0, 8) : "papers";
+  const auto text = std::ranges::find_if(kTexts, [&](const char* name) { return source.starts_with(name); });
+  return text == kTexts.end() ? kPapers : *text;
+}
+
+std::vector<std::string> sections() {
+  std::vector<std::string> all(kTexts.begin(), kTexts.end());
+  all.emplace_back(kPapers);
+  return all;
 }
 
 constexpr const char* kHead = R"(# What the texts and papers say, and what was measured
@@ -229,11 +240,11 @@ std::string claims_page(const std::vector<Json>& results, const std::filesystem:
     all += concat("| [", text_of(r, "id"), "](", folder, "/", text_of(r, "id"), ".json) | ", for_markdown(text_of(r, "claim")),
                   " | ", for_markdown(text_of(r, "verdict")), " |\n");
   all += changed_verdicts(results);
-  for (const char* section : {"text 000", "text 001", "text 002", "text 003", "papers"}) {
+  for (const std::string& section : sections()) {
     bool first = true;
     for (const Json& r : results) {
       if (section_of(r) != section) continue;
-      if (first) all += concat("\n## ", section == std::string_view("papers") ? "Papers" : concat("Text ", section + 5), "\n");
+      if (first) all += concat("\n## ", section, "\n");
       first = false;
       all += "\n" + entry(r);
     }

@@ -63,6 +63,11 @@ LinearBranches::LinearBranches(const StackShape& shape, std::uint64_t seed, cons
   }
 }
 
+double gradient_passed(const Var& y, const Tensor& dy, const Var& x) {
+  backward(y, dy);
+  return length(x.grad()) / length(dy);
+}
+
 double start_deviation(const ClaimContext& context, Role role, const StackShape& shape, std::string_view arrangement,
                        std::size_t layer) {
   const auto residual = make_residual(with_init(arrangement_named(arrangement), {.rule = context.init}), shape);

@@ -47,6 +47,8 @@ class LinearBranches {
   Var operator()(const Unit& unit, const Var& u) const { return linear(u, weights[unit.index]); }
   std::vector<Var> weights;
 };
+/// What arrives at x of the gradient dy at y: its length over that of dy.
+double gradient_passed(const Var& y, const Tensor& dy, const Var& x);
 inline StackShape units_of(std::size_t count, std::size_t width) {  ///< one unit per layer
   return {.width = width, .layers = count, .sub_layers = {SubLayer::ffn}};
 }

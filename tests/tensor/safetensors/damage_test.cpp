@@ -49,14 +49,14 @@ std::string three_hundred_bytes() {
   return framed(json, std::string(32, '\1'));
 }
 
-TEST_F(SafetensorsDamage, S39_RejectsAFileCutAnywhere) {
+TEST_F(SafetensorsDamage, ST39_RejectsAFileCutAnywhere) {
   const std::string whole = three_hundred_bytes();
   ASSERT_EQ(whole.size(), 300u);
   ASSERT_TRUE(accepts(whole, 3));
   for (std::size_t n = 0; n < whole.size(); ++n) EXPECT_TRUE(rejects(whole.substr(0, n))) << n << " bytes";
 }
 
-TEST_F(SafetensorsDamage, S40_AnyFlippedBitOfTheHeaderIsRejectedOrHarmless) {
+TEST_F(SafetensorsDamage, ST40_AnyFlippedBitOfTheHeaderIsRejectedOrHarmless) {
   const std::string whole = three_hundred_bytes();
   int loaded = 0, rejected = 0;
   for (std::size_t i = 0; i < 268; ++i)
@@ -72,7 +72,7 @@ TEST_F(SafetensorsDamage, S40_AnyFlippedBitOfTheHeaderIsRejectedOrHarmless) {
   EXPECT_GT(loaded, 5);  // a name with another letter is a good file
 }
 
-TEST_F(SafetensorsDamage, S42_AFileThatChangesAfterOpeningIsAnError) {
+TEST_F(SafetensorsDamage, ST42_AFileThatChangesAfterOpeningIsAnError) {
   SafetensorsWriter writer;
   writer.add("w", Tensor::full({50'000}, 1.0));
   writer.save(file());
@@ -86,7 +86,7 @@ TEST_F(SafetensorsDamage, S42_AFileThatChangesAfterOpeningIsAnError) {
   }
 }
 
-TEST_F(SafetensorsDamage, S42_AFileThatIsCutDuringReadingIsAnError) {
+TEST_F(SafetensorsDamage, ST42_AFileThatIsCutDuringReadingIsAnError) {
   SafetensorsWriter writer;
   writer.add("w", Tensor::full({1'000'000}, 1.0));
   writer.save(file());
@@ -112,7 +112,7 @@ TEST_F(SafetensorsDamage, S42_AFileThatIsCutDuringReadingIsAnError) {
   EXPECT_GT(failed, 0);
 }
 
-TEST_F(SafetensorsDamage, S43_ReadsBeyondFourGibibytesAndSaysWhenMemoryIsNotEnough) {
+TEST_F(SafetensorsDamage, ST43_ReadsBeyondFourGibibytesAndSaysWhenMemoryIsNotEnough) {
   const std::uint64_t big = std::uint64_t{5} << 40;  // no machine of today holds it
   const std::string json =
       concat("{\"big\":", entry("\"F32\"", concat("[", big / 4, "]"), concat("[0,", big, "]")),

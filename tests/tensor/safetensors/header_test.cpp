@@ -30,7 +30,7 @@ std::string repeated(const std::string& text, int times) {
   return out;
 }
 
-TEST_F(Safetensors, S15_RejectsDeepNesting) {
+TEST_F(Safetensors, ST15_RejectsDeepNesting) {
   EXPECT_TRUE(rejects(framed(std::string(10000, '['))));
   EXPECT_TRUE(rejects(framed(repeated("{\"a\":", 10000))));
   EXPECT_TRUE(rejects(framed("{\"a\":" + std::string(10000, '[')), {"'a'", "an array"}));
@@ -38,7 +38,7 @@ TEST_F(Safetensors, S15_RejectsDeepNesting) {
   EXPECT_TRUE(rejects(framed(R"({"a":{"shape":)" + std::string(10000, '[')), {"'a'", "shape contains an array"}));
 }
 
-TEST_F(Safetensors, S16_RejectsInvalidUtf8AndLoneSurrogates) {
+TEST_F(Safetensors, ST16_RejectsInvalidUtf8AndLoneSurrogates) {
   for (const std::string& bad : std::vector<std::string>{"\xff", "\xc0\x80", "\xe2\x28\xa1", "\xed\xa0\x80", "\xf4\x90\x80\x80",
                                                          "\\ud800", "\\udc00", "\\ud800\\u0041", "\\u12", "\\x41"})
     EXPECT_TRUE(rejects(framed(header({{"a" + bad, f32(0, 4)}}), "abcd"), {"not JSON"})) << bad;
@@ -46,46 +46,46 @@ TEST_F(Safetensors, S16_RejectsInvalidUtf8AndLoneSurrogates) {
   EXPECT_TRUE(accepts(framed(header({{"\\ud83d\\ude00 \xe2\x82\xac", f32(0, 4)}}), "abcd"), 1));
 }
 
-TEST_F(Safetensors, S17_RejectsControlCharactersInNames) {
+TEST_F(Safetensors, ST17_RejectsControlCharactersInNames) {
   for (const char* bad : {"\\u0000", "\\n", "\\u001b[2J", "\\u007f", "\x7f"})
     EXPECT_TRUE(rejects(framed(header({{std::string("a") + bad, f32(0, 4)}}), "abcd"), {"control characters"})) << bad;
   for (const std::string& bad : {std::string("\0", 1), std::string("\n"), std::string("\x1b")})
     EXPECT_TRUE(rejects(framed(header({{"a" + bad, f32(0, 4)}}), "abcd"), {"not JSON"}));
 }
 
-TEST_F(Safetensors, S17_AcceptsANameOfAMegabyteAndShortensItInMessages) {
+TEST_F(Safetensors, ST17_AcceptsANameOfAMegabyteAndShortensItInMessages) {
   const std::string name(1'000'000, 'n');
   EXPECT_TRUE(accepts(framed(header({{name, f32(0, 4)}}), "abcd"), 1));
   EXPECT_TRUE(rejects(framed(header({{name, f32(0, 8)}}), "abcd"), {"nnn...'", "1000000 bytes"}));
 }
 
-TEST_F(Safetensors, S18_RejectsATopLevelThatIsNoObject) {
+TEST_F(Safetensors, ST18_RejectsATopLevelThatIsNoObject) {
   for (const char* json : {"[]", "\"a\"", "1", "null", "true", "[{}]", "   "}) EXPECT_TRUE(rejects(framed(json))) << json;
 }
 
-TEST_F(Safetensors, S19_RejectsATensorGivenTwiceWithTheSameRange) {
+TEST_F(Safetensors, ST19_RejectsATensorGivenTwiceWithTheSameRange) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"a", f32(0, 4)}}), "abcd"), {"'a'", "twice"}));
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"\\u0061", f32(0, 4)}}), "abcd"), {"'a'", "twice"}));
 }
 
-TEST_F(Safetensors, S20_RejectsATensorGivenTwiceWithAnotherRange) {
+TEST_F(Safetensors, ST20_RejectsATensorGivenTwiceWithAnotherRange) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(4, 8)}, {"a", f32(8, 12)}}), "abcdefghijkl"), {"'a'", "twice"}));
   EXPECT_TRUE(
       rejects(framed(header({{"a", f32(0, 4)}, {"a", entry("\"I64\"", "[1]", "[4,12]")}}), "abcdefghijkl"), {"'a'", "twice"}));
 }
 
-TEST_F(Safetensors, S21_RejectsAFieldGivenTwice) {
+TEST_F(Safetensors, ST21_RejectsAFieldGivenTwice) {
   for (const char* twice : {R"("shape":[1])", R"("dtype":"F32")", R"("data_offsets":[0,4])"})
     EXPECT_TRUE(rejects(framed(concat(R"({"a":{"dtype":"F32","shape":[1],"data_offsets":[0,4],)", twice, "}}"), "abcd"),
                         {"'a'", "twice"}));
 }
 
-TEST_F(Safetensors, S22_RejectsMetadataGivenTwice) {
+TEST_F(Safetensors, ST22_RejectsMetadataGivenTwice) {
   EXPECT_TRUE(rejects(framed(header({{"__metadata__", "{}"}, {"__metadata__", "{}"}})), {"__metadata__", "twice"}));
   EXPECT_TRUE(rejects(framed(header({{"__metadata__", R"({"k":"1","k":"2"})"}})), {"'k'", "twice"}));
 }
 
-TEST_F(Safetensors, S23_TakesOnlyStringsAsMetadata) {
+TEST_F(Safetensors, ST23_TakesOnlyStringsAsMetadata) {
   for (const char* bad :
        {"null", "1", "\"x\"", "[]", R"({"k":1})", R"({"k":null})", R"({"k":{}})", R"({"k":["v"]})", R"({"k":true})"})
     EXPECT_TRUE(rejects(framed(header({{"__metadata__", bad}})), {"__metadata__"})) << bad;
@@ -98,7 +98,7 @@ TEST_F(Safetensors, S23_TakesOnlyStringsAsMetadata) {
   EXPECT_EQ(reader.metadata().size(), 2u);
 }
 
-TEST_F(Safetensors, S24_RejectsWhatIsAlmostJson) {
+TEST_F(Safetensors, ST24_RejectsWhatIsAlmostJson) {
   const std::string good = header({{"a", f32(0, 4)}});
   for (const std::string& bad :
        std::vector<std::string>{"{\"a\":" + f32(0, 4) + ",}", "{/* */\"a\":" + f32(0, 4) + "}", "\xef\xbb\xbf" + good, good + "x",
@@ -111,7 +111,7 @@ TEST_F(Safetensors, S24_RejectsWhatIsAlmostJson) {
   EXPECT_TRUE(accepts(framed(" \t\r\n " + good, "abcd"), 1));
 }
 
-TEST_F(Safetensors, S24_SaysAtWhichByteTheHeaderIsNoJsonAndWhatIsExpectedThere) {
+TEST_F(Safetensors, ST24_SaysAtWhichByteTheHeaderIsNoJsonAndWhatIsExpectedThere) {
   const std::string where = "the header is not JSON at its byte ";
   EXPECT_TRUE(rejects(framed("{"), {where + "1: the name of a field is expected", "the text ends"}));
   EXPECT_TRUE(rejects(framed("{\"a\" 1}"), {where + "5: ':' is expected"}));
@@ -123,12 +123,12 @@ TEST_F(Safetensors, S24_SaysAtWhichByteTheHeaderIsNoJsonAndWhatIsExpectedThere) 
   EXPECT_TRUE(rejects(framed(std::string("{}\0", 3)), {where + "2: a NUL byte"}));
 }
 
-TEST_F(Safetensors, S25_AcceptsNoTensorsOverNoDataOnly) {
+TEST_F(Safetensors, ST25_AcceptsNoTensorsOverNoDataOnly) {
   EXPECT_TRUE(accepts(framed("{}"), 0));
   EXPECT_TRUE(rejects(framed("{}", "x"), {"1 bytes belong to no tensor"}));
 }
 
-TEST_F(Safetensors, S26_RejectsMissingAndUnknownFields) {
+TEST_F(Safetensors, ST26_RejectsMissingAndUnknownFields) {
   const auto tensor = [](const char* fields) { return framed(concat("{\"a\":{", fields, "}}"), "abcd"); };
   EXPECT_TRUE(rejects(tensor(R"("shape":[1],"data_offsets":[0,4])"), {"'a'", "dtype is missing"}));
   EXPECT_TRUE(rejects(tensor(R"("dtype":"F32","data_offsets":[0,4])"), {"'a'", "shape is missing"}));
@@ -139,13 +139,13 @@ TEST_F(Safetensors, S26_RejectsMissingAndUnknownFields) {
   EXPECT_TRUE(rejects(framed(R"({"a":null})"), {"'a'", "null"}));
 }
 
-TEST_F(Safetensors, S27_RejectsUnknownDtypes) {
+TEST_F(Safetensors, ST27_RejectsUnknownDtypes) {
   for (const char* bad : {"F128", "f32", "", "FLOAT", "F32 "})
     EXPECT_TRUE(rejects(one(concat('"', bad, '"'), "[1]"), {"'a'", concat("'", bad, "'"), "F6_E2M3"})) << bad;
   for (const char* bad : {"32", "null", "[\"F32\"]", "{}"}) EXPECT_TRUE(rejects(one(bad, "[1]"), {"'a'", "dtype"})) << bad;
 }
 
-TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
+TEST_F(Safetensors, ST27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
   struct Official {
     const char* name;
     std::size_t bytes;  // of eight elements
@@ -188,7 +188,7 @@ TEST_F(Safetensors, S27_OpensEveryOfficialDtypeAndNamesThoseItCannotRead) {
   EXPECT_TRUE(throws_saying<DataError>([&] { open(one("\"F8_E4M3\"", "[4]")).count_values("a"); }, {"convert it to F32"}));
 }
 
-TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {
+TEST_F(Safetensors, ST28_RejectsShapesThatAreNoListOfCounts) {
   for (const char* bad : {"1", "null", "\"[1]\"", "{}", "[-1]", "[1.5]", "[1e0]", "[1e3]", "[\"4\"]", "[18446744073709551616]",
                           "[null]", "[true]", "[[1]]", "[-0]", "[1.0]"})
     EXPECT_TRUE(rejects(one(kF32, bad), {"'a'", "shape"})) << bad;
@@ -198,7 +198,7 @@ TEST_F(Safetensors, S28_RejectsShapesThatAreNoListOfCounts) {
   EXPECT_TRUE(accepts(one(kF32, "[1" + repeated(",1", 7) + "]"), 1));
 }
 
-TEST_F(Safetensors, S29_RejectsShapesWhoseProductWraps) {
+TEST_F(Safetensors, ST29_RejectsShapesWhoseProductWraps) {
   for (const char* bad : {"[2,18446744073709551614]", "[2,9223372036854775807]", "[4194305,4194305,211106198978564]",
                           "[4294967296,4294967296]", "[4611686018427387905]", "[18446744073709551615,2,0]"})
     EXPECT_TRUE(rejects(one(kF32, bad), {"'a'", "64 bits"})) << bad;
@@ -206,7 +206,7 @@ TEST_F(Safetensors, S29_RejectsShapesWhoseProductWraps) {
   EXPECT_TRUE(rejects(one(kF32, "[0,18446744073709551615]", 4), {"'a'"}));
 }
 
-TEST_F(Safetensors, S30_RejectsBadOffsets) {
+TEST_F(Safetensors, ST30_RejectsBadOffsets) {
   for (const char* bad :
        {"[0]", "[]", "[0,4,8]", "[4,0]", "[-4,0]", "[0.0,4.0]", "[0,4.0]", "[\"0\",\"4\"]", "4", "null", "{}", "[[0,4]]", "[0,8]",
         "[0,18446744073709551615]", "[18446744073709551612,0]", "[18446744073709551612,18446744073709551615]",
@@ -215,14 +215,14 @@ TEST_F(Safetensors, S30_RejectsBadOffsets) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 8)}}), "abcd"), {"'a'", "ends at 8", "4 bytes of data"}));
 }
 
-TEST_F(Safetensors, S31_RejectsRangesThatDisagreeWithTheShape) {
+TEST_F(Safetensors, ST31_RejectsRangesThatDisagreeWithTheShape) {
   EXPECT_TRUE(rejects(one(kF32, "[2]", 4), {"'a'", "hold 4 bytes", "[2]", "needs 8"}));
   EXPECT_TRUE(rejects(one(kF32, "[1]", 8), {"'a'", "hold 8 bytes", "needs 4"}));
   EXPECT_TRUE(rejects(one("\"F64\"", "[1]", 4), {"needs 8"}));
   EXPECT_TRUE(rejects(one(kF32, "[1048576]", 4), {"needs 4194304"}));
 }
 
-TEST_F(Safetensors, S32_RejectsGapsAndTrailingBytes) {
+TEST_F(Safetensors, ST32_RejectsGapsAndTrailingBytes) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(5, 9)}}), std::string(9, 'x')),
                       {"'b'", "begins at 5, expected 4", "hole"}));
   EXPECT_TRUE(rejects(framed(header({{"a", f32(1, 5)}}), std::string(5, 'x')), {"'a'", "begins at 1, expected 0"}));
@@ -231,14 +231,14 @@ TEST_F(Safetensors, S32_RejectsGapsAndTrailingBytes) {
     EXPECT_TRUE(rejects(one(kF32, "[1]") + extra, {concat(extra.size(), " bytes belong to no tensor")}));
 }
 
-TEST_F(Safetensors, S33_RejectsOverlaps) {
+TEST_F(Safetensors, ST33_RejectsOverlaps) {
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(3, 7)}}), std::string(7, 'x')), {"'b'", "overlaps tensor 'a'"}));
   EXPECT_TRUE(rejects(framed(header({{"a", f32(0, 4)}, {"b", f32(0, 4)}}), std::string(4, 'x')), {"overlaps"}));
   EXPECT_TRUE(
       rejects(framed(header({{"a", f32(0, 12)}, {"b", f32(4, 8)}}), std::string(12, 'x')), {"'b'", "overlaps tensor 'a'"}));
 }
 
-TEST_F(Safetensors, S34_AcceptsEmptyTensorsBetweenOthersOnly) {
+TEST_F(Safetensors, ST34_AcceptsEmptyTensorsBetweenOthersOnly) {
   const auto empty = [](int at) { return entry(kF32, "[0]", concat("[", at, ",", at, "]")); };
   EXPECT_TRUE(accepts(framed(header({{"z", empty(0)}, {"a", f32(0, 4)}, {"b", f32(4, 8)}}), "abcdefgh"), 3));
   EXPECT_TRUE(accepts(framed(header({{"z", empty(4)}, {"a", f32(0, 4)}, {"b", f32(4, 8)}}), "abcdefgh"), 3));
@@ -250,19 +250,19 @@ TEST_F(Safetensors, S34_AcceptsEmptyTensorsBetweenOthersOnly) {
   EXPECT_EQ(open(framed(header({{"z", entry(kF32, "[3,0,2]", "[0,0]")}}))).read("z").shape(), (Shape{3, 0, 2}));
 }
 
-TEST_F(Safetensors, S35_ReadsATensorWithoutAxes) {
+TEST_F(Safetensors, ST35_ReadsATensorWithoutAxes) {
   const SafetensorsReader reader = open(one(kF32, "[]"));
   EXPECT_EQ(reader.info("a").shape, Shape{});
   EXPECT_EQ(reader.read("a").elements(), 1u);
 }
 
-TEST_F(Safetensors, S36_RejectsNarrowTypesThatDoNotFillWholeBytes) {
+TEST_F(Safetensors, ST36_RejectsNarrowTypesThatDoNotFillWholeBytes) {
   EXPECT_TRUE(rejects(one("\"F4\"", "[3]", 2), {"'a'", "F4", "whole bytes"}));
   EXPECT_TRUE(rejects(one("\"F6_E2M3\"", "[3]", 3), {"'a'", "F6_E2M3", "whole bytes"}));
   EXPECT_TRUE(accepts(one("\"F6_E2M3\"", "[4]", 3), 1));
 }
 
-TEST_F(Safetensors, S37_AcceptsAHeaderInAnotherOrderThanTheData) {
+TEST_F(Safetensors, ST37_AcceptsAHeaderInAnotherOrderThanTheData) {
   std::string data(8, '\0');
   data[3] = '\x40';  // 2.0f
   data[7] = '\x41';  // 8.0f
@@ -272,7 +272,7 @@ TEST_F(Safetensors, S37_AcceptsAHeaderInAnotherOrderThanTheData) {
   EXPECT_EQ(reader.read("last").item(), 8.0);
 }
 
-TEST_F(Safetensors, S38_ReadsDataThatIsNotAligned) {
+TEST_F(Safetensors, ST38_ReadsDataThatIsNotAligned) {
   for (std::size_t pad = 0; pad < 8; ++pad) {
     const SafetensorsReader reader = open(framed(header({{"a", entry("\"BOOL\"", "[1]", "[0,1]")},
                                                          {"b", entry("\"F64\"", "[1]", "[1,9]")},

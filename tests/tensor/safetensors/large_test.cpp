@@ -69,7 +69,7 @@ class SafetensorsLarge : public testing::Test {
   TemporaryFolder folder_;
 };
 
-TEST_F(SafetensorsLarge, S13_AMillionTensorsInAHeaderOf99MegabytesTakeAtMostThreeTimesItsSize) {
+TEST_F(SafetensorsLarge, ST13_AMillionTensorsInAHeaderOf99MegabytesTakeAtMostThreeTimesItsSize) {
   const std::size_t length = write_header(1'000'000, 4'000'000, [](std::size_t i, std::FILE* out) {
     std::fprintf(out, "%s\"layers.%07zu.attention.out.weight\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[%zu,%zu]}",
                  i ? "," : "", (i * 7919) % 1'000'000, i * 4, i * 4 + 4);
@@ -81,7 +81,7 @@ TEST_F(SafetensorsLarge, S13_AMillionTensorsInAHeaderOf99MegabytesTakeAtMostThre
   expect_within(outcome, 3 * length, 5.0);
 }
 
-TEST_F(SafetensorsLarge, S14_TensorsThatShareOneRangeAreRejected) {
+TEST_F(SafetensorsLarge, ST14_TensorsThatShareOneRangeAreRejected) {
   const std::size_t length = write_header(1'500'000, 16, [](std::size_t i, std::FILE* out) {
     std::fprintf(out, "%s\"%zu\":{\"dtype\":\"F32\",\"shape\":[4],\"data_offsets\":[0,16]}", i ? "," : "", i);
   });
@@ -97,7 +97,7 @@ TEST_F(SafetensorsLarge, S14_TensorsThatShareOneRangeAreRejected) {
   expect_within(beyond, 257'500'000, 1.0, "beyond_");
 }
 
-TEST_F(SafetensorsLarge, S23_AMetadataStringOf50MegabytesIsRead) {
+TEST_F(SafetensorsLarge, ST23_AMetadataStringOf50MegabytesIsRead) {
   write_header(1, 0, [](std::size_t, std::FILE* out) {
     std::fputs("\"__metadata__\":{\"k\":\"", out);
     for (int i = 0; i < 50'000'000; ++i) std::fputc('v', out);
@@ -108,7 +108,7 @@ TEST_F(SafetensorsLarge, S23_AMetadataStringOf50MegabytesIsRead) {
   expect_within(outcome, 257'500'000, 1.0);
 }
 
-TEST_F(SafetensorsLarge, S23_MillionsOfMetadataKeysTakeAtMostThreeTimesTheHeader) {
+TEST_F(SafetensorsLarge, ST23_MillionsOfMetadataKeysTakeAtMostThreeTimesTheHeader) {
   const std::size_t length = write_header(7'500'000, 0, [](std::size_t i, std::FILE* out) {
     std::fprintf(out, "%s\"%zu\":\"\"%s", i == 0 ? "\"__metadata__\":{" : ",", i, i + 1 == 7'500'000 ? "}" : "");
   });
@@ -118,7 +118,7 @@ TEST_F(SafetensorsLarge, S23_MillionsOfMetadataKeysTakeAtMostThreeTimesTheHeader
   expect_within(outcome, 3 * length, 10.0);
 }
 
-TEST_F(SafetensorsLarge, S44_RefusesToWriteAHeaderAboveAHundredMillionBytes) {
+TEST_F(SafetensorsLarge, ST44_RefusesToWriteAHeaderAboveAHundredMillionBytes) {
   write_file(file(), "old");
   SafetensorsWriter writer;
   writer.set_metadata("k", std::string(100'000'000, 'v'));

@@ -102,7 +102,7 @@ TEST_F(SafetensorsValues, LongHalvesAreReadInBlocks) {
     ASSERT_EQ(t.values<float>()[i], from_f16(static_cast<std::uint16_t>((0x3c + i % 4) << 8)));
 }
 
-TEST_F(SafetensorsValues, S41_CountsWhatIsNotFiniteAndLoadsIt) {
+TEST_F(SafetensorsValues, ST41_CountsWhatIsNotFiniteAndLoadsIt) {
   SafetensorsWriter writer;
   const float nan = std::numeric_limits<float>::quiet_NaN(), inf = std::numeric_limits<float>::infinity();
   writer.add("bad", Tensor::of({6}, {nan, inf, -inf, 1e-40f, 0.0f, -nan}));

@@ -112,7 +112,7 @@ TEST_F(SafetensorsWrite, AFileWithoutTensorsIsFine) {
   EXPECT_EQ(read_file(file()), framed("{}      "));
 }
 
-TEST_F(SafetensorsWrite, S44_RefusesBadNames) {
+TEST_F(SafetensorsWrite, ST44_RefusesBadNames) {
   SafetensorsWriter writer;
   const Tensor t({1});
   writer.add("a", t);
@@ -147,7 +147,7 @@ TEST_F(SafetensorsWrite, MessagesShowNamesAsTextAndBytesThatAreNoneInHexadecimal
   EXPECT_EQ(in_quotes(std::string(100, '\x80')).substr(0, 9), "'\\x80\\x80");
 }
 
-TEST_F(SafetensorsWrite, S44_RefusesValuesThatDoNotFitTheShape) {
+TEST_F(SafetensorsWrite, ST44_RefusesValuesThatDoNotFitTheShape) {
   SafetensorsWriter writer;
   EXPECT_TRUE(throws_saying<UsageError>([&] { writer.add("u", Tensor()); }, {"'u'", "undefined"}));
   EXPECT_TRUE(

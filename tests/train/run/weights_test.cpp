@@ -128,7 +128,7 @@ TEST_F(Weights, OfAnotherShapeAreRefusedWithBothShapes) {
   EXPECT_TRUE(throws_saying<DataError>(loading(), {"layers.0.ffn.in.weight", "F64", "F32"}));
 }
 
-TEST_F(Weights, S41WithNanAreCountedAndRefusedUnlessAllowed) {
+TEST_F(Weights, ST41WithNanAreCountedAndRefusedUnlessAllowed) {
   AnyModel model(small(ModelKind::lm));
   tensors_of(*model.model).at("layers.1.ffn.out.bias").data<float>()[2] = std::numeric_limits<float>::quiet_NaN();
   tensors_of(*model.model).at("layers.1.ffn.out.bias").data<float>()[3] = std::numeric_limits<float>::infinity();
