@@ -12,7 +12,7 @@ namespace {
 
 using Rows = std::vector<std::vector<double>>;
 
-/// Rows scaled to RMS 1 over all of them, with a constant behind.
+/// Rows scaled to RMS 1 over all of them, with a constant after them.
 Rows rows_of(const Tensor& x, bool constant) {
   const std::size_t width = x.shape().back();
   const std::vector<double> values = values_of(x);
