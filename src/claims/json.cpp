@@ -1,4 +1,4 @@
-// The result of a claim as JSON: what is kept, shown on the page, and committed in docs/claims.
+// The result of a claim as JSON: what is kept, shown on the page, and committed in src/claims/results.
 #include <cmath>
 
 #include "addnorm/claims/claim.h"

@@ -155,7 +155,7 @@ TEST(Claims, HaveTheNumbersThatFormulasPredict) {
   EXPECT_NEAR(mean("C19", "peri-ln, slope"), 1, 0.15);
 }
 
-// What is told of a claim
+// What is reported of a claim
 
 TEST(ClaimResult, IsToldAsJson) {
   const Json json = parsed(to_json(claim_named("S11"), result_of("S11")), "S11");
@@ -168,8 +168,8 @@ TEST(ClaimResult, IsToldAsJson) {
   EXPECT_EQ(json["values"][0]["name"].text(), "x + F");
   EXPECT_EQ(json["values"][0]["seeds"].integer(), static_cast<std::int64_t>(kSeeds));
   ClaimResult broken{.values = made_up({{"loss", {std::nan("")}}}), .verdict_text = "false"};
-  const Json told = parsed(to_json(claim_named("S01"), broken), "S01");
-  EXPECT_TRUE(told["values"][0]["mean"].is_null());
+  const Json reported = parsed(to_json(claim_named("S01"), broken), "S01");
+  EXPECT_TRUE(reported["values"][0]["mean"].is_null());
   const Json rules = parsed(to_json(claim_named("S12"), result_of("S12")), "S12")["inits"];
   ASSERT_EQ(rules.size(), kClaimInits.size());
   for (std::size_t i = 0; i < rules.size(); ++i) {

@@ -45,7 +45,7 @@ TEST(Differences, BetweenRatesTakeTheBestThatFinished) {
 }
 
 TEST(PublishedVerdict, OfTheTableOfNormsAsksForTheWholeOrder) {
-  const auto told = [](double rms, double rezero_ln, double rezero, double fixup) {
+  const auto judged = [](double rms, double rezero_ln, double rezero, double fixup) {
     return verdict_of("C16", {{"RMSNorm", around(rms)},
                               {"LayerNorm", around(2)},
                               {"ReZero + LayerNorm", around(rezero_ln)},
@@ -53,28 +53,28 @@ TEST(PublishedVerdict, OfTheTableOfNormsAsksForTheWholeOrder) {
                               {"ReZero", around(rezero)},
                               {"Fixup", around(fixup)}});
   };
-  EXPECT_EQ(told(2, 2.1, 2.2, 2.3), kSeen);
-  EXPECT_EQ(told(2.2, 2.1, 2.2, 2.3), kMixed);
-  EXPECT_EQ(told(2, 2.1, 2.1, 2.3), kMixed);
-  EXPECT_EQ(told(2, 2, 2, 2), kNotSeen);
-  EXPECT_EQ(told(2, kNan, kNan, kNan), kNotSeen);
+  EXPECT_EQ(judged(2, 2.1, 2.2, 2.3), kSeen);
+  EXPECT_EQ(judged(2.2, 2.1, 2.2, 2.3), kMixed);
+  EXPECT_EQ(judged(2, 2.1, 2.1, 2.3), kMixed);
+  EXPECT_EQ(judged(2, 2, 2, 2), kNotSeen);
+  EXPECT_EQ(judged(2, kNan, kNan, kNan), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfNewArrangementsCountsThoseThatAreBetter) {
-  const auto told = [](int better) {
+  const auto judged = [](int better) {
     Numbers numbers{{"pre-ln", around(2)}};
     for (const char* name : {"normformer", "sub-ln", "deepnorm", "resi-dual", "mix-ln", "lns", "peri-ln", "keel"})
       numbers.push_back({name, around(better-- > 0 ? 1.9 : 2.3)});
     return verdict_of("C17", numbers);
   };
-  EXPECT_EQ(told(0), kSeen);
-  EXPECT_EQ(told(2), kSeen);
-  EXPECT_EQ(told(3), kMixed);
-  EXPECT_EQ(told(8), kNotSeen);
+  EXPECT_EQ(judged(0), kSeen);
+  EXPECT_EQ(judged(2), kSeen);
+  EXPECT_EQ(judged(3), kMixed);
+  EXPECT_EQ(judged(8), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfLateLayersNeedsStacksThatTrained) {
-  const auto told = [](double pre, double post, double upper_of_others, double trained) {
+  const auto judged = [](double pre, double post, double upper_of_others, double trained) {
     Numbers numbers;
     for (const char* name : {"pre-ln", "post-ln", "mix-ln", "lns", "peri-ln"}) {
       const bool is_pre = std::string(name) == "pre-ln", is_post = std::string(name) == "post-ln";
@@ -84,26 +84,26 @@ TEST(PublishedVerdict, OfLateLayersNeedsStacksThatTrained) {
     }
     return verdict_of("C18", numbers);
   };
-  EXPECT_EQ(told(-0.9, 0.9, 0.5, 1), kSeen);
-  EXPECT_EQ(told(-0.9, -0.9, 0.5, 1), kMixed);
-  EXPECT_EQ(told(0.9, -0.9, 0.2, 1), kNotSeen);
-  EXPECT_EQ(told(-0.9, 0.9, 0.5, 0), kNotSeen);
+  EXPECT_EQ(judged(-0.9, 0.9, 0.5, 1), kSeen);
+  EXPECT_EQ(judged(-0.9, -0.9, 0.5, 1), kMixed);
+  EXPECT_EQ(judged(0.9, -0.9, 0.2, 1), kNotSeen);
+  EXPECT_EQ(judged(-0.9, 0.9, 0.5, 0), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfUnevenGradientsComparesFirstAndLast) {
-  const auto told = [](double pre, double normformer) {
+  const auto judged = [](double pre, double normformer) {
     return verdict_of("C20",
                       {{"pre-ln, W1", {1}}, {"pre-ln, W2", {pre}}, {"normformer, W1", {1}}, {"normformer, W2", {normformer}}});
   };
-  EXPECT_EQ(told(3, 1.2), kSeen);
-  EXPECT_EQ(told(3, 2.5), kMixed);
-  EXPECT_EQ(told(3, 3.5), kNotSeen);
-  EXPECT_EQ(told(1, 1), kNotSeen);
-  EXPECT_EQ(told(kNan, 1), kNotSeen);
+  EXPECT_EQ(judged(3, 1.2), kSeen);
+  EXPECT_EQ(judged(3, 2.5), kMixed);
+  EXPECT_EQ(judged(3, 3.5), kNotSeen);
+  EXPECT_EQ(judged(1, 1), kNotSeen);
+  EXPECT_EQ(judged(kNan, 1), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfBlocksOneByOneAsksForAStraightLogarithm) {
-  const auto told = [](double last, double rank, double r2) {
+  const auto judged = [](double last, double rank, double r2) {
     return verdict_of("C21", {{"no block", {0.5}},
                               {"4 blocks", {0.2}},
                               {"8 blocks", {last}},
@@ -111,14 +111,14 @@ TEST(PublishedVerdict, OfBlocksOneByOneAsksForAStraightLogarithm) {
                               {"factor per block", {0.8}},
                               {"R2 of the logarithm's line", {r2}}});
   };
-  EXPECT_EQ(told(0.1, -0.98, 0.95), kSeen);
-  EXPECT_EQ(told(0.1, -0.98, 0.7), kMixed);
-  EXPECT_EQ(told(0.1, -0.5, 0.95), kNotSeen);
-  EXPECT_EQ(told(0.4, -0.98, 0.95), kNotSeen);
+  EXPECT_EQ(judged(0.1, -0.98, 0.95), kSeen);
+  EXPECT_EQ(judged(0.1, -0.98, 0.7), kMixed);
+  EXPECT_EQ(judged(0.1, -0.5, 0.95), kNotSeen);
+  EXPECT_EQ(judged(0.4, -0.98, 0.95), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfTFixupLooksAtTheSameStackWithXavierWeights) {
-  const auto told = [](double fixup, double residual) {
+  const auto judged = [](double fixup, double residual) {
     return verdict_of("C23", {{"t-fixup", {2}},
                               {"t-fixup, trained", {fixup}},
                               {"residual", {kNan}},
@@ -126,15 +126,15 @@ TEST(PublishedVerdict, OfTFixupLooksAtTheSameStackWithXavierWeights) {
                               {"post-ln", {3.4}},
                               {"post-ln, trained", {0}}});
   };
-  EXPECT_EQ(told(1, 0), kSeen);
-  EXPECT_EQ(told(1, 1), kMixed);
-  EXPECT_EQ(told(0, 0), kNotSeen);
-  EXPECT_EQ(told(0.5, 0), "not decided");
-  EXPECT_EQ(told(1, 0.5), kMixed);
+  EXPECT_EQ(judged(1, 0), kSeen);
+  EXPECT_EQ(judged(1, 1), kMixed);
+  EXPECT_EQ(judged(0, 0), kNotSeen);
+  EXPECT_EQ(judged(0.5, 0), "not decided");
+  EXPECT_EQ(judged(1, 0.5), kMixed);
 }
 
 TEST(PublishedVerdict, OfKeelAsksForAGapThatGrows) {
-  const auto told = [](double shallow, double deep, double keel_at_highest) {
+  const auto judged = [](double shallow, double deep, double keel_at_highest) {
     Numbers numbers{{"gap, 6 layers", around(shallow)}, {"gap, 24 layers", around(0.1)}, {"gap, 64 layers", around(deep)}};
     for (const char* rate : {"0.003", "0.01", "0.03"}) {
       const bool highest = std::string(rate) == "0.03";
@@ -143,16 +143,16 @@ TEST(PublishedVerdict, OfKeelAsksForAGapThatGrows) {
     }
     return verdict_of("C28", numbers);
   };
-  EXPECT_EQ(told(0, 0.3, 0), kSeen);
-  EXPECT_EQ(told(0, 0.3, 1), kSeen);
-  EXPECT_EQ(told(0.3, 0.3, 1), kMixed);
-  EXPECT_EQ(told(0.3, 0.3, 0), kNotSeen);
-  EXPECT_EQ(told(-0.5, -0.1, 0), kNotSeen);
-  EXPECT_EQ(told(0, kNan, 0), kNotSeen);
+  EXPECT_EQ(judged(0, 0.3, 0), kSeen);
+  EXPECT_EQ(judged(0, 0.3, 1), kSeen);
+  EXPECT_EQ(judged(0.3, 0.3, 1), kMixed);
+  EXPECT_EQ(judged(0.3, 0.3, 0), kNotSeen);
+  EXPECT_EQ(judged(-0.5, -0.1, 0), kNotSeen);
+  EXPECT_EQ(judged(0, kNan, 0), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfBottomToTopAsksForMoreThanTraining) {
-  const auto told = [](double b2t, double b2t_trained, double post_trained) {
+  const auto judged = [](double b2t, double b2t_trained, double post_trained) {
     Numbers numbers;
     for (const auto& [name, loss, trained] :
          {std::tuple{"post-ln", 3.4, post_trained}, {"pre-ln", 2.0, 1.0}, {"b2t", b2t, b2t_trained}}) {
@@ -161,16 +161,16 @@ TEST(PublishedVerdict, OfBottomToTopAsksForMoreThanTraining) {
     }
     return verdict_of("C29", numbers);
   };
-  EXPECT_EQ(told(1.9, 1, 0), kSeen);
-  EXPECT_EQ(told(2.0, 1, 0), kMixed);
-  EXPECT_EQ(told(1.9, 1, 1), "not decided");  // nothing to rescue
-  EXPECT_EQ(told(1.9, 1, 0.5), "not decided");
-  EXPECT_EQ(told(1.9, 0.5, 0), "not decided");
-  EXPECT_EQ(told(kNan, 0, 0), kNotSeen);
+  EXPECT_EQ(judged(1.9, 1, 0), kSeen);
+  EXPECT_EQ(judged(2.0, 1, 0), kMixed);
+  EXPECT_EQ(judged(1.9, 1, 1), "not decided");  // nothing to rescue
+  EXPECT_EQ(judged(1.9, 1, 0.5), "not decided");
+  EXPECT_EQ(judged(1.9, 0.5, 0), "not decided");
+  EXPECT_EQ(judged(kNan, 0, 0), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfBatchNormLooksAtLossAndGap) {
-  const auto told = [](double loss, double gap, double gap_of_layer_norm) {
+  const auto judged = [](double loss, double gap, double gap_of_layer_norm) {
     Numbers numbers;
     for (const std::string norm : {"layernorm", "batchnorm"})
       for (const int size : {2, 8, 32}) {
@@ -180,42 +180,42 @@ TEST(PublishedVerdict, OfBatchNormLooksAtLossAndGap) {
       }
     return verdict_of("C30", numbers);
   };
-  EXPECT_EQ(told(2.2, 0.5, 0.1), kSeen);
-  EXPECT_EQ(told(2.2, 0.1, 0.1), kMixed);
-  EXPECT_EQ(told(2.2, 0.5, 0.5), kMixed);
-  EXPECT_EQ(told(2, 0.1, 0.1), kNotSeen);
+  EXPECT_EQ(judged(2.2, 0.5, 0.1), kSeen);
+  EXPECT_EQ(judged(2.2, 0.1, 0.1), kMixed);
+  EXPECT_EQ(judged(2.2, 0.5, 0.5), kMixed);
+  EXPECT_EQ(judged(2, 0.1, 0.1), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfDynamicTanhLooksAtLossCurveAndSlope) {
-  const auto told = [](double loss, double curved, double rank) {
+  const auto judged = [](double loss, double curved, double rank) {
     return verdict_of("C31", {{"layernorm", around(2)},
                               {"dyt", around(loss)},
                               {"share of norms with an S", {curved}},
                               {"rank correlation of alpha", {rank}}});
   };
-  EXPECT_EQ(told(2.01, 0.8, 0.7), kSeen);
-  EXPECT_EQ(told(1.9, 0.8, 0.7), kSeen);
-  EXPECT_EQ(told(2.2, 0.8, 0.7), kMixed);
-  EXPECT_EQ(told(2.01, 0.2, 0), kMixed);
-  EXPECT_EQ(told(2.2, 0.2, 0), kNotSeen);
-  EXPECT_EQ(told(kNan, 0.2, 0), kNotSeen);
+  EXPECT_EQ(judged(2.01, 0.8, 0.7), kSeen);
+  EXPECT_EQ(judged(1.9, 0.8, 0.7), kSeen);
+  EXPECT_EQ(judged(2.2, 0.8, 0.7), kMixed);
+  EXPECT_EQ(judged(2.01, 0.2, 0), kMixed);
+  EXPECT_EQ(judged(2.2, 0.2, 0), kNotSeen);
+  EXPECT_EQ(judged(kNan, 0.2, 0), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfRmsNormLooksAtLossAndTime) {
-  const auto told = [](double loss, double time) {
+  const auto judged = [](double loss, double time) {
     return verdict_of("C32", {{"layernorm", around(2)}, {"rmsnorm", around(loss)}, {"time", {time, time}}});
   };
-  EXPECT_EQ(told(2.01, 0.8), kSeen);
-  EXPECT_EQ(told(2.01, 1), kMixed);
-  EXPECT_EQ(told(2.2, 0.8), kMixed);
-  EXPECT_EQ(told(2.2, 1), kNotSeen);
-  EXPECT_EQ(told(1.8, 0.8), kSeen);    // better is as good
-  EXPECT_EQ(told(2.03, 0.8), kMixed);  // neither as good nor worse for sure
-  EXPECT_EQ(told(2.03, 1), kMixed);
+  EXPECT_EQ(judged(2.01, 0.8), kSeen);
+  EXPECT_EQ(judged(2.01, 1), kMixed);
+  EXPECT_EQ(judged(2.2, 0.8), kMixed);
+  EXPECT_EQ(judged(2.2, 1), kNotSeen);
+  EXPECT_EQ(judged(1.8, 0.8), kSeen);    // better is as good
+  EXPECT_EQ(judged(2.03, 0.8), kMixed);  // neither as good nor worse for sure
+  EXPECT_EQ(judged(2.03, 1), kMixed);
 }
 
 TEST(PublishedVerdict, OfQkNormLooksAtScoresAndRates) {
-  const auto told = [](double without_score, double with_entropy, double without_trained, double with_trained) {
+  const auto judged = [](double without_score, double with_entropy, double without_trained, double with_trained) {
     Numbers numbers;
     for (const std::string name : {"without", "with"})
       for (const char* rate : {"0.01", "0.03", "0.1"}) {
@@ -226,15 +226,15 @@ TEST(PublishedVerdict, OfQkNormLooksAtScoresAndRates) {
       }
     return verdict_of("C33", numbers);
   };
-  EXPECT_EQ(told(50, 0.4, 0, 1), kSeen);
-  EXPECT_EQ(told(50, 0.4, 1, 1), kMixed);
-  EXPECT_EQ(told(7, 0.4, 0, 1), kMixed);
-  EXPECT_EQ(told(50, 0.01, 1, 1), kNotSeen);
-  EXPECT_EQ(told(7, 0.4, 1, 0), kNotSeen);
+  EXPECT_EQ(judged(50, 0.4, 0, 1), kSeen);
+  EXPECT_EQ(judged(50, 0.4, 1, 1), kMixed);
+  EXPECT_EQ(judged(7, 0.4, 0, 1), kMixed);
+  EXPECT_EQ(judged(50, 0.01, 1, 1), kNotSeen);
+  EXPECT_EQ(judged(7, 0.4, 1, 0), kNotSeen);
 }
 
 TEST(PublishedVerdict, OfQkNormAsksForMoreRatesInMostSeeds) {
-  const auto told = [](std::vector<double> with) {
+  const auto judged = [](std::vector<double> with) {
     Numbers numbers;
     for (const char* rate : {"0.01", "0.03", "0.1"})
       for (const std::string name : {"without", "with"}) {
@@ -245,8 +245,8 @@ TEST(PublishedVerdict, OfQkNormAsksForMoreRatesInMostSeeds) {
       }
     return verdict_of("C33", numbers);
   };
-  EXPECT_EQ(told({1, 1, 0}), kMixed);
-  EXPECT_EQ(told({1, 0, 0}), kNotSeen);
+  EXPECT_EQ(judged({1, 1, 0}), kMixed);
+  EXPECT_EQ(judged({1, 0, 0}), kNotSeen);
 }
 
 }  // namespace

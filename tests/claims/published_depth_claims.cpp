@@ -9,14 +9,14 @@ namespace addnorm {
 namespace {
 
 TEST(Verdict, OfPublishedClaimsIsSeenMixedOrNotSeen) {
-  const auto told = [](double post, double pre) {
+  const auto judged = [](double post, double pre) {
     Numbers numbers{{"post-ln", {post}}, {"pre-ln", {pre}}, {"pre-ln-nofinal", {0}}};
     for (const char* name : {"post-ln", "pre-ln", "pre-ln-nofinal"}) numbers.push_back({concat(name, ", usual model"), {0}});
     return verdict_of("C3", numbers);
   };
-  EXPECT_EQ(told(0.02, -0.53), "seen at this scale");
-  EXPECT_EQ(told(0.4, -0.53), "mixed");
-  EXPECT_EQ(told(0.4, 0.4), "not seen");
+  EXPECT_EQ(judged(0.02, -0.53), "seen at this scale");
+  EXPECT_EQ(judged(0.4, -0.53), "mixed");
+  EXPECT_EQ(judged(0.4, 0.4), "not seen");
 }
 
 // Published claims that train
@@ -33,21 +33,21 @@ void add_line_of(Numbers& numbers, const std::string& line, double trained) {
 }
 
 TEST(Verdict, OfDegradationNeedsSkipsThatKeepTheLoss) {
-  const auto told = [](std::vector<double> plain, std::vector<double> residual) {
+  const auto judged = [](std::vector<double> plain, std::vector<double> residual) {
     return verdict_of("C1", {{"plain 20", {1, 1.1, 1.1}},
                              {"plain 56", std::move(plain)},
                              {"residual 20", {0.5, 0.51, 0.52}},
                              {"residual 56", std::move(residual)},
                              {"gradient of plain 56", {0.8, 0.9}}});
   };
-  EXPECT_EQ(told({2, 2.1}, {0.51, 0.51, 0.52}), "seen at this scale");
-  EXPECT_EQ(told({2, 2.1}, {0.7, 0.7, 0.71}), "mixed");
-  EXPECT_EQ(told({2, 2.1}, {0.4, 0.5, 0.6}), "mixed");  // who knows
-  EXPECT_EQ(told({1.05, 2.1}, {0.5, 0.51, 0.52}), "not seen");
+  EXPECT_EQ(judged({2, 2.1}, {0.51, 0.51, 0.52}), "seen at this scale");
+  EXPECT_EQ(judged({2, 2.1}, {0.7, 0.7, 0.71}), "mixed");
+  EXPECT_EQ(judged({2, 2.1}, {0.4, 0.5, 0.6}), "mixed");  // who knows
+  EXPECT_EQ(judged({1.05, 2.1}, {0.5, 0.51, 0.52}), "not seen");
 }
 
 TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatTellsThemApart) {
-  const auto told = [](double post, double warm, double pre, double radam) {
+  const auto judged = [](double post, double warm, double pre, double radam) {
     Numbers numbers;
     add_line_of(numbers, "post-LN", post);
     add_line_of(numbers, "post-LN with warm-up", warm);
@@ -57,17 +57,17 @@ TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatTellsThemApart) {
     add_line_of(numbers, "pre-LN with RAdam", 1);
     return verdict_of("C6", numbers);
   };
-  EXPECT_EQ(told(0, 1, 1, 1), "seen at this scale");
-  EXPECT_EQ(told(0, 1, 1, 0.5), "mixed");
-  EXPECT_EQ(told(1, 1, 1, 1), "not seen");
-  EXPECT_EQ(told(0, 0, 1, 1), "not seen");
-  EXPECT_EQ(told(0, 0.5, 1, 1), "not decided");  // seeds disagree
-  EXPECT_EQ(told(0.5, 1, 1, 1), "not decided");
-  EXPECT_EQ(told(0, 1, 0, 1), "not seen");
+  EXPECT_EQ(judged(0, 1, 1, 1), "seen at this scale");
+  EXPECT_EQ(judged(0, 1, 1, 0.5), "mixed");
+  EXPECT_EQ(judged(1, 1, 1, 1), "not seen");
+  EXPECT_EQ(judged(0, 0, 1, 1), "not seen");
+  EXPECT_EQ(judged(0, 0.5, 1, 1), "not decided");  // seeds disagree
+  EXPECT_EQ(judged(0.5, 1, 1, 1), "not decided");
+  EXPECT_EQ(judged(0, 1, 0, 1), "not seen");
 }
 
 TEST(Verdict, OfRAdamLooksAtEveryRateWhereWarmUpDecides) {
-  const auto told = [](double adam, double radam, double radam_at_the_second) {
+  const auto judged = [](double adam, double radam, double radam_at_the_second) {
     Numbers numbers;
     add_line_of(numbers, "Adam", adam);
     add_line_of(numbers, "Adam with warm-up", 1);
@@ -76,16 +76,16 @@ TEST(Verdict, OfRAdamLooksAtEveryRateWhereWarmUpDecides) {
     add_share(numbers, "RAdam at 0.005", 0);
     return verdict_of("C34", numbers);
   };
-  EXPECT_EQ(told(0, 1, 1), "seen at this scale");
-  EXPECT_EQ(told(0, 1, 0), "mixed");
-  EXPECT_EQ(told(0, 0.5, 0.5), "not decided");
-  EXPECT_EQ(told(0.5, 1, 1), "not decided");
-  EXPECT_EQ(told(0, 0, 0), "not seen");
-  EXPECT_EQ(told(1, 1, 1), "not decided");  // nothing was to be made up for
+  EXPECT_EQ(judged(0, 1, 1), "seen at this scale");
+  EXPECT_EQ(judged(0, 1, 0), "mixed");
+  EXPECT_EQ(judged(0, 0.5, 0.5), "not decided");
+  EXPECT_EQ(judged(0.5, 1, 1), "not decided");
+  EXPECT_EQ(judged(0, 0, 0), "not seen");
+  EXPECT_EQ(judged(1, 1, 1), "not decided");  // nothing was to be made up for
 }
 
 TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
-  const auto told = [](double adam, double clipped, double unclipped) {
+  const auto judged = [](double adam, double clipped, double unclipped) {
     Numbers numbers;
     add_line_of(numbers, "Adam", adam);
     add_line_of(numbers, "Adam with warm-up", 1);
@@ -93,16 +93,16 @@ TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
     add_line_of(numbers, "Adafactor without clipping", unclipped);
     return verdict_of("C35", numbers);
   };
-  EXPECT_EQ(told(0, 1, 0), "seen at this scale");
-  EXPECT_EQ(told(0, 1, 1), "mixed");
-  EXPECT_EQ(told(0, 0, 0), "not seen");
-  EXPECT_EQ(told(0, 0.5, 0), "not decided");
-  EXPECT_EQ(told(0, 1, 0.5), "mixed");
-  EXPECT_EQ(told(1, 1, 0), "not decided");
+  EXPECT_EQ(judged(0, 1, 0), "seen at this scale");
+  EXPECT_EQ(judged(0, 1, 1), "mixed");
+  EXPECT_EQ(judged(0, 0, 0), "not seen");
+  EXPECT_EQ(judged(0, 0.5, 0), "not decided");
+  EXPECT_EQ(judged(0, 1, 0.5), "mixed");
+  EXPECT_EQ(judged(1, 1, 0), "not decided");
 }
 
 TEST(Verdict, OfFewerStepsComparesEachAtItsBestRate) {
-  const auto told = [](double pre, double trained, double post_trained = 1) {
+  const auto judged = [](double pre, double trained, double post_trained = 1) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"}) {
       const bool best = std::string_view(rate) == " at 0.002";
@@ -113,15 +113,15 @@ TEST(Verdict, OfFewerStepsComparesEachAtItsBestRate) {
     }
     return verdict_of("C7", numbers);
   };
-  EXPECT_EQ(told(120, 1), "seen at this scale");
-  EXPECT_EQ(told(190, 1), "mixed");
-  EXPECT_EQ(told(204, 1), "not seen");
-  EXPECT_EQ(told(120, 0.5), "not seen");
-  EXPECT_EQ(told(120, 1, 0), "mixed");  // against one that never gets there
+  EXPECT_EQ(judged(120, 1), "seen at this scale");
+  EXPECT_EQ(judged(190, 1), "mixed");
+  EXPECT_EQ(judged(204, 1), "not seen");
+  EXPECT_EQ(judged(120, 0.5), "not seen");
+  EXPECT_EQ(judged(120, 1, 0), "mixed");  // against one that never gets there
 }
 
 TEST(Verdict, OfDeepEncodersNeedsBothFormsOfDlcl) {
-  const auto told = [](double post, double pre, double dlcl_post) {
+  const auto judged = [](double post, double pre, double dlcl_post) {
     Numbers numbers;
     add_share(numbers, "post-ln", post);
     add_share(numbers, "pre-ln", pre);
@@ -129,15 +129,15 @@ TEST(Verdict, OfDeepEncodersNeedsBothFormsOfDlcl) {
     add_share(numbers, "dlcl-post", dlcl_post);
     return verdict_of("C8", numbers);
   };
-  EXPECT_EQ(told(0, 1, 1), "seen at this scale");
-  EXPECT_EQ(told(0, 1, 0.5), "mixed");
-  EXPECT_EQ(told(0.5, 1, 1), "not decided");
-  EXPECT_EQ(told(1, 1, 1), "not seen");
-  EXPECT_EQ(told(0, 0, 1), "not seen");
+  EXPECT_EQ(judged(0, 1, 1), "seen at this scale");
+  EXPECT_EQ(judged(0, 1, 0.5), "mixed");
+  EXPECT_EQ(judged(0.5, 1, 1), "not decided");
+  EXPECT_EQ(judged(1, 1, 1), "not seen");
+  EXPECT_EQ(judged(0, 0, 1), "not seen");
 }
 
 TEST(Verdict, OfEighteenLayersNeedsPostLnToTrainAtSix) {
-  const auto told = [](double post, double six, double admin, double keel) {
+  const auto judged = [](double post, double six, double admin, double keel) {
     Numbers numbers;
     add_share(numbers, "post-ln", post);
     add_share(numbers, "post-ln, 6 layers", six);
@@ -146,30 +146,30 @@ TEST(Verdict, OfEighteenLayersNeedsPostLnToTrainAtSix) {
     for (const char* name : {"pre-ln", "admin-const", "deepnorm", "b2t"}) add_share(numbers, name, 1);
     return verdict_of("C9", numbers);
   };
-  EXPECT_EQ(told(0, 1, 1, 1), "seen at this scale");
-  EXPECT_EQ(told(0, 1, 1, 0), "mixed");
-  EXPECT_EQ(told(0, 1, 0, 1), "not seen");
-  EXPECT_EQ(told(0, 0, 1, 1), "not seen");
-  EXPECT_EQ(told(1, 1, 1, 1), "not seen");
-  EXPECT_EQ(told(0.5, 1, 1, 1), "not decided");
-  EXPECT_EQ(told(0, 1, 0.5, 1), "not decided");
+  EXPECT_EQ(judged(0, 1, 1, 1), "seen at this scale");
+  EXPECT_EQ(judged(0, 1, 1, 0), "mixed");
+  EXPECT_EQ(judged(0, 1, 0, 1), "not seen");
+  EXPECT_EQ(judged(0, 0, 1, 1), "not seen");
+  EXPECT_EQ(judged(1, 1, 1, 1), "not seen");
+  EXPECT_EQ(judged(0.5, 1, 1, 1), "not decided");
+  EXPECT_EQ(judged(0, 1, 0.5, 1), "not decided");
 }
 
 TEST(Verdict, OfEvenUpdatesNeedsARunThatFails) {
-  const auto told = [](double trained, double gradients, double updates) {
+  const auto judged = [](double trained, double gradients, double updates) {
     Numbers numbers{{"gradients", {gradients}}, {"updates", {updates}}};
     add_share(numbers, "loss", trained);
     return verdict_of("C12", numbers);
   };
-  EXPECT_EQ(told(0, 9, 1.2), "seen at this scale");
-  EXPECT_EQ(told(0, 1.5, 1.2), "mixed");
-  EXPECT_EQ(told(0, 9, 5), "not seen");
-  EXPECT_EQ(told(1, 9, 1.2), "not decided");
-  EXPECT_EQ(told(0.5, 9, 1.2), "not decided");
+  EXPECT_EQ(judged(0, 9, 1.2), "seen at this scale");
+  EXPECT_EQ(judged(0, 1.5, 1.2), "mixed");
+  EXPECT_EQ(judged(0, 9, 5), "not seen");
+  EXPECT_EQ(judged(1, 9, 1.2), "not decided");
+  EXPECT_EQ(judged(0.5, 9, 1.2), "not decided");
 }
 
 TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
-  const auto told = [](double deepnorm, double post, double power) {
+  const auto judged = [](double deepnorm, double post, double power) {
     return verdict_of("C13", {{"deepnorm 100", {0.5}},
                               {"deepnorm 200", {deepnorm}},
                               {"post-ln 100", {0}},
@@ -179,16 +179,16 @@ TEST(Verdict, OfDeepNormLooksAtLossesAndAtOneStep) {
                               {"deepnorm, power with norms and biases", {0.8}},
                               {"post-ln, power with norms and biases", {0.8}}});
   };
-  EXPECT_EQ(told(0.4, 0, 0.1), "seen at this scale");
-  EXPECT_EQ(told(0.4, 0, 0.5), "mixed");
-  EXPECT_EQ(told(0.05, 0, 0.1), "not seen");
-  EXPECT_EQ(told(std::nan(""), 0, 0.1), "not seen");
-  EXPECT_EQ(told(0.4, 0.3, 0.1), "not decided");  // nothing that it is needed for
-  EXPECT_EQ(told(0.05, 0.3, 0.1), "not seen");
+  EXPECT_EQ(judged(0.4, 0, 0.1), "seen at this scale");
+  EXPECT_EQ(judged(0.4, 0, 0.5), "mixed");
+  EXPECT_EQ(judged(0.05, 0, 0.1), "not seen");
+  EXPECT_EQ(judged(std::nan(""), 0, 0.1), "not seen");
+  EXPECT_EQ(judged(0.4, 0.3, 0.1), "not decided");  // nothing that it is needed for
+  EXPECT_EQ(judged(0.05, 0.3, 0.1), "not seen");
 }
 
 TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
-  const auto told = [](double steps, double deep, double pre_trained = 1) {
+  const auto judged = [](double steps, double deep, double pre_trained = 1) {
     Numbers numbers{{"128 layers", {deep}}};
     for (const char* rate : {" at 0.001", " at 0.002", " at 0.004"}) {
       const bool best = std::string_view(rate) == " at 0.002";
@@ -201,15 +201,15 @@ TEST(Verdict, OfReZeroCountsStepsAndLooksAt128Layers) {
     }
     return verdict_of("C14", numbers);
   };
-  EXPECT_EQ(told(60, 0.5), "seen at this scale");
-  EXPECT_EQ(told(60, 0), "mixed");
-  EXPECT_EQ(told(90, 0.5), "mixed");
-  EXPECT_EQ(told(90, std::nan("")), "not seen");
-  EXPECT_EQ(told(60, 0.5, 0), "mixed");  // against one that never gets there
+  EXPECT_EQ(judged(60, 0.5), "seen at this scale");
+  EXPECT_EQ(judged(60, 0), "mixed");
+  EXPECT_EQ(judged(90, 0.5), "mixed");
+  EXPECT_EQ(judged(90, std::nan("")), "not seen");
+  EXPECT_EQ(judged(60, 0.5, 0), "mixed");  // against one that never gets there
 }
 
 TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
-  const auto told = [](double pre, double post_trained = 1) {
+  const auto judged = [](double pre, double post_trained = 1) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"}) {
       numbers.push_back({concat("post-ln", rate, ", trained"), {post_trained}});
@@ -220,15 +220,15 @@ TEST(Verdict, OfPreAndPostLnAtTheirBestMayBeNoDifference) {
     }
     return verdict_of("C37", numbers);
   };
-  EXPECT_EQ(told(2.3), "seen at this scale");
-  EXPECT_EQ(told(2.11), "mixed");
-  EXPECT_EQ(told(1.9), "not seen");
-  EXPECT_EQ(told(1.9, 0), "mixed");  // both have to train
-  EXPECT_EQ(told(std::nan("")), "mixed");
+  EXPECT_EQ(judged(2.3), "seen at this scale");
+  EXPECT_EQ(judged(2.11), "mixed");
+  EXPECT_EQ(judged(1.9), "not seen");
+  EXPECT_EQ(judged(1.9, 0), "mixed");  // both have to train
+  EXPECT_EQ(judged(std::nan("")), "mixed");
 }
 
 TEST(Verdict, OfPreAndPostLnSaysWhichIsTheHigherOne) {
-  const auto told = [](double post) {
+  const auto judged = [](double post) {
     Numbers numbers;
     for (const char* rate : {" at 0.0005", " at 0.001", " at 0.002", " at 0.004"})
       for (const auto& [stack, loss] : {std::pair{"post-ln", post}, {"pre-ln", 2.1}}) {
@@ -237,8 +237,8 @@ TEST(Verdict, OfPreAndPostLnSaysWhichIsTheHigherOne) {
       }
     return claim_named("C37").judge(made_up(numbers)).measured;
   };
-  EXPECT_NE(told(2).find("post-LN is lower by 0.1, 95 % interval "), std::string::npos) << told(2);
-  EXPECT_NE(told(2.2).find("post-LN is higher by 0.1, 95 % interval "), std::string::npos) << told(2.2);
+  EXPECT_NE(judged(2).find("post-LN is lower by 0.1, 95 % interval "), std::string::npos) << judged(2);
+  EXPECT_NE(judged(2.2).find("post-LN is higher by 0.1, 95 % interval "), std::string::npos) << judged(2.2);
 }
 
 }  // namespace

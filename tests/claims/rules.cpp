@@ -242,9 +242,10 @@ TEST(JudgedAgain, SaysWhatTheJudgeSaysNow) {
 
 TEST(JudgedAgain, LeavesWhatHangsOnMoreThanMeansAndSpreads) {
   const Claim& claim = claim_named("S69");  // by means and spreads alone
-  Json told = result_with(claim, Json::array({series("layernorm", 2.1, 0.01, 5), series("layernorm-noaffine", 2.3, 0.01, 5)}));
-  EXPECT_TRUE(judge_again(told, claim));
-  EXPECT_EQ(told["verdict"].text(), "true");
+  Json by_spreads =
+      result_with(claim, Json::array({series("layernorm", 2.1, 0.01, 5), series("layernorm-noaffine", 2.3, 0.01, 5)}));
+  EXPECT_TRUE(judge_again(by_spreads, claim));
+  EXPECT_EQ(by_spreads["verdict"].text(), "true");
 
   const Claim& each = claim_named("S61");  // by its least and most
   ClaimResult measured{.values = made_up({{"F = 0", {10, 20, 30}}, {"identity matrix", {47, 57, 67}}})};
@@ -285,10 +286,10 @@ TEST(SeedsTrained, SayWhetherSomethingHelps) {
   EXPECT_EQ(lab::help(none, some), Help::undecided);
 }
 
-/// One set of runs, told by every claim that asks for it: post-LN, pre-LN, and what helps post-LN.
+/// One set of runs, judged by every claim that asks for it: post-LN, pre-LN, and what helps post-LN.
 TEST(SeedsTrained, AreReadAlikeByEveryClaim) {
   const std::vector<double> all{1, 1, 1}, none{0, 0, 0};
-  const auto told = [&](const std::vector<double>& post) {
+  const auto judged = [&](const std::vector<double>& post) {
     const auto runs = [&](std::initializer_list<std::pair<const char*, std::vector<double>>> named) {
       Numbers numbers;
       for (const auto& [name, trained] : named) {
@@ -312,10 +313,10 @@ TEST(SeedsTrained, AreReadAlikeByEveryClaim) {
         verdict_of("S52", runs({{"post-ln", post}, {"dlcl-post", all}})),
         verdict_of("S53", runs({{"post-ln", post}, {"admin", all}}))};
   };
-  for (const std::string& verdict : told(none)) EXPECT_EQ(verdict, "true");
+  for (const std::string& verdict : judged(none)) EXPECT_EQ(verdict, "true");
   for (const std::vector<double>& some : {std::vector<double>{1, 0, 0}, {1, 1, 0}})
-    for (const std::string& verdict : told(some)) EXPECT_EQ(verdict, "not decided");
-  EXPECT_EQ(told(all),
+    for (const std::string& verdict : judged(some)) EXPECT_EQ(verdict, "not decided");
+  EXPECT_EQ(judged(all),
             (std::vector<std::string>{"false", "not decided", "true only if nothing is said of post-norm, which did without here",
                                       "false", "not decided", "not decided", "not decided"}));
 }

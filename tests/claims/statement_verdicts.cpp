@@ -36,7 +36,7 @@ TEST(Verdict, OfThePrintedPreLnWouldBeTrueIfItWerePreLn) {
 }
 
 TEST(Verdict, OfStabilityTellsThePrintedFormulaFromTheUsualOne) {
-  const auto told = [](double post, double printed, double pre) {
+  const auto judged = [](double post, double printed, double pre) {
     return verdict_of("S23", {{"post-ln", {3.4}},
                               {"post-ln, trained", {post}},
                               {"norm-skip", {3.4}},
@@ -44,12 +44,12 @@ TEST(Verdict, OfStabilityTellsThePrintedFormulaFromTheUsualOne) {
                               {"pre-ln", {2.1}},
                               {"pre-ln, trained", {pre}}});
   };
-  EXPECT_EQ(told(0, 1, 1), "true");
-  EXPECT_TRUE(only_if(told(0, 0, 1)));
-  EXPECT_EQ(told(1, 1, 1), "not decided");
-  EXPECT_EQ(told(0, 0, 0), "false");
-  EXPECT_EQ(told(0.5, 1, 1), "not decided");
-  EXPECT_TRUE(only_if(told(0, 0.5, 1)));
+  EXPECT_EQ(judged(0, 1, 1), "true");
+  EXPECT_TRUE(only_if(judged(0, 0, 1)));
+  EXPECT_EQ(judged(1, 1, 1), "not decided");
+  EXPECT_EQ(judged(0, 0, 0), "false");
+  EXPECT_EQ(judged(0.5, 1, 1), "not decided");
+  EXPECT_TRUE(only_if(judged(0, 0.5, 1)));
 }
 
 TEST(Verdict, OfWarmUpWouldBeTrueIfRatesFell) {
@@ -63,16 +63,16 @@ TEST(Verdict, OfWarmUpWouldBeTrueIfRatesFell) {
 }
 
 TEST(Verdict, OfTheRootCauseLooksAtTheGradientBeforeTheFailure) {
-  const auto told = [](double start, double trained) {
+  const auto judged = [](double start, double trained) {
     return verdict_of("S47", {{"gradient at the start", {start}},
                               {"updates of the first 10 steps", {1}},
                               {"gradient at the end", {1e-5}},
                               {"trained", {trained}}});
   };
-  EXPECT_EQ(told(7, 0), "false");
-  EXPECT_EQ(told(1e-4, 0), "true");         // vanished before the first step
-  EXPECT_EQ(told(1e4, 0), "true");          // exploded
-  EXPECT_EQ(told(1e-4, 1), "not decided");  // it trained: nothing to look at
+  EXPECT_EQ(judged(7, 0), "false");
+  EXPECT_EQ(judged(1e-4, 0), "true");         // vanished before the first step
+  EXPECT_EQ(judged(1e4, 0), "true");          // exploded
+  EXPECT_EQ(judged(1e-4, 1), "not decided");  // it trained: nothing to look at
 }
 
 TEST(Verdict, OfDependencyTellsBranchFromStream) {
@@ -81,15 +81,15 @@ TEST(Verdict, OfDependencyTellsBranchFromStream) {
 }
 
 TEST(Verdict, OfAddAndNormTellsWhatSkipsCarryFromWhatBranchesCarry) {
-  const auto told = [](double skips, double all, double size) {
+  const auto judged = [](double skips, double all, double size) {
     Numbers numbers{{"all paths, 48 units", {all}}, {"output RMS after 24 units", {size}}};
     for (const char* units : {"2", "12", "24", "48"}) numbers.push_back({concat("skips alone, ", units, " units"), {skips}});
     return verdict_of("S72", numbers);
   };
-  EXPECT_EQ(told(0.9, 1, 1), "true");
-  EXPECT_TRUE(only_if(told(1e-7, 1, 1)));
-  EXPECT_EQ(told(1e-7, 1e-7, 1), "false");
-  EXPECT_EQ(told(0.9, 1, 2), "false");
+  EXPECT_EQ(judged(0.9, 1, 1), "true");
+  EXPECT_TRUE(only_if(judged(1e-7, 1, 1)));
+  EXPECT_EQ(judged(1e-7, 1e-7, 1), "false");
+  EXPECT_EQ(judged(0.9, 1, 2), "false");
 }
 
 TEST(Verdict, OfUndoingTheNorm) {
@@ -100,7 +100,7 @@ TEST(Verdict, OfUndoingTheNorm) {
 }
 
 TEST(Verdict, OfTheCostOfPreNormNeedsBothToTrain) {
-  const auto told = [](double pre, double spread, double post_trained) {
+  const auto judged = [](double pre, double spread, double post_trained) {
     Numbers numbers;
     for (const char* rate : {" at 0.001", " at 0.003"}) {
       numbers.push_back({concat("post-ln", rate), {1.95, 1.96, 1.97}});
@@ -110,25 +110,25 @@ TEST(Verdict, OfTheCostOfPreNormNeedsBothToTrain) {
     }
     return verdict_of("S49", numbers);
   };
-  EXPECT_EQ(told(2.1, 0.01, 1), "true");
-  EXPECT_EQ(told(1.96, 0.01, 1), "false");
-  EXPECT_EQ(told(1.98, 0.1, 1), "not decided");  // too much noise for either
-  EXPECT_EQ(told(2.1, 0.01, 0), "not decided");
-  EXPECT_EQ(told(std::nan(""), 0.01, 1), "not decided");
+  EXPECT_EQ(judged(2.1, 0.01, 1), "true");
+  EXPECT_EQ(judged(1.96, 0.01, 1), "false");
+  EXPECT_EQ(judged(1.98, 0.1, 1), "not decided");  // too much noise for either
+  EXPECT_EQ(judged(2.1, 0.01, 0), "not decided");
+  EXPECT_EQ(judged(std::nan(""), 0.01, 1), "not decided");
 }
 
 TEST(Verdict, OfGainAndBiasIsNotFalseForWantOfSeeds) {
-  const auto told = [](double without, double spread) {
+  const auto judged = [](double without, double spread) {
     return verdict_of("S69",
                       {{"layernorm", {2.07, 2.09, 2.11}}, {"layernorm-noaffine", {without - spread, without, without + spread}}});
   };
-  EXPECT_EQ(told(2.3, 0.02), "true");
-  EXPECT_EQ(told(2.08, 0.05), "not decided");
-  EXPECT_EQ(told(2.06, 0.01), "false");
+  EXPECT_EQ(judged(2.3, 0.02), "true");
+  EXPECT_EQ(judged(2.08, 0.05), "not decided");
+  EXPECT_EQ(judged(2.06, 0.01), "false");
 }
 
 TEST(Verdict, OfNormsNamesTheStacksThatGainByThem) {
-  const auto told = [](double without_20, double without_56) {
+  const auto judged = [](double without_20, double without_56) {
     Numbers numbers;
     for (const auto& [units, loss] : {std::pair{"4", 0.03}, {"20", without_20}, {"56", without_56}}) {
       numbers.push_back({concat("without, ", units, " units"), {loss}});
@@ -140,14 +140,14 @@ TEST(Verdict, OfNormsNamesTheStacksThatGainByThem) {
     numbers.push_back({"with, decoder", {2.1}});
     return verdict_of("S32", numbers);
   };
-  EXPECT_EQ(told(0.2, 4), "true only if the stack is one of 20 units and 56 units; not so with 4 units and 6 decoder layers");
-  EXPECT_EQ(told(0.03, std::nan("")),
+  EXPECT_EQ(judged(0.2, 4), "true only if the stack is one of 20 units and 56 units; not so with 4 units and 6 decoder layers");
+  EXPECT_EQ(judged(0.03, std::nan("")),
             "true only if the stack is one of 56 units; not so with 4 units and 20 units and 6 decoder layers");
-  EXPECT_EQ(told(0.03, 0.03), "false");
+  EXPECT_EQ(judged(0.03, 0.03), "false");
 }
 
 TEST(Verdict, OfTheRecursiveSkipSaysWhatWarmUpChanges) {
-  const auto told = [](double rskip, double spread) {
+  const auto judged = [](double rskip, double spread) {
     return verdict_of("S54", {{"post-ln without", {3.4}},
                               {"post-ln without, trained", {0}},
                               {"rskip without", {2.1}},
@@ -157,14 +157,14 @@ TEST(Verdict, OfTheRecursiveSkipSaysWhatWarmUpChanges) {
                               {"rskip with", {rskip - spread, rskip, rskip + spread}},
                               {"rskip with, trained", {1}}});
   };
-  EXPECT_EQ(told(2.0, 0.01), "true");
-  EXPECT_EQ(told(2.14, 0.01), "true only if there is no warm-up; with it both are alike");
-  EXPECT_EQ(told(2.10, 0.10), "true only if there is no warm-up; with it the difference is not decided");
-  EXPECT_EQ(told(2.3, 0.01), "true only if there is no warm-up; with it one sum and one norm end lower");
+  EXPECT_EQ(judged(2.0, 0.01), "true");
+  EXPECT_EQ(judged(2.14, 0.01), "true only if there is no warm-up; with it both are alike");
+  EXPECT_EQ(judged(2.10, 0.10), "true only if there is no warm-up; with it the difference is not decided");
+  EXPECT_EQ(judged(2.3, 0.01), "true only if there is no warm-up; with it one sum and one norm end lower");
 }
 
 TEST(Verdict, OfAdafactorComparesStepsOfTheSameSize) {
-  const auto told = [](double adafactor, double small_adam, double small_adafactor) {
+  const auto judged = [](double adafactor, double small_adam, double small_adafactor) {
     Numbers numbers{{"relative rate", {0.04}}};
     for (const auto& [name, trained] : {std::pair{"Adam", 0.0},
                                         {"Adafactor", adafactor},
@@ -175,10 +175,10 @@ TEST(Verdict, OfAdafactorComparesStepsOfTheSameSize) {
     }
     return verdict_of("S51", numbers);
   };
-  EXPECT_EQ(told(1, 0, 0), "true");
-  EXPECT_TRUE(only_if(told(0, 0, 1)));
-  EXPECT_EQ(told(0, 1, 1), "false");  // Adam does as well with the smaller steps
-  EXPECT_EQ(told(0.5, 1, 1), "not decided");
+  EXPECT_EQ(judged(1, 0, 0), "true");
+  EXPECT_TRUE(only_if(judged(0, 0, 1)));
+  EXPECT_EQ(judged(0, 1, 1), "false");  // Adam does as well with the smaller steps
+  EXPECT_EQ(judged(0.5, 1, 1), "not decided");
 }
 
 TEST(Verdict, OfRunsThatBrokeOffIsNeverTrue) {

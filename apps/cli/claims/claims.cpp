@@ -153,7 +153,7 @@ int run(Options o) {
   const auto go_on = [] { return SignalWatch::caught() == 0; };
 
   std::size_t count = 0;
-  const auto told = [&](const FinishedClaim& one) {
+  const auto report = [&](const FinishedClaim& one) {
     std::cerr << padded(one.result["id"].text(), 5)
               << padded(one.kept ? "kept" : fixed(one.result["seconds"].number(), 1) + " s", 8)
               << concat("[", ++count, "/", wanted.size(), "]  ") << one.result["verdict"].text() << '\n';
@@ -166,7 +166,7 @@ int run(Options o) {
       return stopped_by_signal(concat("finished training runs of ", wanted[0]->id, " are kept in ", o.plan.out.string()));
     }
   } else {
-    done = finished_claims(wanted, o.plan, threads > 1 ? 2 : 1, told, go_on);
+    done = finished_claims(wanted, o.plan, threads > 1 ? 2 : 1, report, go_on);
   }
 
   std::vector<Json> results;

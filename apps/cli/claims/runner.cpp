@@ -106,12 +106,12 @@ FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const s
 }
 
 std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& wanted, const ClaimsPlan& plan, std::size_t at_once,
-                                           const std::function<void(const FinishedClaim&)>& told,
+                                           const std::function<void(const FinishedClaim&)>& report,
                                            const std::function<bool()>& go_on) {
   make_folder(plan.out);
   std::map<const Claim*, FinishedClaim> done;
   const auto finish = [&](const Claim& claim, const FinishedClaim& result) {
-    told(result);
+    report(result);
     done.emplace(&claim, result);
   };
   std::vector<Job> jobs;

@@ -30,10 +30,10 @@ struct FinishedClaim {
 FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const std::function<bool()>& go_on);
 
 /// Each claim in a process of its own, `at_once` of them at a time with one thread each (the last one alone has all): one that
-/// crashes does not end the others. `told` hears of each when it is done. What is done when go_on says no is returned, in the
-/// order of `wanted`.
+/// crashes does not end the others. `report` is called with each when it is done. What is done when go_on says no is returned, in
+/// the order of `wanted`.
 std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& wanted, const ClaimsPlan& plan, std::size_t at_once,
-                                           const std::function<void(const FinishedClaim&)>& told,
+                                           const std::function<void(const FinishedClaim&)>& report,
                                            const std::function<bool()>& go_on);
 
 }  // namespace addnorm::cli

@@ -15,8 +15,8 @@ namespace addnorm::lab {
 /// fitted on the even rows with a little ridge, measured on the odd ones; at least 0.
 double explained_share(const Tensor& x, const Tensor& targets);
 
-/// How often the class of a row is named right, by the same kind of map to one number per class: fitted on even rows, told for
-/// odd.
+/// How often the class of a row is named right, by the same kind of map to one number per class: fitted on even rows, asked
+/// of odd ones.
 double probe_accuracy(const Tensor& x, const std::vector<std::size_t>& classes, std::size_t count);
 
 inline constexpr std::size_t kProbedPositions = 16;

@@ -25,12 +25,12 @@ ClaimVerdict verdict_on_help(const std::string& text, const Samples& samples, co
     case Help::fails:
       return fails(text);
     case Help::no_need:
-      return undecided(concat(text, ". Every seed of ", without.told, " trains too: nothing to test it on"));
+      return undecided(concat(text, ". Every seed of ", without.shown, " trains too: nothing to test it on"));
     case Help::undecided:
       break;
   }
   const NamedRun& divided = seeds_trained(samples, without.name) == SeedsTrained::some ? without : with;
-  return undecided(concat(text, ". Seeds of ", divided.told, " disagree"));
+  return undecided(concat(text, ". Seeds of ", divided.shown, " disagree"));
 }
 
 }  // namespace addnorm::lab

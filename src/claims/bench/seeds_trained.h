@@ -9,7 +9,7 @@
 namespace addnorm::lab {
 
 /// All seeds trained: the setting trains. None: it does not. Anything between decides neither: the setting lies near the line
-/// where training stops, and other seeds, or arithmetic that rounds in another way, give another count (C6 tells of one). There
+/// where training stops, and other seeds, or arithmetic that rounds in another way, give another count (see C6). There
 /// is no majority: 1 of 3 and 2 of 3 are the same finding.
 enum class SeedsTrained : unsigned char { all, none, some };
 /// 1 of a seed that trained, else 0.
@@ -36,13 +36,13 @@ enum class Help : unsigned char {
 /// Names as in samples, and as a reader knows them.
 struct NamedRun {
   std::string name;
-  std::string told;
+  std::string shown;
 };
 Help help(SeedsTrained without, SeedsTrained with);
 inline Help help(const Samples& samples, const std::string& without, const std::string& with) {
   return help(seeds_trained(samples, without), seeds_trained(samples, with));
 }
-/// holds, fails or undecided, with the reason of the last behind the text.
+/// holds, fails or undecided, with the reason of the last after the text.
 ClaimVerdict verdict_on_help(const std::string& text, const Samples& samples, const NamedRun& without, const NamedRun& with);
 
 }  // namespace addnorm::lab

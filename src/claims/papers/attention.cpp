@@ -89,9 +89,9 @@ ClaimVerdict judge(const Samples& s) {
   const bool norms_nothing = s.mean("attention and norms") < -3;
   const bool slowed = s.mean("attention and feed-forward, 2 layers") > s.mean("attention, 2 layers") + 0.1;
   const bool doubly = s.mean("slope of ln(-ln r)") > 0.7 && s.mean("R2") > 0.95;
-  const std::string told = concat(text, "; after 2 layers feed-forward units ", slowed ? "slow the collapse" : "do not slow it");
-  if (collapses && kept && norms_nothing && slowed && doubly) return holds(told);
-  return collapses && kept ? mixed(told) : fails(told);
+  const std::string all = concat(text, "; after 2 layers feed-forward units ", slowed ? "slow the collapse" : "do not slow it");
+  if (collapses && kept && norms_nothing && slowed && doubly) return holds(all);
+  return collapses && kept ? mixed(all) : fails(all);
 }
 
 }  // namespace

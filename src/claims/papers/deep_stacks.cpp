@@ -302,11 +302,11 @@ Samples measure(const ClaimContext& context) {
 
 ClaimVerdict judge(const Samples& s) {
   const Difference gap = difference(s, "b2t, held out", "pre-ln, held out");
-  const auto told = [&](const char* name) {
+  const auto loss_of = [&](const char* name) {
     return concat(s.text(concat(name, ", held out")), " (", s.seeds_text(concat(name, ", trained")), " trained)");
   };
-  const std::string text = concat("16 layers at 1e-3 with 100 steps of warm-up, held-out loss: post-LN ", told("post-ln"),
-                                  ", pre-LN ", told("pre-ln"), ", B2T ", told("b2t"), "; B2T less pre-LN ", gap.text());
+  const std::string text = concat("16 layers at 1e-3 with 100 steps of warm-up, held-out loss: post-LN ", loss_of("post-ln"),
+                                  ", pre-LN ", loss_of("pre-ln"), ", B2T ", loss_of("b2t"), "; B2T less pre-LN ", gap.text());
   const ClaimVerdict rescued = verdict_on_help(text, s, {"post-ln", "post-LN"}, {"b2t", "B2T"});
   return rescued.finding == Finding::yes && !gap.below() ? mixed(text) : rescued;
 }

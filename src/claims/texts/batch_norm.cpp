@@ -136,7 +136,7 @@ namespace {
 constexpr std::size_t kTokens = 8, kWidth = 32;
 
 /// The first sequence, normed beside a second one of so many tokens; padding is zeros, and said to be padding or not.
-Tensor first_sequence(std::size_t other, bool batch, bool told, std::uint64_t seed) {
+Tensor first_sequence(std::size_t other, bool batch, bool masked, std::uint64_t seed) {
   Tensor x = random_tensor({2, kTokens, kWidth}, seed);
   std::vector<unsigned char> padding(2 * kTokens);
   for (std::size_t t = other; t < kTokens; ++t) {
@@ -145,15 +145,15 @@ Tensor first_sequence(std::size_t other, bool batch, bool told, std::uint64_t se
   }
   Tensor mean = Tensor::zeros({kWidth}), var = Tensor::full({kWidth}, 1);
   const Var y =
-      batch ? batch_norm(Var(x), Var(), Var(), mean, var, {}, told ? padding : std::vector<unsigned char>()) : normed(Var(x));
+      batch ? batch_norm(Var(x), Var(), Var(), mean, var, {}, masked ? padding : std::vector<unsigned char>()) : normed(Var(x));
   return Tensor::of({kTokens, kWidth}, y.value().values<float>().first(kTokens * kWidth));
 }
 
 Samples measure(const ClaimContext& context) {
   Samples s;
   for (const std::uint64_t seed : context.seeds) {
-    const auto change = [&](bool batch, bool told) {
-      return relative_distance(first_sequence(2, batch, told, seed), first_sequence(kTokens, batch, told, seed));
+    const auto change = [&](bool batch, bool masked) {
+      return relative_distance(first_sequence(2, batch, masked, seed), first_sequence(kTokens, batch, masked, seed));
     };
     s.add("batch norm", change(true, false));
     s.add("batch norm that knows the padding", change(true, true));

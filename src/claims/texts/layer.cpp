@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "addnorm/model/encoder.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/unit.h"

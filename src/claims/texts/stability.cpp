@@ -55,14 +55,15 @@ std::string listed(const std::vector<std::string>& names) {
 
 ClaimVerdict judge(const Samples& s) {
   std::string text = "loss of skips without and with layer norm (steps until it is below 0.5):";
-  const auto told = [&](const std::string& name) {
+  const auto loss_and_steps = [&](const std::string& name) {
     return concat(s.text(name), " (", figure_text(s.mean(name + ", steps to 0.5")), ")");
   };
   std::vector<std::string> better, others;
   for (const char* units : {"4", "20", "56"}) {
     const std::string without = concat("without, ", units, " units");
     const std::string with = concat("with, ", units, " units");
-    text += concat(units == std::string_view("4") ? " " : "; ", units, " units ", told(without), " and ", told(with));
+    text += concat(units == std::string_view("4") ? " " : "; ", units, " units ", loss_and_steps(without), " and ",
+                   loss_and_steps(with));
     (ends_lower(s, with, without) && sooner(s, with, without) ? better : others).push_back(concat(units, " units"));
   }
   text += concat("; 6 decoder layers at 5e-3 ", s.text("without, decoder"), " and ", s.text("with, decoder"));
