@@ -12,17 +12,9 @@
 namespace addnorm::lab {
 namespace {
 
-<<<<<<< HEAD
 /// Rows [rows, width] scaled to RMS 1 over all of them, with a constant after the last column.
 RowMatrix scaled_rows(const Tensor& x) {
   const std::size_t width = x.shape().back(), count = x.elements() / width;
-=======
-using Rows = std::vector<std::vector<double> >;
-
-/// Rows scaled to RMS 1 over all of them, with a constant after them.
-Rows rows_of(const Tensor& x, bool constant) {
-  const std::size_t width = x.shape().back();
->>>>>>> claims/main
   const std::vector<double> values = values_of(x);
   const double size = std::max(rms(x), 1e-30);
   RowMatrix rows{.count = count, .width = width + 1};
