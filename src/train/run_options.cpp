@@ -290,6 +290,10 @@ GivenOptions run_options_from_json(std::string_view text, std::string_view where
   ModelConfig& config = read_options.options.model;
   config = model_config_from_json(model.dump(), where);
   if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
+  if (config.init.by_arrangement())
+    config.init.rule = kInitOfArrangement;
+  else if (const InitSpec* rule = find_init_rule(config.init.rule))  // an unknown one is refused when the model is complete
+    config.init.rule = rule->name;
   read(run, read_options.options, at);
   return read_options;
 }

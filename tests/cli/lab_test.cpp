@@ -339,6 +339,7 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   folder.write("list.json", "{\"grid\": {\"layers\": [2]}}");
   refused({"lab", "--grid", "list.json", "--lr", "1,2"}, {"beside --grid"});
   refused({"depth", "--layers", "3"}, {"--layers is what is looked for"});
+  refused({"lab", "--inits", "foo,xavier"}, {"lab: --init: unknown initialisation 'foo'"});
   refused({"depth", "--lr", "1,2"}, {"--lr has 2 values"});
   refused({"lab", "nonsense"}, {"nonsense"});
 }
