@@ -58,7 +58,9 @@ class DepthSearch {
   GridSpec spec_of(const std::vector<std::size_t>& depths) const {
     const Json grid{
         {"base", parsed(request_.options, "options")}, {"grid", Json{{"layers", Json(depths)}}}, {"seeds", request_.seeds}};
-    return grid_from_json(grid.dump(), "options");
+    GridSpec spec = grid_from_json(grid.dump(), "options");
+    for (std::size_t i = 0; i < spec.rows.size(); ++i) spec.rows[i].place = concat("with ", layers_in_words(depths[i]));
+    return spec;
   }
 
   GridResult run(const std::vector<std::size_t>& depths, bool only_predict) {

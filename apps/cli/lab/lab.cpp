@@ -45,6 +45,7 @@ int run_lab(const LabChoices& o) {
   GridRequest request = o.place.request(o.grid.spec(o.file, o.seeds, o.with_warmup));
   request.confirm = !o.no_confirm;
   request.predict = !o.no_predict;
+  for (const std::string& note : request.spec.notes) std::cerr << "note: " << note << '\n';
   LabView view(std::cerr, terminal_of(STDERR_FILENO));
   const GridResult result = run_grid(request, view);
   view.wipe();

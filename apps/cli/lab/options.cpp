@@ -12,6 +12,8 @@
 #include "cli/train/options.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "lab.h"
+#include "lab/grid/list_values.h"
 
 namespace addnorm::cli {
 namespace {
@@ -37,9 +39,30 @@ std::string lab_help(const OptionText& option, const Json& defaults) {
   return concat(plain, " (default here: ", value->is_string() ? value->text() : value->dump(), ")");
 }
 
-/// Complaints about values name the option.
-void check_values(const std::string& name, const Json& values) {
-  for (const Json& value : values.array_items()) run_options_from_json(Json{{name, value}}.dump(), option_name(name));
+void check_init(const InitOptions& init) {
+  try {
+    if (!init.by_arrangement()) init_rule_named(init.rule);
+  } catch (const UsageError& error) {
+    throw UsageError(concat(option_name("init"), ": ", error.what()));
+  }
+}
+
+/// What was given for each option, checked and each value once. Complaints name the option.
+Json checked_lists(const Json& given, std::vector<std::string>& notes) {
+  Json lists = Json::object();
+  for (const auto& [name, values] : given.items()) {
+    for (const Json& value : values.array_items())
+      check_init(run_options_from_json(Json{{name, value}}.dump(), option_name(name)).options.model.init);
+    lists[name] = Json(without_repeats(name, values.array_items(), option_name(name), notes));
+  }
+  return lists;
+}
+
+Json singles_of(const Json& lists) {
+  Json all = Json::object();
+  for (const auto& [name, values] : lists.items())
+    if (values.size() == 1) all[name] = values[0];
+  return all;
 }
 
 void tell_renamed_inits(const Json& lists) {
@@ -92,12 +115,6 @@ GridSpec grid_of(const Json& base, const Json& lists, bool usual_arrangements) {
 
 struct GridCollector::Impl {
   Json lists = Json::object();  // of every option that was given: the values
-  Json singles() const {
-    Json all = Json::object();
-    for (const auto& [name, values] : lists.items())
-      if (values.size() == 1) all[name] = values[0];
-    return all;
-  }
 };
 
 GridCollector::GridCollector() : impl_(std::make_shared<Impl>()) {}
@@ -111,8 +128,7 @@ void GridCollector::declare(Command& command, bool lists) {
   const std::shared_ptr<Impl> impl = impl_;
   const auto add = [impl](const std::string& key, Json value) {
     if (!impl->lists.contains(key)) impl->lists[key] = Json::array();
-    const Json::Array& there = impl->lists[key].array_items();
-    if (std::ranges::find(there, value) == there.end()) impl->lists[key].push_back(std::move(value));
+    impl->lists[key].push_back(std::move(value));
   };
   Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
   defaults.erase("save_every");
@@ -148,11 +164,11 @@ void GridCollector::declare(Command& command, bool lists) {
 
 GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<std::size_t> seeds, std::size_t with_warmup) const {
   try {
-    for (const auto& [name, values] : impl_->lists.items()) check_values(name, values);
+    std::vector<std::string> notes;
     tell_renamed_inits(impl_->lists);
-    const Json base = impl_->singles();
+    const Json lists = checked_lists(impl_->lists, notes), base = singles_of(lists);
     Json grid = Json::object();
-    for (const auto& [name, values] : impl_->lists.items())
+    for (const auto& [name, values] : lists.items())
       if (values.size() > 1) grid[name] = values;
     GridSpec spec;
     if (!file.empty()) {
@@ -164,6 +180,7 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
       const bool acts = std::ranges::none_of(kSaidByActs, named);
       spec = grid.size() == 0 && acts ? default_lab(base.dump()) : grid_of(base, grid, !named("arrangement"));
     }
+    spec.notes.insert(spec.notes.end(), notes.begin(), notes.end());
     if (seeds)
       for (GridRow& row : spec.rows) row.seeds = *seeds;
     if (with_warmup > 0) spec.with_warmup = with_warmup;
@@ -175,13 +192,14 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
 
 std::string GridCollector::one(const std::vector<std::string>& without) const {
   try {
-    for (const auto& [name, values] : impl_->lists.items()) {
-      check_values(name, values);
+    std::vector<std::string> notes;
+    const Json lists = checked_lists(impl_->lists, notes);
+    for (const auto& [name, values] : lists.items()) {
       require(values.size() == 1, option_name(name), " has ", values.size(), " values; here it takes one");
       require(std::ranges::find(without, name) == without.end(), option_name(name), " is what is looked for; leave it out");
     }
     tell_renamed_inits(impl_->lists);
-    return impl_->singles().dump();
+    return singles_of(lists).dump();
   } catch (const DataError& error) {
     throw UsageError(error.what());
   }

@@ -92,6 +92,15 @@ Cells cells_of(const RowResult& row, const Terminal& terminal) {
           predicted_cell(row), happened_cell(row),       agreed_cell(row)};
 }
 
+/// "the same as above": in place of what another row says already, which starts alike.
+std::string same_as_text(const GridResult& result, std::size_t index) {
+  const RowResult &row = result.rows[index], &other = result.rows[*row.same_as];
+  const std::string& act = other.row.act < result.spec.acts.size() ? result.spec.acts[other.row.act].name : row.label_in_act;
+  if (other.row.act != row.row.act && !act.empty() && !other.instead_of) return concat("the same as in ", act);
+  if (other.label_in_act != row.label_in_act) return "the same as " + other.label_in_act;
+  return *row.same_as < index ? "the same as above" : "the same as below";
+}
+
 std::string laid_out(const Cells& cells, const std::vector<std::size_t>& widths) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) line += i + 1 < cells.size() ? padded(cells[i], widths[i]) + "  " : cells[i];
@@ -171,16 +180,23 @@ std::string prediction_table(const GridResult& result, const Terminal& terminal)
   std::size_t label = 0, formula = 0, gains = 0;
   for (const RowResult& row : result.rows) {
     label = std::max(label, columns_of(row.label_in_act));
+    if (row.same_as) continue;
     formula = std::max(formula, columns_of(formula_in(row, terminal)));
     gains = std::max(gains, columns_of(skip_gain_of(row)));
   }
   const bool wide = terminal.columns == 0 || label + formula + gains + 32 < terminal.columns;
   std::optional<std::size_t> act;
-  for (const RowResult& row : result.rows) {
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
     if (row.row.act != act && row.row.act < result.spec.acts.size()) {
       act = row.row.act;
       const GridAct& part = result.spec.acts[*act];
       if (!part.name.empty()) text += concat(part.name, part.note.empty() ? "" : concat(" (", part.note, ")"), "\n");
+    }
+    if (row.same_as) {
+      text += wide ? concat("  ", padded(row.label_in_act, label), "  ", same_as_text(result, i), "\n")
+                   : concat("  ", row.label_in_act, ": ", same_as_text(result, i), "\n");
+      continue;
     }
     const std::string gain = skip_gain_of(row);
     const std::string verdict = row.prediction ? name_of(row.prediction->forecast) : concat("no prediction: ", row.no_prediction);
@@ -203,7 +219,7 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
   for (const std::string& title : kTitles) widths.push_back(columns_of(title));
   for (const RowResult& row : result.rows) {
     const Cells cells = cells_of(row, terminal);
-    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
+    for (std::size_t i = 0; i < (row.same_as ? 1 : cells.size()); ++i) widths[i] = std::max(widths[i], columns_of(cells[i]));
   }
   std::size_t width = 2 * widths.size();
   for (const std::size_t one : widths) width += one;
@@ -213,7 +229,8 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
   if (!narrow) text += laid_out(kTitles, widths) + "\n";
   std::optional<std::size_t> act;
   bool added = false;
-  for (const RowResult& row : result.rows) {
+  for (std::size_t i = 0; i < result.rows.size(); ++i) {
+    const RowResult& row = result.rows[i];
     if (row.instead_of && !added) text += "Copies of rows that failed, with one thing changed\n";
     if (!row.instead_of && row.row.act != act && row.row.act < result.spec.acts.size()) {
       const GridAct& part = result.spec.acts[row.row.act];
@@ -221,6 +238,11 @@ std::string lab_table(const GridResult& result, const Terminal& terminal) {
     }
     act = row.row.act;
     added = added || row.instead_of.has_value();
+    if (row.same_as) {
+      text += narrow ? row.label_in_act + "\n" + indented(same_as_text(result, i), 4, terminal.columns)
+                     : concat(padded(row.label_in_act, widths[0]), "  ", same_as_text(result, i), "\n");
+      continue;
+    }
     const Cells cells = cells_of(row, terminal);
     text += narrow ? stacked(cells, terminal.columns) : painted(laid_out(cells, widths), colour_of(row), terminal) + "\n";
     if (const std::string why = cause_line(row); !why.empty()) text += indented(why, 4, terminal.columns);

@@ -27,6 +27,8 @@ struct GridAct {
 struct GridSpec {
   std::vector<GridAct> acts{};  ///< one at least
   std::vector<GridRow> rows{};
+  std::vector<std::string>
+      notes{};                  ///< what lists had twice, and is a row once: "--init: glorot is xavier, which stands there too"
   std::size_t with_warmup = 0;  ///< rows that fail are run again with so many warm-up steps, to tell "needs warm-up"; 0: not
 };
 
@@ -36,8 +38,9 @@ struct GridSpec {
 ///    "seeds": 3, "with_warmup": 200, "acts": [{"name", "note", "base", "grid", "rows", "seeds"}, ...]}
 ///
 /// Every combination of the lists of "grid" is a row, the last list changing fastest; then come those of "rows", which may have
-/// "seeds" of their own. Parts inherit the base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError
-/// names the place: unknown options with the nearest, values that an option cannot have, empty lists, fields that are none.
+/// "seeds" of their own. A value that a list has twice, under an alias too, is one row, and a note says so. Parts inherit the
+/// base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError names the place: unknown options with
+/// the nearest, values that an option cannot have, empty lists, fields that are none.
 GridSpec grid_from_json(std::string_view text, std::string_view where);
 
 /// The same form, with every row spelled out. Of rows that have the lab's defaults, as all of grid_from_json() do, that gives the

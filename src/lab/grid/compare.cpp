@@ -24,13 +24,19 @@ struct Compared {
 };
 using RowsOfOneData = std::vector<Compared>;
 
+/// The words of findings and cures, where an option has some.
+std::string factor_text(std::string option) {
+  if (option == "arrangement") return "placement";
+  if (option == "warmup_steps") return "warm-up";
+  if (option == "lr") return "learning rate";
+  std::ranges::replace(option, '_', ' ');
+  return option;
+}
+
 /// In what two rows differ: one factor alone, or several, of none of which the comparison speaks by itself.
 std::string factors_text(const GridChanges& changes, const Compared& a, const Compared& b) {
   Names factors = changes.between(a.index, b.index);
-  for (std::string& name : factors) {
-    if (name == "arrangement") name = "placement";
-    std::ranges::replace(name, '_', ' ');
-  }
+  for (std::string& name : factors) name = factor_text(std::move(name));
   if (factors.empty()) return "";
   if (factors == Names{"placement"} && (a.row->start.own_start || b.row->start.own_start)) {
     const bool both = a.row->start.own_start && b.row->start.own_start;

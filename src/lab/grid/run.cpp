@@ -118,8 +118,14 @@ class GridRunner {
     make_folder(request_.folder / "predictions");
     std::vector<Job> jobs;
     for (std::size_t row = 0; row < result_.rows.size(); ++row)
-      if (!take_prediction(row, prediction_file(result_, result_.rows[row]))) jobs.push_back(prediction_job(row));
+      if (!result_.is_repeated(row) && !take_prediction(row, prediction_file(result_, result_.rows[row])))
+        jobs.push_back(prediction_job(row));
     const bool all = run_jobs(jobs, pool());
+    for (RowResult& row : result_.rows)
+      if (row.same_as) {
+        row.prediction = result_.rows[*row.same_as].prediction;
+        row.no_prediction = result_.rows[*row.same_as].no_prediction;
+      }
     if (all) observer_.on_all_predicted(result_);
     return all;
   }

@@ -7,12 +7,21 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
+#include "lab/grid/list_values.h"
 
 namespace addnorm {
 namespace {
 
 constexpr std::size_t kMostRows = 10000;
 constexpr std::size_t kMostSeeds = 100;
+
+Json ours_of_value(const std::string& name, const Json& value, const std::string& place) {
+  try {
+    return value_in_our_words(name, value, place);
+  } catch (const UsageError& error) {  // a name that is none
+    throw DataError(concat(place, ": ", name, ": ", error.what()));
+  }
+}
 
 /// {"warmup": 3} -> {"warmup_steps": 3}, each value one that the option can have.
 Json options_in_our_words(const Json& given, const JsonAt& at) {
@@ -21,15 +30,8 @@ Json options_in_our_words(const Json& given, const JsonAt& at) {
   Json all = Json::object();
   for (const auto& [name, value] : given.items()) {
     const std::string ours = option_named(name);
-    GivenOptions read_one;
-    try {
-      read_one = run_options_from_json(Json{{name, value}}.dump(), place);
-    } catch (const UsageError& error) {  // a name that is none
-      throw DataError(concat(place, ": ", name, ": ", error.what()));
-    }
     if (all.contains(ours)) at.fail(at.path, ": ", ours, " is given twice, once as ", name);
-    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : value;
-    if (ours == "arrangement" && value.is_string()) all[ours] = read_one.options.model.arrangement;
+    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : ours_of_value(name, value, place);
   }
   return all;
 }
@@ -138,11 +140,13 @@ class SpecReader {
       if (option_named(name) == "seed") here.fail(here.path, ": seeds are not listed; say \"seeds\": 3");
       if (values.is_array() && values.size() == 0) here.fail(here.path, " is empty; it must have one value or more");
       const Json list = values.is_array() ? values : Json::array({values});
+      for (std::size_t i = 0; i < list.size(); ++i) options_in_our_words(Json{{name, list[i]}}, here.item(i));
       std::vector<Json> longer;
+      const Json::Array each = without_repeats(name, list.array_items(), where_, spec_.notes);
       for (const Json& before : combinations)
-        for (std::size_t i = 0; i < list.size(); ++i) {
+        for (const Json& value : each) {
           Json with = before;
-          put_over(with, options_in_our_words(Json{{name, list[i]}}, here.item(i)));
+          put_over(with, options_in_our_words(Json{{name, value}}, here));
           longer.push_back(std::move(with));
           if (longer.size() > kMostRows) here.fail("more than ", kMostRows, " rows; make it several grids");
         }

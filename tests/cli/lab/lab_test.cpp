@@ -358,7 +358,10 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   folder.write("list.json", "{\"grid\": {\"layers\": [2]}}");
   refused({"lab", "--grid", "list.json", "--lr", "1,2"}, {"beside --grid"});
   refused({"depth", "--layers", "3"}, {"--layers is what is looked for"});
+  refused({"lab", "--inits", "foo,xavier"}, {"lab: --init: unknown initialisation 'foo'"});
   refused({"depth", "--lr", "1,2"}, {"--lr has 2 values"});
+  refused({"depth", "--init", "foo"}, {"depth: --init: unknown initialisation 'foo'; known: arrangement, xavier"});
+  refused({"depth", "--heads", "3"}, {"depth: with 1 layer: --heads is 3"});
   refused({"lab", "nonsense"}, {"nonsense"});
 }
 

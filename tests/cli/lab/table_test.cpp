@@ -52,6 +52,23 @@ TEST(LabTable, SaysOfWhichRowsTheBestLossIs) {
   EXPECT_NE(one_each.find("2 rows that trained have fewer than 3 seeds"), std::string::npos) << one_each;
 }
 
+TEST(LabTable, RefersToTheRowThatStartsAlike) {
+  GridResult result =
+      made_up({{"post-ln", {2.00, 2.01, 2.02}}, {"pre-ln", {2.40}}, {"post-ln", {2.00, 2.01, 2.02}}, {"pre-ln", {2.4}}});
+  result.spec.acts = {{.name = "init arrangement"}, {.name = "init xavier"}};
+  result.rows[2].row.act = result.rows[3].row.act = 1;
+  result.rows[2].same_as = 0;
+  result.rows[3].same_as = std::nullopt;
+  for (const std::string& text : {lab_table(result, {}), prediction_table(result, {})}) {
+    EXPECT_NE(text.find("post-ln  the same as in init arrangement\n"), std::string::npos) << text;
+    EXPECT_EQ(text.find("pre-ln   the same"), std::string::npos) << text;
+  }
+  result.rows[2].row.act = 0;
+  EXPECT_NE(lab_table(result, {}).find("post-ln  the same as above\n"), std::string::npos) << lab_table(result, {});
+  result.rows[2].label_in_act = "post-ln, x";
+  EXPECT_NE(lab_table(result, {}).find("post-ln, x  the same as post-ln\n"), std::string::npos) << lab_table(result, {});
+}
+
 TEST(NextCommands, TrainLongerWhatHasAllSeeds) {
   EXPECT_EQ(trained_longer({{"post-ln", {2.00, 2.01, 2.02}}, {"pre-ln", {1.9}}}), "post-ln");
   EXPECT_EQ(trained_longer({{"post-ln", {2.00, 2.01, 2.02}}, {"pre-ln", {1.90, 1.91, 1.92}}}), "pre-ln");

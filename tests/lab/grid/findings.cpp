@@ -512,7 +512,7 @@ TEST_F(Crossed, ComparisonsSayInWhatRowsDiffer) {
             {"is below post-ln, xavier weights", "in 3 factors, placement, weights and embeddings", "none of them by itself"});
   add("post-ln", {"xavier", 0, 200}, true, 2.6);
   finish();
-  expect_in(comparisons(result).lines.at(2), {"in more than 3 factors, among them placement, warmup steps and weights"});
+  expect_in(comparisons(result).lines.at(2), {"in more than 3 factors, among them placement, warm-up and weights"});
 }
 
 TEST_F(Crossed, ComparisonsSayWhoCarriesAStartOfItsOwn) {
