@@ -258,7 +258,7 @@ TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
           if (kind == ModelKind::classifier) c.classes = 3;
         }
   configs.push_back({.model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8});
-  configs.push_back(small_lm("deepnorm"));
+  configs.push_back(small_lm("deepnorm", {.position_std = 0.1}));
   configs.back().d_embedding = 8;
   for (const ModelConfig& config : configs) {
     const ModelConfig c = completed(config);
@@ -353,6 +353,7 @@ TEST(Init, RefusesWeightsThatFloat32DoesNotHold) {
   EXPECT_TRUE(refused({.position_std = 1e38}, {"position_std is 1e+38", "beyond 3.4e+38"}));
   EXPECT_TRUE(refused({.deviation = 1e30, .branch_scale = 1e30}, {"branch_scale is 1e+30", "beyond 3.4e+38"}));
   EXPECT_NO_THROW(completed(small_lm("pre-ln", {.deviation = 1e30})));
+  EXPECT_TRUE(init_notes(arrangement_named("pre-ln"), {.deviation = 1e38}).empty()) << "what is refused is not noted as well";
 }
 
 TEST(Init, OfTheArrangementIsCalledSoInAnyCase) {

@@ -76,6 +76,9 @@ InitSpec with_formula(InitSpec rule, const Arrangement& row) {
   return rule;
 }
 
+/// No draw of a normal distribution is further out than ten deviations.
+bool draws_floats(double deviation) { return 10 * deviation <= std::numeric_limits<float>::max(); }
+
 /// As it was typed: "0.5", "1e-320".
 std::string all_digits(double value) {
   if (!std::isfinite(value)) return concat(value);
@@ -113,9 +116,9 @@ class Started {
 
   void branches(double scale) {
     positive("branch_scale", scale);
-    const bool normal = spec().base == InitSpec::Base::normal;
-    check_drawn("branch_scale", scale, scale * (normal ? spec().deviation : 1));
-    if (scale != 1) spec().gains.push_back({.roles = writing_matrices(), .gain = {.constant = scale}, .added = true});
+    if (scale == 1) return;
+    check_drawn("branch_scale", scale, scale * (spec().base == InitSpec::Base::normal ? spec().deviation : 1));
+    spec().gains.push_back({.roles = writing_matrices(), .gain = {.constant = scale}, .added = true});
   }
 
   Arrangement result() && { return std::move(result_); }
@@ -132,10 +135,8 @@ class Started {
     std::erase_if(spec().gains, [](const InitGain& gain) { return gain.roles.empty(); });
   }
   std::string called(const char* name) const { return words_ ? words_(name) : name; }
-  /// Of a normal distribution: no draw is further out than ten deviations.
   void check_drawn(const char* name, double value, double deviation) const {
-    constexpr double kFarthest = 10;
-    require(kFarthest * deviation <= std::numeric_limits<float>::max(), called(name), " is ", value,
+    require(draws_floats(deviation), called(name), " is ", value,
             "; some of the weights that start so would be beyond 3.4e+38, where float32 ends. Give a smaller one");
   }
   bool positive(const char* name, const std::optional<double>& value) const {
@@ -218,7 +219,7 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
 void note_large_numbers(const InitOptions& options, FieldWords words, std::vector<std::string>& notes) {
   constexpr double kLarge = 100;
   const auto look_at = [&](const char* name, const std::optional<double>& value) {
-    if (value && *value > kLarge && is_positive_float(*value))
+    if (value && *value > kLarge && draws_floats(*value))  // others are refused
       notes.push_back(concat(words ? words(name) : name, " is ", *value,
                              ", far above what any rule has: losses may begin in the thousands, or be NaN"));
   };
