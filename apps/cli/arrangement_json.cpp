@@ -67,7 +67,10 @@ Json row_json(const Arrangement& row, const ArrangementView& view, bool in_full)
            {"final_norm", row.exit},
            {"extra_params_per_unit", extra_parameters_text(row, stack, view.norm)},
            {"skip_gain", gains_of(row, stack, view)},
-           {"init", {{"name", row.init.name}, {"source", row.init.source}, {"contained", contained_init(row, view.stacks)}}},
+           {"init",
+            {{"name", row.init.name},
+             {"source", row.init.source},
+             {"contained", contained_init(row, {view.stacks.begin(), view.stacks.end()})}}},
            {"aliases", row.aliases}};
   if (in_full) {
     one["stacks"] = Json::array();

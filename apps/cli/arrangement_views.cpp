@@ -181,7 +181,8 @@ std::string text_of_init(const Arrangement& row, const ArrangementView& view, st
     for (const InitLine& line : init_lines(row, stack))
       all += entry(std::exchange(label, ""), concat(stack_prefix(stack, view), line.what, ": ", line.rule), columns);
   label = "  contained";
-  for (const std::string& line : contained_init(row, view.stacks)) all += entry(std::exchange(label, ""), line, columns);
+  for (const std::string& line : contained_init(row, {view.stacks.begin(), view.stacks.end()}))
+    all += entry(std::exchange(label, ""), line, columns);
   return all;
 }
 

@@ -14,19 +14,37 @@ namespace {
 struct Matrix {
   Role role;
   std::optional<SubLayer> at{};  ///< nothing: outside of the stack
+  std::string name{};            ///< empty: by its role
 };
 constexpr std::array kOfAttention{Role::q, Role::k, Role::v, Role::attention_out};
 
-std::vector<Matrix> matrices() {
-  std::vector<Matrix> all;
-  for (const SubLayer at : {SubLayer::self, SubLayer::cross})
-    for (const Role role : kOfAttention) all.push_back({role, at});
-  for (const Role role : {Role::ffn_in, Role::ffn_out, Role::bias}) all.push_back({role, SubLayer::ffn});
-  for (const Role role : {Role::token_embedding, Role::position_embedding, Role::head}) all.push_back({role});
+bool has_sub_layer(const StackShape& shape, SubLayer at) {
+  return std::ranges::find(shape.sub_layers, at) != shape.sub_layers.end();
+}
+
+std::vector<OuterMatrix> outer_of_any_model(StackKind kind) {
+  std::vector<OuterMatrix> all{{Role::token_embedding}, {Role::position_embedding}};
+  if (kind != StackKind::encoder) all.push_back({Role::head});
   return all;
 }
 
-std::string called(const Matrix& matrix) { return matrix.role == Role::bias ? "biases of W_1 and W_2" : symbol_of(matrix.role); }
+/// In the order in which they are told.
+std::vector<Matrix> matrices_of(const DrawnStack& stack) {
+  std::vector<Matrix> all;
+  for (const SubLayer at : {SubLayer::self, SubLayer::cross})
+    for (const Role role : kOfAttention)
+      if (has_sub_layer(stack.shape, at)) all.push_back({role, at});
+  for (const Role role : {Role::ffn_in, Role::ffn_out, Role::bias})
+    if (has_sub_layer(stack.shape, SubLayer::ffn) && (role != Role::bias || stack.biases)) all.push_back({role, SubLayer::ffn});
+  for (const OuterMatrix& outer : stack.outer.value_or(outer_of_any_model(stack.shape.kind)))
+    all.push_back({outer.role, std::nullopt, outer.name});
+  return all;
+}
+
+std::string called(const Matrix& matrix) {
+  if (!matrix.name.empty()) return matrix.name;
+  return matrix.role == Role::bias ? "biases of W_1 and W_2" : symbol_of(matrix.role);
+}
 
 std::string base_text(InitSpec::Base base, double deviation) {
   using Base = InitSpec::Base;
@@ -71,34 +89,37 @@ std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape
 
 /// Cross-attention has lines of its own where it starts otherwise than self-attention.
 bool tells_cross(const InitSpec& spec, const StackShape& shape) {
-  if (std::ranges::find(shape.sub_layers, SubLayer::cross) == shape.sub_layers.end()) return false;
+  if (!has_sub_layer(shape, SubLayer::cross)) return false;
   return std::ranges::any_of(kOfAttention, [&](Role role) {
     return rule_of({role, SubLayer::cross}, spec, shape) != rule_of({role, SubLayer::self}, spec, shape);
   });
 }
 
-/// Biases start at 0 and the head as other matrices do, where nobody says otherwise; an encoder beside a decoder has no head.
-bool is_told(const Matrix& matrix, const InitSpec& spec, const StackShape& shape) {
-  if (matrix.role == Role::head && shape.kind == StackKind::encoder) return false;
-  if (matrix.role != Role::bias && matrix.role != Role::head) return true;
-  const auto acts = [&](const InitGain& gain) { return gain.acts_on(matrix.role, matrix.at); };
-  return spec.draw_of(matrix.role, matrix.at) || std::ranges::any_of(spec.gains, acts);
+/// Biases start at 0 where nobody says otherwise.
+bool is_told(const Matrix& matrix, const InitSpec& spec) {
+  return matrix.role != Role::bias || spec.draw_of(matrix.role, matrix.at) != nullptr;
 }
 
 }  // namespace
 
-std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape) {
+bool DrawnStack::has(Role matrix) const {
+  if (is_of_attention(matrix)) return has_sub_layer(shape, SubLayer::self) || has_sub_layer(shape, SubLayer::cross);
+  if (is_of_ffn(matrix)) return has_sub_layer(shape, SubLayer::ffn);
+  return !outer || std::ranges::find(*outer, matrix, &OuterMatrix::role) != outer->end();
+}
+
+std::vector<InitLine> init_lines(const Arrangement& row, const DrawnStack& stack) {
   struct Group {
     std::string rule, names, of_cross;
   };
   std::vector<Group> groups;
-  const bool with_cross = tells_cross(row.init, shape);
-  const std::string of_embeddings = rule_of({Role::token_embedding}, row.init, shape);
-  for (const Matrix& matrix : matrices()) {
+  const bool with_cross = tells_cross(row.init, stack.shape);
+  const std::string of_tokens = stack.has(Role::token_embedding) ? rule_of({Role::token_embedding}, row.init, stack.shape) : "";
+  for (const Matrix& matrix : matrices_of(stack)) {
     const bool cross = matrix.at == SubLayer::cross;
-    if ((cross && !with_cross) || !is_told(matrix, row.init, shape)) continue;
-    const std::string rule = rule_of(matrix, row.init, shape);
-    if (matrix.role == Role::position_embedding && rule == of_embeddings) continue;  // "embeddings" are both
+    if ((cross && !with_cross) || !is_told(matrix, row.init)) continue;
+    const std::string rule = rule_of(matrix, row.init, stack.shape);
+    if (matrix.role == Role::position_embedding && rule == of_tokens) continue;  // "embeddings" are both
     auto found = std::ranges::find(groups, rule, &Group::rule);
     if (found == groups.end()) found = groups.insert(groups.end(), {rule, "", ""});
     std::string& names = cross ? found->of_cross : found->names;

@@ -194,16 +194,19 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
     notes.push_back(concat(contained_text(row), "a branch scale of ", scale, " multiplies those of ", symbols_of(both)));
 }
 
-std::vector<std::string> contained_in(const Arrangement& row, const StackShape& stack) {
+std::vector<std::string> contained_in(const Arrangement& row, const DrawnStack& stack) {
   std::vector<std::string> lines;
-  for (const InitGain& gain : gains_of_formula(row))
-    lines.push_back(concat(symbols_of(gain.roles), ": times ", text_of(gain.gain, stack)));
+  for (const InitGain& gain : gains_of_formula(row)) {
+    std::vector<Role> roles = gain.roles;
+    std::erase_if(roles, [&](Role role) { return !stack.has(role); });
+    if (!roles.empty()) lines.push_back(concat(symbols_of(roles), ": times ", text_of(gain.gain, stack.shape)));
+  }
   const auto add = [&](const CoefficientRule& rule) {
     if (rule.kind == CoefficientRule::Kind::fixed) return;
     if (rule.profiled)
       lines.push_back(concat(rule.symbol, " is measured on the first batch"));
     else if (!rule.start.is_one())
-      lines.push_back(concat(rule.symbol, " starts at ", text_of(rule.start, stack)));
+      lines.push_back(concat(rule.symbol, " starts at ", text_of(rule.start, stack.shape)));
   };
   add(row.unit.a);
   add(row.unit.b);
@@ -232,15 +235,15 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
   return std::move(started).result();
 }
 
-std::vector<std::string> contained_init(const Arrangement& row, const std::vector<StackShape>& stacks) {
+std::vector<std::string> contained_init(const Arrangement& row, const std::vector<DrawnStack>& stacks) {
   std::vector<std::vector<std::string>> of_each;
-  for (const StackShape& stack : stacks) of_each.push_back(contained_in(row, stack));
+  for (const DrawnStack& stack : stacks) of_each.push_back(contained_in(row, stack));
   std::vector<std::string> lines;
   for (std::size_t i = 0; i < stacks.size(); ++i)
     for (const std::string& line : of_each[i]) {
       const auto says_it = [&](const std::vector<std::string>& other) { return std::ranges::find(other, line) != other.end(); };
       const bool in_all = std::ranges::all_of(of_each, says_it);
-      if (!in_all) lines.push_back(concat(name_of(stacks[i].kind), ": ", line));
+      if (!in_all) lines.push_back(concat(name_of(stacks[i].shape.kind), ": ", line));
       if (in_all && i == 0) lines.push_back(line);
     }
   return lines;

@@ -78,14 +78,12 @@ static void fields(Io& io, RunRecord& record) {
 
 std::string initialisation_record(const ModelConfig& model) {
   const Arrangement row = with_options(arrangement_of(model), residual_options(model));
-  const bool pair = model.model == ModelKind::seq2seq;
-  std::vector<StackShape> stacks{first_stack_shape(model)};
-  if (pair) stacks.push_back(stack_shape(model, StackKind::decoder));
+  const std::vector<DrawnStack> stacks = drawn_stacks(model);
   Json drawn = Json::array();
-  for (const StackShape& shape : stacks)
-    for (const InitLine& line : init_lines(row, shape)) {
+  for (const DrawnStack& stack : stacks)
+    for (const InitLine& line : init_lines(row, stack)) {
       Json told = Json::object();
-      if (pair) told["stack"] = shape.name;
+      if (stacks.size() > 1) told["stack"] = stack.shape.name;
       told["what"] = line.what;
       told["rule"] = line.rule;
       drawn.push_back(std::move(told));

@@ -4,12 +4,15 @@
 
 #include <cmath>
 #include <map>
+#include <set>
+#include <sstream>
 
 #include "addnorm/model/language_model.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "core/json.h"
+#include "residual/init_names.h"
 #include "support/folder.h"
 #include "support/near.h"
 
@@ -141,7 +144,7 @@ using Lines = std::vector<std::string>;
 
 /// Of a language model.
 Lines contained(const std::string& name, const InitOptions& init = {}) {
-  return contained_init(with_init(arrangement_named(name), init), {{.width = 32, .layers = 4}});
+  return contained_init(with_init(arrangement_named(name), init), {StackShape{.width = 32, .layers = 4}});
 }
 
 TEST(Init, LeavesWhatTheFormulaContains) {
@@ -212,6 +215,67 @@ TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
   EXPECT_EQ(of_both("t-fixup"), (Lines{"encoder: W_v, W_o, W_1, W_2: times 0.67·N^−¼", "encoder: embeddings: times (9N)^−¼",
                                        "decoder: W_v, W_o, W_1, W_2: times (9M)^−¼", "decoder: embeddings: times (9M)^−¼"}));
   EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
+}
+
+/// Of every matrix that a model draws the name by which texts of a start tell of it.
+std::set<std::string> drawn_in(const ModelConfig& config) {
+  const auto model = make_model(config, Start::blank);
+  const bool has_classes = config.classes > 0;
+  std::set<std::string> all;
+  for_each_parameter(*model, [&](Parameter& p) {
+    for (const Part& part : p.parts) {
+      if (!is_matrix(part.role) || part.role == Role::ffn_gate) continue;  // the gate goes with W_1
+      const bool outer = part.role == Role::weight || part.role == Role::head;
+      all.insert(has_classes && outer ? p.path : symbol_of(part.role));
+    }
+  });
+  return all;
+}
+
+std::set<std::string> told_of(const ModelConfig& config) {
+  std::set<std::string> all;
+  for (const DrawnStack& stack : drawn_stacks(config))
+    for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack)) {
+      std::istringstream names(line.what);
+      for (std::string name; std::getline(names >> std::ws, name, ',');) all.insert(name);
+    }
+  return all;
+}
+
+TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
+  std::vector<ModelConfig> configs;
+  for (const ModelKind kind : {ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier})
+    for (const LayerKind layer : {LayerKind::attention_ffn, LayerKind::attention, LayerKind::ffn})
+      for (const bool tied : {true, false})
+        for (const PositionKind positions : {PositionKind::learned, PositionKind::sinusoidal}) {
+          if (kind == ModelKind::seq2seq && layer == LayerKind::ffn) continue;
+          ModelConfig& c = configs.emplace_back(small_lm("post-ln"));
+          c.model = kind;
+          c.layer = layer;
+          c.tied = tied;
+          c.positions = positions;
+          if (positions == PositionKind::learned) c.init.position_std = 0.1;  // by themselves, so that they have a name
+          if (kind == ModelKind::classifier) c.classes = 3;
+        }
+  configs.push_back({.model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8});
+  configs.push_back(small_lm("deepnorm", {.position_std = 0.1}));
+  configs.back().d_embedding = 8;
+  for (const ModelConfig& config : configs) {
+    const ModelConfig c = completed(config);
+    SCOPED_TRACE(to_json(c));
+    EXPECT_EQ(told_of(c), drawn_in(c));
+  }
+}
+
+TEST(Init, FormulaContainsGainsOfWhatTheModelHas) {
+  ModelConfig mlp{.model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8, .arrangement = "t-fixup"};
+  const auto of_model = [](const ModelConfig& c) { return contained_init(arrangement_of(c), drawn_stacks(completed(c))); };
+  EXPECT_EQ(of_model(mlp), Lines{"W_1, W_2: times 0.67·L^−¼"});
+  ModelConfig shared = small_lm("t-fixup");
+  shared.model = ModelKind::seq2seq;
+  shared.shared_vocab = true;
+  shared.positions = PositionKind::sinusoidal;
+  EXPECT_EQ(of_model(shared).size(), 3u) << "one table of tokens, which starts with the encoder";
 }
 
 TEST(Init, NotesGainsThatAFormulaTakesThePlaceOf) {

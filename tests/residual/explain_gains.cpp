@@ -25,11 +25,13 @@ TEST(InitLines, SayTheGainsWithTheirNumbers) {
     return all;
   };
   EXPECT_EQ(lines("deepnorm", language_model(12)),
-            "W_q, W_k: Xavier normal\nW_v, W_o, W_1, W_2: Xavier normal, times (8L)^−¼ = 0.3195\nembeddings: N(0, 1/d)\n");
+            "W_q, W_k, a head of its own: Xavier normal\nW_v, W_o, W_1, W_2: Xavier normal, times (8L)^−¼ = 0.3195\n"
+            "embeddings: N(0, 1/d)\n");
   EXPECT_EQ(lines("pre-ln", language_model(12)),
-            "W_q, W_k, W_v, W_1, embeddings: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.2041\n");
+            "W_q, W_k, W_v, W_1, embeddings, a head of its own: N(0, 0.02²)\nW_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.2041\n");
   EXPECT_TRUE(has(lines("ds-init", language_model(4)), "Xavier uniform, times 1/√l = 1 in layer 1 … 0.5 in layer 4"));
-  EXPECT_TRUE(has(lines("sub-ln", decoder(6)), "W_q, W_k; W_q, W_k, W_v, W_o of cross-attention: Xavier normal\n"));
+  EXPECT_TRUE(
+      has(lines("sub-ln", decoder(6)), "W_q, W_k, a head of its own; W_q, W_k, W_v, W_o of cross-attention: Xavier normal\n"));
   EXPECT_TRUE(has(lines("deepnorm", decoder(6)), "(12M)^−¼"));
 }
 

@@ -91,6 +91,17 @@ TEST(InitialisationRecord, TellsOfBothStacks) {
   EXPECT_EQ(std::ranges::count_if(drawn(), begins("stack: decoder, what: embeddings, a head of its own, rule: N(0, 1)")), 1);
 }
 
+TEST(InitialisationRecord, TellsOfAModelOfNumbersWhatItHas) {
+  const auto drawn = [](const std::string& rule) {
+    const ModelConfig config{
+        .model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8, .init = {.rule = rule}};
+    return parsed(initialisation_record(completed(config)), "the record").at("drawn").dump();
+  };
+  EXPECT_EQ(drawn("xavier"), R"([{"what":"W_1, W_2, in.weight, out.weight","rule":"Xavier uniform"}])");
+  EXPECT_EQ(drawn("pytorch"), R"x([{"what":"W_1, W_2","rule":"Xavier uniform"},)x"
+                              R"x({"what":"biases of W_1 and W_2, in.weight, out.weight","rule":"U(±1/√fan_in)"}])x");
+}
+
 TEST(InitialisationRecord, TellsTheGainsOfAFormulaByStack) {
   const ModelConfig config{.model = ModelKind::seq2seq,
                            .vocab = 50,

@@ -15,6 +15,9 @@ StackShape stack_shape(const ModelConfig& config, StackKind kind);
 /// Of the only stack, or of the encoder.
 StackShape first_stack_shape(const ModelConfig& config);
 
+/// One, or encoder and decoder, each with the matrices of the model that start by its rule: for init_lines and contained_init.
+std::vector<DrawnStack> drawn_stacks(const ModelConfig& config);
+
 /// Keys and values of every attention of a stack.
 struct StackCache {
   std::vector<AttentionCache> self, cross;  ///< by layer

@@ -50,12 +50,12 @@ ExtraParameters extra_parameters(const Arrangement& row, const StackShape& shape
 /// "2d", or by sub-layer "attention 4d + H, feed-forward 2d + 2f"; with what layers and the stack share: "0, and 1 per layer".
 std::string extra_parameters_text(const Arrangement& row, const StackShape& shape, const NormKindOptions& norm = {});
 
-/// From what the matrices of a stack are drawn.
+/// From what the matrices of a stack, and those around it, are drawn.
 struct InitLine {
   std::string what;  ///< "W_v, W_o, W_1, W_2"
   std::string rule;  ///< "Xavier normal, times (8L)^−¼ = 0.3195"
 };
-std::vector<InitLine> init_lines(const Arrangement& row, const StackShape& shape);
+std::vector<InitLine> init_lines(const Arrangement& row, const DrawnStack& stack);
 
 /// How much of the stack's input is left at its output on the skip path alone, at initialisation.
 ///

@@ -18,6 +18,24 @@ namespace addnorm {
 
 struct Arrangement;
 
+/// A matrix outside of the stack, and what it is called in texts.
+struct OuterMatrix {
+  Role role = Role::head;
+  std::string name{};  ///< "out.weight"; empty: as in any model ("embeddings")
+};
+
+/// A stack and what starts by its rule besides: of what texts of a start tell.
+struct DrawnStack {
+  DrawnStack(const StackShape& stack) : shape(stack) {}  ///< of no model in particular
+
+  StackShape shape;
+  /// Nothing: embeddings, learned positions and a head of its own, which an encoder beside a decoder does not have.
+  std::optional<std::vector<OuterMatrix>> outer{};
+  bool biases = true;
+
+  bool has(Role matrix) const;
+};
+
 /// A gain on top of the distribution, by role.
 struct InitGain {
   std::vector<Role> roles;
@@ -86,7 +104,7 @@ Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldW
 
 /// What the formula of an arrangement says of the start of a model's stacks (one, or encoder and decoder), which no rule changes:
 /// "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts at 0". What differs between two stacks begins with its own: "decoder: ...".
-std::vector<std::string> contained_init(const Arrangement& row, const std::vector<StackShape>& stacks);
+std::vector<std::string> contained_init(const Arrangement& row, const std::vector<DrawnStack>& stacks);
 /// The formula has gains of some of these matrices: how they start is not to be said beside it.
 bool contains_start(const Arrangement& row, const std::vector<Role>& matrices);
 /// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
