@@ -109,7 +109,7 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
 /// Nothing where a name is unknown: whoever plans the run refuses it by its option.
 std::vector<std::string> start_notes(const ModelConfig& model) {
   try {
-    return init_notes(model);
+    return init_notes(model, option_or_field);
   } catch (const UsageError&) {
     return {};
   }

@@ -186,14 +186,14 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .init = config.init};
 }
 
-std::vector<std::string> init_notes(const ModelConfig& config) {
+std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words) {
   Arrangement row = arrangement_of(config);
   const NormFormula norm = norm_of(config).formula;
   if (norm == NormFormula::none || norm == NormFormula::dyt) {  // neither takes the size of a branch away
     row.unit.out = false;
     for (Override& other : row.overrides) other.slots.out = false;
   }
-  return init_notes(row, config.init);
+  return init_notes(row, config.init, words);
 }
 
 ModelConfig completed(ModelConfig config, FieldWords words) {

@@ -1,5 +1,6 @@
 // What options make of the initialisation of a row: the rest changes, what the formula contains stays.
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "addnorm/core/error.h"
@@ -73,6 +74,9 @@ InitSpec with_formula(InitSpec rule, const Arrangement& row) {
   return rule;
 }
 
+/// No draw of a normal distribution is further out than ten deviations.
+bool draws_floats(double deviation) { return 10 * deviation <= std::numeric_limits<float>::max(); }
+
 /// Options as a caller knows them: "embedding_std", or "--embedding-std".
 class Started {
  public:
@@ -89,19 +93,23 @@ class Started {
             spec().name.empty() ? "this initialisation" : spec().name,
             " takes its deviations from the widths of matrices. It is for rules with one deviation for all: gpt2, bert");
     spec().deviation = *value;
+    check_drawn("init_std", *value, *value);
   }
 
   void tables(std::vector<Role> roles, const char* name, const std::optional<double>& value) {
     if (!positive(name, value)) return;
     require(!contains_start(row_, roles), called(name), " is ", *value, ", but the formula of ", row_.name,
             " contains how embeddings start. Leave it out", where_it_goes());
+    check_drawn(name, *value, *value);
     drop_gains(roles);  // what is said is the deviation, whatever the rule scales
     spec().draws.push_back({.roles = std::move(roles), .base = InitSpec::Base::normal, .deviation = *value});
   }
 
   void branches(double scale) {
     positive("branch_scale", scale);
-    if (scale != 1) spec().gains.push_back({.roles = writing_matrices(), .gain = {.constant = scale}, .added = true});
+    if (scale == 1) return;
+    check_drawn("branch_scale", scale, scale * (spec().base == InitSpec::Base::normal ? spec().deviation : 1));
+    spec().gains.push_back({.roles = writing_matrices(), .gain = {.constant = scale}, .added = true});
   }
 
   Arrangement result() && { return std::move(result_); }
@@ -118,6 +126,10 @@ class Started {
     std::erase_if(spec().gains, [](const InitGain& gain) { return gain.roles.empty(); });
   }
   std::string called(const char* name) const { return words_ ? words_(name) : name; }
+  void check_drawn(const char* name, double value, double deviation) const {
+    require(draws_floats(deviation), called(name), " is ", value,
+            "; some of the weights that start so would be beyond 3.4e+38, where float32 ends. Give a smaller one");
+  }
   bool positive(const char* name, const std::optional<double>& value) const {
     require(!value || is_positive_float(*value), called(name), " is ", value.value_or(0), "; it must be a number above 0 ",
             kFloatRange);
@@ -194,6 +206,20 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
     notes.push_back(concat(contained_text(row), "a branch scale of ", scale, " multiplies those of ", symbols_of(both)));
 }
 
+/// Deviations of rules are below 1, and so are nearly all of their gains.
+void note_large_numbers(const InitOptions& options, FieldWords words, std::vector<std::string>& notes) {
+  constexpr double kLarge = 100;
+  const auto look_at = [&](const char* name, const std::optional<double>& value) {
+    if (value && *value > kLarge && draws_floats(*value))  // others are refused
+      notes.push_back(concat(words ? words(name) : name, " is ", *value,
+                             ", far above what any rule has: losses may begin in the thousands, or be NaN"));
+  };
+  look_at("init_std", options.deviation);
+  look_at("embedding_std", options.embedding_std);
+  look_at("position_std", options.position_std);
+  look_at("branch_scale", options.branch_scale);
+}
+
 std::vector<std::string> contained_in(const Arrangement& row, const DrawnStack& stack) {
   std::vector<std::string> lines;
   for (const InitGain& gain : gains_of_formula(row)) {
@@ -254,8 +280,9 @@ bool contains_start(const Arrangement& row, const std::vector<Role>& matrices) {
   return std::ranges::any_of(matrices, [&](Role role) { return names_role(formula, role); });
 }
 
-std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options) {
+std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, FieldWords words) {
   std::vector<std::string> notes;
+  note_large_numbers(options, words, notes);
   if (!options.by_arrangement()) note_rule(row, init_rule_named(options.rule), notes);
   note_branch_scale(row, options.branch_scale, notes);
   return notes;

@@ -51,6 +51,19 @@ class Undo {
   bool kept_ = false;
 };
 
+/// " (--init-std 50, --branch-scale 2)": what was asked for beside the rule; "": nothing.
+std::string numbers_of_start(const InitOptions& init) {
+  std::string text;
+  const auto add = [&](const char* option, const std::optional<double>& value) {
+    if (value) text += concat(text.empty() ? " (" : ", ", option, " ", *value);
+  };
+  add("--init-std", init.deviation);
+  add("--embedding-std", init.embedding_std);
+  add("--position-std", init.position_std);
+  if (init.branch_scale != 1) add("--branch-scale", init.branch_scale);
+  return text.empty() ? "" : text + ")";
+}
+
 }  // namespace
 
 void check(const TrainerOptions& o) {
@@ -84,6 +97,7 @@ struct Trainer::Impl {
   StepRecord attempt();
   std::string find_problem(const std::vector<Batch>& parts, const StepRecord& record);
   std::string first_bad_result(const std::vector<Batch>& parts, Watched watched);
+  std::string what_may_help(std::int64_t step) const;
   void refuse_update(StepRecord& record, Verdict verdict, Guard after);
   void roll_back(StepRecord& record);
 
@@ -193,6 +207,17 @@ std::string Trainer::Impl::first_bad_result(const std::vector<Batch>& parts, Wat
   return "";
 }
 
+/// No rate is to blame for what happens before the first update.
+std::string Trainer::Impl::what_may_help(std::int64_t step) const {
+  constexpr std::int64_t kFirstSteps = 10;
+  const std::string start = numbers_of_start(model.config().init);
+  if (step == 1)
+    return concat("; nothing was updated yet, so it comes from how the weights start", start,
+                  ", or from the data. Smaller weights (--init-std, --embedding-std, --branch-scale) or another --init may help");
+  const std::string weaker = step <= kFirstSteps ? concat("a weaker start", start, ", ") : "";
+  return concat("; nothing was updated. A smaller learning rate, a longer warm-up, ", weaker, "or --on-nan skip may help");
+}
+
 /// The step ends without an update, or the run ends, with everything as it was before.
 void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, Guard after) {
   const bool nan = verdict == Verdict::bad;
@@ -200,9 +225,7 @@ void Trainer::Impl::refuse_update(StepRecord& record, Verdict verdict, Guard aft
   const bool back = nan ? options.on_nan == OnNan::rollback : too_many && restore_last_good;
   if (back) return roll_back(record);
   if (too_many) throw NumericsError(concat(record.problem, "; ", kMostInARow, " steps in a row could not be used"));
-  if (nan && options.on_nan == OnNan::stop)
-    throw NumericsError(
-        concat(record.problem, "; nothing was updated. A smaller learning rate, a longer warm-up or --on-nan skip may help"));
+  if (nan && options.on_nan == OnNan::stop) throw NumericsError(concat(record.problem, what_may_help(record.step)));
   record.outcome = StepOutcome::skipped;
   guard = std::move(after);
 }

@@ -330,6 +330,32 @@ TEST(Init, NotesABranchScaleThatANormTakesAway) {
   EXPECT_TRUE(init_notes(some, {.branch_scale = 0.25}).empty()) << "the upper layers have none";
 }
 
+TEST(Init, NotesNumbersFarAboveThoseOfAnyRuleByTheirNames) {
+  const auto notes = [](const InitOptions& init, FieldWords words = nullptr) {
+    return init_notes(arrangement_named("pre-ln"), init, words);
+  };
+  const char* const what = ", far above what any rule has: losses may begin in the thousands, or be NaN";
+  EXPECT_EQ(notes({.deviation = 1e6}), Lines{concat("init_std is 1e+06", what)});
+  EXPECT_EQ(notes({.embedding_std = 101}), Lines{concat("embedding_std is 101", what)});
+  EXPECT_EQ(notes({.position_std = 1e6}), Lines{concat("position_std is 1e+06", what)});
+  EXPECT_EQ(notes({.branch_scale = 1e6}), Lines{concat("branch_scale is 1e+06", what)});
+  EXPECT_EQ(notes({.branch_scale = 1e6}, [](std::string name) { return "--" + name; }),
+            Lines{concat("--branch_scale is 1e+06", what)});
+  EXPECT_TRUE(notes({.deviation = 100, .embedding_std = 100, .position_std = 100, .branch_scale = 100}).empty());
+}
+
+TEST(Init, RefusesWeightsThatFloat32DoesNotHold) {
+  const auto refused = [](const InitOptions& init, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { completed(small_lm("pre-ln", init)); }, parts);
+  };
+  EXPECT_TRUE(refused({.deviation = 1e38}, {"init_std is 1e+38", "beyond 3.4e+38", "smaller"}));
+  EXPECT_TRUE(refused({.embedding_std = 1e38}, {"embedding_std is 1e+38", "beyond 3.4e+38"}));
+  EXPECT_TRUE(refused({.position_std = 1e38}, {"position_std is 1e+38", "beyond 3.4e+38"}));
+  EXPECT_TRUE(refused({.deviation = 1e30, .branch_scale = 1e30}, {"branch_scale is 1e+30", "beyond 3.4e+38"}));
+  EXPECT_NO_THROW(completed(small_lm("pre-ln", {.deviation = 1e30})));
+  EXPECT_TRUE(init_notes(arrangement_named("pre-ln"), {.deviation = 1e38}).empty()) << "what is refused is not noted as well";
+}
+
 TEST(Init, OfTheArrangementIsCalledSoInAnyCase) {
   for (const char* name : {"Arrangement", "ARRANGEMENT"}) {
     const ModelConfig config = completed(small_lm("deepnorm", {.rule = name}));

@@ -203,6 +203,31 @@ test::GradientMeddler spoiler(std::vector<std::int64_t> steps, float factor) {
   });
 }
 
+TEST(TrainerNan, OfTheFirstStepsIsAnsweredWithTheStart) {
+  const auto told = [](const InitOptions& init, std::vector<std::int64_t> bad, int steps) -> std::string {
+    ModelConfig config = tiny_config();
+    config.init = init;
+    SmallRun run(tiny_options(), config);
+    auto meddler = spoiler(std::move(bad), kNan);
+    run.trainer.observe(&meddler);
+    try {
+      run.steps(steps);
+    } catch (const NumericsError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  const std::string rate = "; nothing was updated. A smaller learning rate, a longer warm-up, ";
+  EXPECT_TRUE(told({.deviation = 1e30}, {}, 1)
+                  .ends_with("; nothing was updated yet, so it comes from how the weights start (--init-std 1e+30), or from the "
+                             "data. Smaller weights (--init-std, --embedding-std, --branch-scale) or another --init may help"))
+      << told({.deviation = 1e30}, {}, 1);
+  EXPECT_NE(told({}, {1}, 1).find("it comes from how the weights start, or from the data"), std::string::npos);
+  EXPECT_TRUE(
+      told({.branch_scale = 2}, {10}, 10).ends_with(rate + "a weaker start (--branch-scale 2), or --on-nan skip may help"));
+  EXPECT_TRUE(told({}, {11}, 11).ends_with(rate + "or --on-nan skip may help"));
+}
+
 TEST(TrainerNan, T04SkippingLeavesWeightsAndOptimizerAsTheyWere) {
   TrainerOptions options = tiny_options();
   options.on_nan = OnNan::skip;

@@ -114,6 +114,6 @@ ResidualOptions residual_options(const ModelConfig& config);
 
 /// What a user should know of its arrangement and its init together (init_notes of init_spec.h); a UsageError where a name of
 /// either is unknown. A row of a grid: init_notes(run_options_from_json(row.options, row.place).options.model).
-std::vector<std::string> init_notes(const ModelConfig& config);
+std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words = nullptr);
 
 }  // namespace addnorm
