@@ -2,8 +2,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cmath>
+#include <cstdint>
+#include <iomanip>
+#include <locale>
+#include <sstream>
 #include <utility>
 
 #include "addnorm/core/error.h"
@@ -148,8 +153,35 @@ void append_string(std::string& out, std::string_view text) {
   out += '"';
 }
 
+/// By its bits: where the processor takes denormal numbers for zero (flush_denormals), comparisons do too.
+bool is_denormal(double value) {
+  constexpr std::uint64_t kSign = std::uint64_t{1} << 63, kLeastNormal = std::uint64_t{1} << 52;
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(value) & ~kSign;
+  return bits != 0 && bits < kLeastNormal;
+}
+
+/// The same of a denormal number, for which std::to_chars writes 0 there.
+std::string digits_of_denormal(double value) {
+  constexpr int kMostDigits = 17;
+  std::string text;
+  for (int digits = 1; digits <= kMostDigits; ++digits) {
+    std::ostringstream out;
+    out.imbue(std::locale::classic());
+    out << std::scientific << std::setprecision(digits - 1) << value;
+    text = std::move(out).str();
+    double back = 0;
+    std::from_chars(text.data(), text.data() + text.size(), back);
+    if (std::bit_cast<std::uint64_t>(back) == std::bit_cast<std::uint64_t>(value)) break;
+  }
+  return text;
+}
+
 /// The shortest digits that give the same number; with an exponent outside of [1e-4, 1e15), otherwise with a point.
 void append_number(std::string& out, double value) {
+  if (is_denormal(value)) {
+    out += digits_of_denormal(value);
+    return;
+  }
   if (!std::isfinite(value)) {
     out += "null";
     return;

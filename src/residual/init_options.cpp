@@ -1,10 +1,12 @@
 // What options make of the initialisation of a row: the rest changes, what the formula contains stays.
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
+#include "core/json.h"
 #include "residual/float_range.h"
 #include "residual/init_names.h"
 #include "residual/role_groups.h"
@@ -77,6 +79,13 @@ InitSpec with_formula(InitSpec rule, const Arrangement& row) {
 /// No draw of a normal distribution is further out than ten deviations.
 bool draws_floats(double deviation) { return 10 * deviation <= std::numeric_limits<float>::max(); }
 
+/// As it was typed: "0.5", "1e-320".
+std::string all_digits(double value) {
+  if (!std::isfinite(value)) return concat(value);
+  const std::string text = Json(value).dump();
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
 /// Options as a caller knows them: "embedding_std", or "--embedding-std".
 class Started {
  public:
@@ -131,8 +140,8 @@ class Started {
             "; some of the weights that start so would be beyond 3.4e+38, where float32 ends. Give a smaller one");
   }
   bool positive(const char* name, const std::optional<double>& value) const {
-    require(!value || is_positive_float(*value), called(name), " is ", value.value_or(0), "; it must be a number above 0 ",
-            kFloatRange);
+    const bool good = !value || is_positive_float(*value);
+    require(good, called(name), " is ", good ? "" : all_digits(*value), "; it must be a number above 0 ", kFloatRange);
     return value.has_value();
   }
 

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "addnorm/core/parallel.h"
+#include "core/json.h"
 
 namespace addnorm {
 namespace {
@@ -33,6 +34,17 @@ TEST(FlushDenormals, HoldsForTheThreadAndThoseItStartsAndNoOther) {
   EXPECT_GT(half_of_the_smallest(), 0.0f);
 }
 #endif
+
+TEST(FlushDenormals, LeavesWhatIsWrittenOfADenormalNumber) {
+  std::string written;
+  std::thread([&] {
+    flush_denormals();
+    for (const char* text : {"1e-320", "-5e-324", "2.225073858507201e-308", "0"})
+      written += parsed(text, "a number").dump() + Json(parsed(text, "a number").number()).dump() + " ";
+  }).join();
+  EXPECT_EQ(written, "1e-3201e-320 -5e-324-5e-324 2.225073858507201e-3082.225073858507201e-308 00.0 ");
+  EXPECT_EQ(Json(std::numeric_limits<double>::denorm_min()).dump(), "5e-324");
+}
 
 }  // namespace
 }  // namespace addnorm

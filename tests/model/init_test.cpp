@@ -459,6 +459,8 @@ TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
   EXPECT_TRUE(refused(small_lm("pre-ln", {.embedding_std = 1e-39}), {"embedding_std is 1e-39", "1.2e-38"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.position_std = 1e39}), {"position_std is 1e+39", "3.4e+38"}));
   EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-300}), {"branch_scale is 1e-300", "1.2e-38"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = 1e-320}), {"branch_scale is 1e-320; it must be a number above 0"}));
+  EXPECT_TRUE(refused(small_lm("pre-ln", {.branch_scale = -0.12345678}), {"branch_scale is -0.12345678; it must"}));
   EXPECT_NO_THROW(completed(small_lm("pre-ln", {.embedding_std = 1e-37, .branch_scale = 1e38})));
   EXPECT_TRUE(refused(small_lm("post-ln", {.deviation = 0.1}), {"init_std is 0.1", "xavier", "widths"}));
   EXPECT_TRUE(refused(small_lm("t-fixup", {.embedding_std = 0.1}), {"embedding_std is 0.1", "formula of t-fixup", "residual"}));
