@@ -175,7 +175,7 @@ Report run(const Options& options, std::ostream& notes) {
   notes << "measuring this machine\n";
   const OthersWatch others({});
   Report report;
-  if (!InitOptions{.rule = options.init}.by_arrangement()) report.init = options.init;
+  if (!InitOptions{.rule = options.init}.by_arrangement()) report.init = init_rule_named(options.init).name;
   report.machine = measure_machine(thread_counts, options.quick ? 0.03 : 0.1);
   report.bf16 = bf16_peers(this_cpu(), options.bf16_anyway);
   if (report.bf16 == Bf16::emulated) notes << kEmulated << '\n';

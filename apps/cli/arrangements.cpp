@@ -68,9 +68,15 @@ Options with_process(Options o) {
   return o;
 }
 
+void tell_canonical_init(const std::string& given) {
+  const std::string name = canonical_init(given);
+  if (!name.empty() && name != given) std::cerr << "addnorm arrangements: init " << given << " is " << name << '\n';
+}
+
 /// The same rows, started by --init; what a reader should know of the two together goes to stderr.
 std::deque<Arrangement> started(const Rows& rows, const InitOptions& init) {
   std::deque<Arrangement> all;
+  tell_canonical_init(init.rule);
   for (const Arrangement* row : rows) {
     all.push_back(with_init(*row, init));
     for (const std::string& note : init_notes(*row, init)) std::cerr << "addnorm arrangements: " << note << '\n';

@@ -42,6 +42,13 @@ void check_values(const std::string& name, const Json& values) {
   for (const Json& value : values.array_items()) run_options_from_json(Json{{name, value}}.dump(), option_name(name));
 }
 
+void tell_renamed_inits(const Json& lists) {
+  const Json* inits = lists.find("init");
+  if (!inits) return;
+  for (const Json& init : inits->array_items())
+    if (const std::string note = renamed_init(init.text()); !note.empty()) std::cerr << "note: " << note << '\n';
+}
+
 /// What is left out of the row for it; "": nothing.
 std::string put_into_row(GridRow& row, const Json& more) {
   Json options = parsed(row.options, row.place);
@@ -142,6 +149,7 @@ void GridCollector::declare(Command& command, bool lists) {
 GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<std::size_t> seeds, std::size_t with_warmup) const {
   try {
     for (const auto& [name, values] : impl_->lists.items()) check_values(name, values);
+    tell_renamed_inits(impl_->lists);
     const Json base = impl_->singles();
     Json grid = Json::object();
     for (const auto& [name, values] : impl_->lists.items())
@@ -172,6 +180,7 @@ std::string GridCollector::one(const std::vector<std::string>& without) const {
       require(values.size() == 1, option_name(name), " has ", values.size(), " values; here it takes one");
       require(std::ranges::find(without, name) == without.end(), option_name(name), " is what is looked for; leave it out");
     }
+    tell_renamed_inits(impl_->lists);
     return impl_->singles().dump();
   } catch (const DataError& error) {
     throw UsageError(error.what());

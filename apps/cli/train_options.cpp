@@ -119,6 +119,7 @@ std::vector<std::string> start_notes(const ModelConfig& model) {
 
 void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
   for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
+  if (!place.renamed.empty()) std::cerr << "note: " << place.renamed << '\n';
   for (const std::string& note : start_notes(model)) std::cerr << "note: " << note << '\n';
   std::cerr << std::flush;
 }
@@ -140,6 +141,11 @@ std::filesystem::path default_cache() {
 struct OptionCollector::Impl {
   Json given = Json::object();
 };
+
+std::string renamed_init(const std::string& given) {
+  const std::string name = canonical_init(given);
+  return name.empty() || name == given ? "" : concat("--init ", given, " is ", name);
+}
 
 std::string leave_out_deviation(Json& options, const Json& said) {
   const Json* deviation = options.find("init_std");
@@ -204,6 +210,7 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
       run_options_from_json(Json{{name, value}}.dump(), option_name(name));  // complaints name the option
       all[name] = value;
     }
+    if (const Json* init = impl_->given.find("init")) place.renamed = renamed_init(init->text());
     if (std::string note = leave_out_deviation(all, impl_->given); !note.empty()) place.notes.push_back(std::move(note));
     return run_options_from_json(all.dump(), file.empty() ? "options" : file.string());
   } catch (const DataError& error) {  // how the tool was called, not what it works on

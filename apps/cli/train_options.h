@@ -22,10 +22,14 @@ struct RunPlace {
   std::optional<int> threads{};
   /// What a config of Hugging Face has that cannot be said here, or is the data's; what of the file the command line replaces.
   std::vector<std::string> notes{};
+  std::string renamed{};  ///< what renamed_init() says of the command line's --init
 };
 
 /// Its notes, and those of how the weights of the model start, on the standard error.
 void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
+
+/// "--init normal is bert"; "" where the name is the canonical one, or none.
+std::string renamed_init(const std::string& given);
 
 /// Of options of a file with those of the command line, `said`, over them: takes the file's init_std off where the command line
 /// asks for a start whose deviations follow from widths. A note of it; "": nothing was taken off.

@@ -32,7 +32,7 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 std::string folded(std::string_view name) {
   std::string out;
   for (const char c : name)
-    if (c != '-' && c != '_') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    if (c != '-' && c != '_' && c != ' ') out += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
   return out;
 }
 

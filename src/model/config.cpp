@@ -211,7 +211,7 @@ ModelConfig completed(ModelConfig config, FieldWords words) {
   if (has_attention(config) && config.kv_heads == 0) config.kv_heads = config.heads;
   if (has_attention(config) && config.d_head == 0) config.d_head = config.d_model / config.heads;
   config.arrangement = arrangement_of(config).name;
-  config.init.rule = config.init.by_arrangement() ? kInitOfArrangement : init_rule_named(config.init.rule).name;
+  config.init.rule = canonical_init(config.init.rule);
   return config;
 }
 

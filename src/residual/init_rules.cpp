@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/init_spec.h"
+#include "core/printable.h"
 #include "residual/role_groups.h"
 
 namespace addnorm {
@@ -86,6 +87,14 @@ const std::map<std::string, std::string>& other_names() {
   return all;
 }
 
+/// Of names that people look for and that are no rule here; null: of none.
+const char* nearest_rules(const std::string& wanted) {
+  for (const char* family : {"kaiming", "he", "lecun"})
+    for (const char* kind : {"", "normal", "uniform"})
+      if (wanted == std::string(family) + kind) return "nearest are mitchell and t5, which draw matrices from N(0, 1/fan_in)";
+  return wanted == "default" ? "arrangement is the default here, pytorch that of nn.Transformer" : nullptr;
+}
+
 }  // namespace
 
 bool InitGain::acts_on(Role role, std::optional<SubLayer> at) const {
@@ -117,10 +126,19 @@ const InitSpec* find_init_rule(std::string_view name) {
   return found == init_rules().end() ? nullptr : &*found;
 }
 
+std::string canonical_init(std::string_view name) {
+  if (folded(name) == kInitOfArrangement) return kInitOfArrangement;
+  const InitSpec* rule = find_init_rule(name);
+  return rule ? rule->name : "";
+}
+
 const InitSpec& init_rule_named(std::string_view name) {
   if (const InitSpec* rule = find_init_rule(name)) return *rule;
   std::vector<std::string> known{kInitOfArrangement};
   for (std::string& each : init_rule_names()) known.push_back(std::move(each));
+  if (const char* instead = nearest_rules(folded(name)))
+    throw UsageError(
+        concat("unknown initialisation '", printable(std::string(name)), "': ", instead, "; known: ", listed(known)));
   throw UsageError(unknown_name("initialisation", name, known));
 }
 

@@ -290,6 +290,7 @@ GivenOptions run_options_from_json(std::string_view text, std::string_view where
   ModelConfig& config = read_options.options.model;
   config = model_config_from_json(model.dump(), where);
   if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
+  if (std::string name = canonical_init(config.init.rule); !name.empty()) config.init.rule = std::move(name);
   read(run, read_options.options, at);
   return read_options;
 }

@@ -300,6 +300,15 @@ TEST(ArrangementsCommand, ListsInitsAsTextOrJsonAndRefusesWhatThatListDoesNotTak
   EXPECT_TRUE(refused({"--inits", "pre-ln"}, {"--inits lists", "names of arrangements"}));
 }
 
+TEST(ArrangementsCommand, AnswersAnAliasOfAnInitWithTheCanonicalNameOnStderr) {
+  for (const char* alias : {"normal", "Llama", "BERT"}) {
+    const Outcome o = run({"post-ln", "--init", alias});
+    EXPECT_EQ(o.err, std::string("addnorm arrangements: init ") + alias + " is bert\n");
+    EXPECT_EQ(o.out, run({"post-ln", "--init", "bert"}).out);
+  }
+  EXPECT_EQ(run({"post-ln", "--init", "bert"}).err, "");
+}
+
 TEST(ArrangementsCommand, TakesTheInitOfTheArrangementInAnyCase) {
   const Outcome o = run({"deepnorm", "--init", "Arrangement"});
   EXPECT_EQ(o.code, 0) << o.err;

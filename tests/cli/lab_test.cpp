@@ -124,6 +124,13 @@ TEST_F(LabTool, GivesJsonAloneOnItsOutput) {
   EXPECT_EQ(json["runs"][0]["steps_done"], Json(6));
 }
 
+TEST_F(LabTool, SaysTheCanonicalNamesOfInits) {
+  const Ended ended = run(lab({"--arrangements", "pre-ln", "--inits", "normal,xavier", "--steps", "2", "--seeds", "1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("note: --init normal is bert\n"), std::string::npos) << ended.err;
+  EXPECT_EQ(ended.err.find(" is xavier\n"), std::string::npos) << ended.err;
+}
+
 TEST_F(LabTool, LeavesADeviationOfTheFileOutUnderARuleWithoutOneAndSaysSoOnce) {
   folder.write("grid.json", R"({"base": {"layers": 1, "d_model": 16, "heads": 2, "steps": 2, "seq_len": 8, "init": "bert",
                                "init_std": 0.03}, "seeds": 1, "grid": {"arrangement": ["pre-ln", "post-ln"]}})");

@@ -147,6 +147,15 @@ TEST_F(PreflightNotes, SayTheSameOfTheRecordOfARun) {
       << again.err;
 }
 
+TEST_F(PreflightNotes, SayTheCanonicalNameOfAnInit) {
+  const std::string options = R"({"layers": 1, "d_model": 16, "heads": 2, "seq_len": 16})";
+  const Ended told = of(options, {"--init", "Nano GPT", "--json"});
+  ASSERT_EQ(told.code, 0) << told.err;
+  EXPECT_NE(told.err.find("note: --init Nano GPT is gpt2\n"), std::string::npos) << told.err;
+  EXPECT_EQ(parsed(told.out, "stdout")["options"]["init"], "gpt2");
+  EXPECT_EQ(of(options, {"--init", "gpt2", "--json"}).err.find(" is gpt2"), std::string::npos);
+}
+
 TEST_F(PreflightNotes, AreNoneOfADeviationThatIsGivenBesideItsRule) {
   const std::string sizes = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16)";
   const auto refused = [&](const std::string& file, const std::vector<std::string>& more) {
@@ -177,6 +186,8 @@ TEST_F(PreflightNotes, AreNoneWhereAStartIsRefusedByItsOption) {
   for (const char* option : {"--embedding-std", "--position-std", "--branch-scale"})
     for (const char* value : {"0", "-1"})
       refused({option, value}, concat(option, " is ", value, "; it must be a number above 0"));
+  refused({"--init", "kaiming"}, "--init: unknown initialisation 'kaiming': nearest are mitchell and t5, which");
+  refused({"--branch-scale", "1e-320"}, "--branch-scale is 1e-320; it must be a number above 0");
   refused({"--init", "gpt2", "--init-std", "0"}, "--init-std is 0; it must be a number above 0");
   refused({"--arrangement", "post-ln", "--init-std", "0.1"},
           "--init-std is 0.1, but xavier takes its deviations from the widths");

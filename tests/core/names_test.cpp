@@ -10,8 +10,9 @@ namespace {
 
 const std::vector<std::string> kKnown{"post-ln", "pre-ln", "rezero", "hc"};
 
-TEST(Names, FoldAwayCaseDashAndUnderscore) {
+TEST(Names, FoldAwayCaseDashUnderscoreAndSpace) {
   EXPECT_EQ(folded("PreLN"), "preln");
+  EXPECT_EQ(folded("GPT 2"), "gpt2");
   EXPECT_EQ(folded("pre_ln"), folded("Pre-LN"));
 }
 

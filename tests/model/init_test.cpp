@@ -469,6 +469,24 @@ TEST(Init, RefusesWhatHasNothingToActOnAndSaysWhatItWas) {
   EXPECT_TRUE(refused(rotary, {"position_std is 0.1", "no learned positions"}));
 }
 
+TEST(Init, IsFoundWithSpacesAndOtherNames) {
+  for (const char* name : {"GPT 2", "gpt_2", "Nano GPT", "GPT2"}) EXPECT_EQ(canonical_init(name), "gpt2") << name;
+  EXPECT_EQ(canonical_init("normal"), "bert");
+  EXPECT_EQ(canonical_init("Arrangement"), "arrangement");
+  EXPECT_EQ(canonical_init("gpt3"), "");
+}
+
+TEST(Init, OfAnotherLibraryIsAnsweredWithTheNearestRules) {
+  const auto unknown = [](const char* name, std::initializer_list<std::string> parts) {
+    return throws_saying<UsageError>([&] { init_rule_named(name); }, parts);
+  };
+  for (const char* name : {"kaiming", "he", "He_normal", "kaiming-uniform", "lecun_normal"})
+    EXPECT_TRUE(unknown(name, {concat("unknown initialisation '", name, "': nearest are mitchell and t5"),
+                               "draw matrices from N(0, 1/fan_in); known: arrangement, xavier"}));
+  EXPECT_TRUE(unknown("default", {"arrangement is the default here, pytorch that of nn.Transformer; known: arrangement"}));
+  EXPECT_TRUE(unknown("orthogonal", {"unknown initialisation 'orthogonal'; known: arrangement"}));
+}
+
 TEST(Init, IsKeptByConfigsUnderItsCanonicalName) {
   const ModelConfig config = small_lm("post-ln", {.rule = "nanoGPT", .embedding_std = 0.5, .branch_scale = 0.25});
   EXPECT_EQ(completed(config).init.rule, "gpt2");

@@ -165,5 +165,13 @@ TEST_F(Runs, K05AFolderThatIsTakenAwayInTheMiddleIsMadeAnew) {
   EXPECT_TRUE(weights("a-away") == weights("whole"));
 }
 
+TEST_F(Runs, ByAnotherNameOfTheSameInit) {
+  Watcher until(10), rest;
+  train_run(request("a", R"("steps": 20, "init": "gpt2")"), until);
+  EXPECT_TRUE(train_run(request("a", R"("steps": 20, "init": "Nano GPT")", true), rest).finished);
+  EXPECT_NE(refusal(request("a", R"("steps": 20, "init": "llama")", true)).find(R"(--init: "gpt2" in the run, "bert" now)"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace addnorm

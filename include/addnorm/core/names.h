@@ -1,4 +1,4 @@
-// Names that people type: compared without case, dashes and underscores, and answered with the nearest known one.
+// Names that people type: compared without case, dashes, underscores and spaces, and answered with the nearest known one.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace addnorm {
 
-/// "PreLN", "pre-ln" and "pre_ln" become "preln".
+/// "PreLN", "pre-ln", "pre_ln" and "Pre LN" become "preln".
 std::string folded(std::string_view name);
 
 /// The known name with the fewest edits from `name` (both folded; the first of equals), or "" when none shares enough with

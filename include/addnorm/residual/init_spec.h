@@ -77,12 +77,14 @@ struct InitSpec {
 /// The table, in the order in which it is shown.
 const std::vector<InitSpec>& init_rules();
 std::vector<std::string> init_rule_names();
-/// By name or alias; case, dash and underscore do not matter. Null: there is none.
+/// By name or alias; case, dash, underscore and space do not matter. Null: there is none.
 const InitSpec* find_init_rule(std::string_view name);
 /// The same; an unknown one is a UsageError with the nearest and the list.
 const InitSpec& init_rule_named(std::string_view name);
 
 inline constexpr const char* kInitOfArrangement = "arrangement";
+/// What an `init` is called in records: kInitOfArrangement, or the name of its rule; "": there is no such rule.
+std::string canonical_init(std::string_view name);
 
 /// How the weights of a model start; nothing said: as the source of its arrangement prescribes.
 struct InitOptions {
