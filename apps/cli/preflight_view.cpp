@@ -7,10 +7,12 @@
 #include <iostream>
 
 #include "addnorm/core/error.h"
+#include "addnorm/residual/diagram.h"
 #include "figures.h"
 #include "lab/short_figure.h"
 #include "plot.h"
 #include "signals.h"
+#include "start_words.h"
 
 namespace addnorm::cli {
 namespace {
@@ -18,24 +20,11 @@ namespace {
 constexpr std::size_t kLabel = 20;  // columns of the names beside plots
 constexpr std::size_t kMostPlot = 48;
 
-/// ", init gpt2, embedding-std 0.5": what was asked for beside the arrangement's own.
-std::string start_text(const InitOptions& init) {
-  std::string text = init.by_arrangement() ? "" : concat(", init ", init.rule);
-  const auto add = [&](const char* name, const std::optional<double>& value) {
-    if (value) text += concat(", ", name, " ", *value);
-  };
-  add("init-std", init.deviation);
-  add("embedding-std", init.embedding_std);
-  add("position-std", init.position_std);
-  if (init.branch_scale != 1) add("branch-scale", init.branch_scale);
-  return text;
-}
-
 std::string settings(const RunOptions& o) {
   const ModelConfig& m = o.model;
   return concat(m.arrangement, ", ", m.layers, " layers, d_model ", m.d_model, ", ", name_of(o.optimizer.kind), " at ",
                 rate_text(o.lr), ", ", o.warmup_steps.value_or(0), " warm-up steps, batches of ", o.batch_size * o.grad_accum,
-                " x ", m.seq_len, start_text(m.init));
+                " x ", m.seq_len, ", ", start_words(m));
 }
 
 /// "skip gain 1.3e-05 with branches as strong as what they read, 1.1e-05 measured"
@@ -110,7 +99,8 @@ void PreflightProgress::wipe() {
 
 void PreflightView::on_verdict(const PreflightResult& result) {
   wipe();
-  std::cout << verdict_text(result, terminal_) << std::flush;
+  const std::string text = verdict_text(result, terminal_);
+  std::cout << (terminal_.unicode ? text : in_ascii(text)) << std::flush;
   told_ = true;
 }
 

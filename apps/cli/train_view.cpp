@@ -1,14 +1,18 @@
 #include "train_view.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iomanip>
 #include <numbers>
 #include <ostream>
 
+#include "addnorm/residual/diagram.h"
 #include "core/counted.h"
 #include "figures.h"
 #include "signals.h"
+#include "start_words.h"
 #include "terminal.h"
 
 namespace addnorm::cli {
@@ -77,6 +81,8 @@ void TrainView::on_memory(const MemoryEstimate& estimate) {
 
 void TrainView::on_plan(const RunPlan& plan) {
   told("model", model_text(plan));
+  const std::string start = start_words(plan.options.model);
+  told("start", terminal_of(STDERR_FILENO).unicode ? start : in_ascii(start));
   told("data", plan.data.told);
   if (!plan.data.tokens.empty()) told("tokens", plan.data.tokens);
   if (plan.data.baselines) told("to compare", baselines_text(*plan.data.baselines));

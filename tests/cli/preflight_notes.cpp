@@ -88,9 +88,31 @@ TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
   EXPECT_EQ(notes[0].text(), note);
   const Ended quiet = of(options, {"--init", "gpt2", "--embedding-std", "0.25", "--quiet"});
   EXPECT_EQ(quiet.err, "");
-  EXPECT_NE(quiet.out.find(", init gpt2, embedding-std 0.25\n"), std::string::npos) << quiet.out;
+  EXPECT_NE(quiet.out.find(", gpt2 weights, embeddings 0.25, and what the formula of deepnorm contains\n"), std::string::npos)
+      << quiet.out;
   const Ended none = of(options, {});
   EXPECT_EQ(none.err.find("note: "), std::string::npos) << none.err;
+}
+
+TEST_F(PreflightNotes, AndTrainingTellTheStartInTheSameWords) {
+  const auto told = [&](const std::vector<std::string>& options, const std::string& words) {
+    const std::vector<std::string> sizes{"--layers", "1",         "--d-model", "16",           "--heads",
+                                         "2",        "--seq-len", "8",         "--batch-size", "2"};
+    std::vector<std::string> train{"train", "--steps", "1", "--no-report"};
+    std::vector<std::string> preflight{"preflight", "--seeds", "1", "--no-advice", "--seconds", "1"};
+    for (auto* command : {&train, &preflight})
+      for (const auto* more : {&sizes, &options}) command->insert(command->end(), more->begin(), more->end());
+    const Ended trained = Process(folder.path, train).end();
+    EXPECT_EQ(trained.code, 0) << trained.err;
+    EXPECT_NE(trained.err.find(concat("\nstart         ", words, "\n")), std::string::npos) << trained.err;
+    const Ended tried = Process(folder.path, preflight).end();
+    EXPECT_EQ(tried.code, 0) << tried.err;
+    EXPECT_NE(tried.out.find(concat(" x 8, ", words, "\n")), std::string::npos) << tried.out;
+  };
+  told({}, "gpt2 weights, embeddings 0.02");
+  told({"--init", "gpt2", "--branch-scale", "0.5", "--embedding-std", "0.25"},
+       "gpt2 weights, W_o and W_2 times 0.5, embeddings 0.25");
+  told({"--arrangement", "rezero"}, "xavier weights, embeddings 0.25, and what the formula of rezero contains");
 }
 
 TEST_F(PreflightNotes, StandBeforeTrainingToo) {
