@@ -10,7 +10,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
-namespace {  // forward and backward each have their Measure and Write
+namespace {  // for one source file each
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// One row as the gradient sees it. xhat is computed from the sum again: a subtraction and a product are cheaper than

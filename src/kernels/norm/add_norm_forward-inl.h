@@ -12,7 +12,7 @@
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {
-namespace {  // forward and backward each have their Measure and Write
+namespace {  // for one source file each
 namespace hn = hwy::HWY_NAMESPACE;
 
 /// A row to be normalised that lies in memory.
