@@ -12,7 +12,6 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/utc.h"
-#include "train/run/metrics_line.h"
 
 namespace addnorm {
 namespace {
@@ -137,13 +136,6 @@ std::vector<FieldDifference> differences(std::string_view before, std::string_vi
   std::vector<FieldDifference> found;
   compare(object_of(before, "differences: before"), object_of(now, "differences: now"), "", found);
   return found;
-}
-
-bool belongs(std::string_view line, std::int64_t last_step) {
-  const Json json = parsed_or_null(line);
-  if (!json.is_object()) return false;
-  const Json* step = json.find("step");
-  return !step || (step->is_integer() && step->number() <= static_cast<double>(last_step));
 }
 
 }  // namespace addnorm
