@@ -10,6 +10,7 @@
 #include "cli/train/options.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "train/run/options_json.h"
 
 namespace addnorm::cli {
 namespace {
@@ -37,7 +38,7 @@ std::string lab_help(const OptionText& option, const Json& defaults) {
 
 /// Complaints about values name the option.
 void check_values(const std::string& name, const Json& values) {
-  for (const Json& value : values.array_items()) run_options_from_json(Json{{name, value}}.dump(), option_name(name));
+  for (const Json& value : values.array_items()) run_options_of(Json{{name, value}}, option_name(name));
 }
 
 void put_into_row(GridRow& row, const Json& more) {

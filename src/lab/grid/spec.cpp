@@ -7,6 +7,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -23,7 +24,7 @@ Json options_in_our_words(const Json& given, const JsonAt& at) {
     const std::string ours = option_named(name);
     GivenOptions read_one;
     try {
-      read_one = run_options_from_json(Json{{name, value}}.dump(), place);
+      read_one = run_options_of(Json{{name, value}}, place);
     } catch (const UsageError& error) {  // a name that is none
       throw DataError(concat(place, ": ", name, ": ", error.what()));
     }

@@ -12,6 +12,7 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/utc.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -133,8 +134,12 @@ RunRecord read_run_record(const RunFolder& run) {
 }
 
 std::vector<FieldDifference> differences(std::string_view before, std::string_view now) {
+  return differing_fields(object_of(before, "differences: before"), object_of(now, "differences: now"));
+}
+
+std::vector<FieldDifference> differing_fields(const Json& before, const Json& now) {
   std::vector<FieldDifference> found;
-  compare(object_of(before, "differences: before"), object_of(now, "differences: now"), "", found);
+  compare(before, now, "", found);
   return found;
 }
 
