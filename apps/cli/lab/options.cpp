@@ -12,8 +12,8 @@
 #include "cli/train/options.h"
 #include "core/file.h"
 #include "core/json/record.h"
-#include "lab.h"
 #include "lab/grid/list_values.h"
+#include "train/run/options_json.h"
 
 namespace addnorm::cli {
 namespace {
@@ -52,7 +52,7 @@ Json checked_lists(const Json& given, std::vector<std::string>& notes) {
   Json lists = Json::object();
   for (const auto& [name, values] : given.items()) {
     for (const Json& value : values.array_items())
-      check_init(run_options_from_json(Json{{name, value}}.dump(), option_name(name)).options.model.init);
+      check_init(run_options_of(Json{{name, value}}, option_name(name)).options.model.init);
     lists[name] = Json(without_repeats(name, values.array_items(), option_name(name), notes));
   }
   return lists;

@@ -12,6 +12,7 @@
 #include "cli/terminal/value.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "train/run/options_json.h"
 
 namespace addnorm::cli {
 namespace {
@@ -64,9 +65,9 @@ Json options_in(const std::filesystem::path& file, std::vector<std::string>& not
   if (is_hugging_face_config(text)) return hugging_face_options(text, where, notes);
   Json all = parsed(text, where);
   if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
-    return parsed(options_to_repeat(all.dump(), where), where);
+    return repeated_options(std::move(all), where);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
-  Json options = parsed(options_to_repeat(all["options"].dump(), where), where);
+  Json options = repeated_options(all["options"], where);
   const RunFolder run{file.parent_path()};
   const Json tokenizer = options.contains("tokenizer") ? options.at("tokenizer") : Json("auto");
   if (tokenizer != "auto" && tokenizer != "bytes" && tokenizer != "chars")
@@ -151,7 +152,7 @@ std::string leave_out_deviation(Json& options, const Json& said) {
   const Json* deviation = options.find("init_std");
   const char* const by = said.contains("init") ? "--init" : said.contains("arrangement") ? "--arrangement" : nullptr;
   if (!deviation || deviation->is_null() || said.contains("init_std") || !by) return "";
-  const ModelConfig model = run_options_from_json(options.dump(), "options").options.model;
+  const ModelConfig model = run_options_of(options, "options").options.model;
   if (!model.init.by_arrangement() && !find_init_rule(model.init.rule)) return "";  // refused by its name, later
   const InitSpec spec = with_init(arrangement_of(model), {.rule = model.init.rule}).init;
   if (spec.base == InitSpec::Base::normal) return "";
@@ -201,18 +202,18 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
       const std::string where = file.string();
       Json options = options_in(file, place.notes);
       take_place(options, place, JsonAt{where, ""});
-      run_options_from_json(options.dump(), where);  // complaints name the file
+      run_options_of(options, where);  // complaints name the file
       for (const auto& [name, value] : options.items()) all[option_named(name)] = value;
     }
     if (impl_->given.contains("data")) all.erase("task");  // what the file learns from is replaced, one way or the other
     if (impl_->given.contains("task")) all.erase("data");
     for (const auto& [name, value] : impl_->given.items()) {
-      run_options_from_json(Json{{name, value}}.dump(), option_name(name));  // complaints name the option
+      run_options_of(Json{{name, value}}, option_name(name));  // complaints name the option
       all[name] = value;
     }
     if (const Json* init = impl_->given.find("init")) place.renamed = renamed_init(init->text());
     if (std::string note = leave_out_deviation(all, impl_->given); !note.empty()) place.notes.push_back(std::move(note));
-    return run_options_from_json(all.dump(), file.empty() ? "options" : file.string());
+    return run_options_of(all, file.empty() ? "options" : file.string());
   } catch (const DataError& error) {  // how the tool was called, not what it works on
     throw UsageError(error.what());
   }

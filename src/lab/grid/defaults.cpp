@@ -8,6 +8,7 @@
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
 #include "lab/grid/warmup_to_try.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -16,7 +17,7 @@ constexpr std::size_t kLabSteps = 300, kLabWidth = 64;
 
 bool goes_with(const Json& options, std::string_view where) {
   try {
-    require_used(run_options_from_json(options.dump(), where));
+    require_used(run_options_of(options, where));
     return true;
   } catch (const UsageError&) {
     return false;

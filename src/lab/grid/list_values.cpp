@@ -4,6 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/train/run_options.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -13,7 +14,7 @@ std::string plain_text(const Json& value) { return value.is_string() ? value.tex
 }  // namespace
 
 Json value_in_our_words(const std::string& name, const Json& value, std::string_view place) {
-  const ModelConfig model = run_options_from_json(Json{{name, value}}.dump(), place).options.model;
+  const ModelConfig model = run_options_of(Json{{name, value}}, place).options.model;
   if (!value.is_string()) return value;
   const std::string ours = option_named(name);
   return ours == "arrangement" ? Json(model.arrangement) : ours == "init" ? Json(model.init.rule) : value;

@@ -14,6 +14,7 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "lab/grid/changes.h"
+#include "train/run/options_json.h"
 #include "train/run/prepared_run.h"
 
 namespace addnorm {
@@ -192,9 +193,8 @@ void GridPlanner::add_runs(const GridRow& row, const GivenOptions& given, Opened
     one.options.seed = row.first_seed + i;
     const RunOptions options = planned_for(one, opened);
     const std::string fingerprint = as_hex(opened.source->fingerprint());
-    const std::string key =
-        hashed(Json{{"options", parsed(to_json(options), row.place)}, {"data", fingerprint}, {"version", version()}}.dump());
-    Json alike = parsed(to_json(options), row.place);
+    const std::string key = hashed(Json{{"options", json_of(options)}, {"data", fingerprint}, {"version", version()}}.dump());
+    Json alike = json_of(options);
     for (const std::string_view name : kStartOptions) alike.erase(name);
     const std::string all = concat(alike.dump(), start_key(planned_row.start), fingerprint);
     const auto [known, fresh] = alike_.emplace(all, result.runs.size());

@@ -1,6 +1,8 @@
 #include "core/json/json.h"
 #include "addnorm/core/error.h"
 #include "addnorm/lab/preflight.h"
+#include "probe/training/probe_json.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -9,7 +11,7 @@ Json or_null(const std::optional<double>& value) { return value ? Json(*value) :
 
 Json json_of(const Trial& trial) {
   Json records = Json::array();
-  for (const ProbeRecord& record : trial.records) records.push_back(parsed(to_json(record), "a record"));
+  for (const ProbeRecord& record : trial.records) records.push_back(json_of(record));
   return Json{{"seed", trial.seed},
               {"losses", trial.losses},
               {"gradient_norms", trial.norms},
@@ -52,7 +54,7 @@ std::string to_json(const PreflightResult& r) {
     all["output_sensitivity"] = or_null(r.trials[r.typical].output_sensitivity);
     all["one_step_change"] = or_null(r.trials[r.typical].one_step_change);
   }
-  all["options"] = parsed(to_json(r.options), "options");
+  all["options"] = json_of(r.options);
   all["trials"] = trials;
   all["second_look"] = r.second_look ? json_of(*r.second_look) : Json();
   all["notes"] = r.notes;

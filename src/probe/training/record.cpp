@@ -1,6 +1,6 @@
 #include "addnorm/probe/record.h"
 
-#include "core/json/json.h"
+#include "probe/training/probe_json.h"
 
 namespace addnorm {
 namespace {
@@ -51,7 +51,9 @@ Json json_of(const StackRecord& s) {
 
 }  // namespace
 
-std::string to_json(const ProbeRecord& record) {
+std::string to_json(const ProbeRecord& record) { return json_of(record).dump(); }
+
+Json json_of(const ProbeRecord& record) {
   Json stacks = Json::array(), roles = Json::object();
   for (const StackRecord& stack : record.stacks) stacks.push_back(json_of(stack));
   for (const RoleRecord& role : record.roles) {
@@ -64,7 +66,7 @@ std::string to_json(const ProbeRecord& record) {
   put(all, "model_change", record.model_change);
   all["stacks"] = stacks;
   all["roles"] = roles;
-  return all.dump();
+  return all;
 }
 
 }  // namespace addnorm

@@ -12,7 +12,7 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/utc.h"
-#include "train/run/metrics_line.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -133,16 +133,13 @@ RunRecord read_run_record(const RunFolder& run) {
 }
 
 std::vector<FieldDifference> differences(std::string_view before, std::string_view now) {
-  std::vector<FieldDifference> found;
-  compare(object_of(before, "differences: before"), object_of(now, "differences: now"), "", found);
-  return found;
+  return differing_fields(object_of(before, "differences: before"), object_of(now, "differences: now"));
 }
 
-bool belongs(std::string_view line, std::int64_t last_step) {
-  const Json json = parsed_or_null(line);
-  if (!json.is_object()) return false;
-  const Json* step = json.find("step");
-  return !step || (step->is_integer() && step->number() <= static_cast<double>(last_step));
+std::vector<FieldDifference> differing_fields(const Json& before, const Json& now) {
+  std::vector<FieldDifference> found;
+  compare(before, now, "", found);
+  return found;
 }
 
 }  // namespace addnorm

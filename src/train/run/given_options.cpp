@@ -4,6 +4,7 @@
 
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -70,16 +71,16 @@ constexpr std::array kUses{
 };
 
 /// As a run would have it, whatever its data.
-std::string outcome(const Json& some, std::string_view where) {
-  RunOptions o = planned(run_options_from_json(some.dump(), where), {});
+Json outcome(const Json& some, std::string_view where) {
+  RunOptions o = planned(run_options_of(some, where), {});
   if (on_tokens(o)) o.model.vocab = 1;
   if (is(o, {ModelKind::mlp})) o.model.features = 1;
   if (is(o, {ModelKind::mlp, ModelKind::classifier})) o.model.classes = 1;
   o.model = completed(o.model, option_or_field);
-  return to_json(o);
+  return json_of(o);
 }
 
-bool comes_to(const std::string& wanted, const Json& some, std::string_view where) {
+bool comes_to(const Json& wanted, const Json& some, std::string_view where) {
   try {
     return outcome(some, where) == wanted;
   } catch (const Error&) {  // what is left does not go together
@@ -99,11 +100,15 @@ void require_used(const GivenOptions& given) {
 }
 
 std::string options_to_repeat(std::string_view options, std::string_view where) {
+  return repeated_options(parsed(options, where), where).dump();
+}
+
+Json repeated_options(Json all, std::string_view where) {
   static constexpr std::array kByTheData{"vocab", "target_vocab", "features", "classes"};
   static constexpr std::array kPlannedByTheData{"layers", "d_model", "heads", "seq_len", "steps", "batch_size"};
-  Json all = parsed(options, where);
+  const RunOptions told = run_options_of(all, where).options;
   for (const char* name : kByTheData) all.erase(name);
-  const std::string wanted = outcome(all, where);
+  const Json wanted = outcome(all, where);
   Names names;
   for (const JsonField& field : all.items()) names.push_back(field.key);
   for (const std::string& name : names) {
@@ -112,10 +117,9 @@ std::string options_to_repeat(std::string_view options, std::string_view where) 
     without.erase(name);
     if (comes_to(wanted, without, where)) all = std::move(without);
   }
-  const RunOptions told = run_options_from_json(options, where).options;
   for (const Use& use : kUses)
     if (!use.used(told)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
-  return all.dump();
+  return all;
 }
 
 }  // namespace addnorm

@@ -11,13 +11,21 @@
 #include "addnorm/core/error.h"
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
-#include "train/run/metrics_line.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 namespace {
 
 constexpr std::size_t kMostWaiting = std::size_t{8} << 20;
 constexpr std::size_t kLongestLine = std::size_t{1} << 20;  // no line of ours is; what is longer is none
+
+/// A JSON object whose "step", if it has one, is at most `last_step`.
+bool belongs(std::string_view line, std::int64_t last_step) {
+  const Json json = parsed_or_null(line);
+  if (!json.is_object()) return false;
+  const Json* step = json.find("step");
+  return !step || (step->is_integer() && step->number() <= static_cast<double>(last_step));
+}
 
 /// see(line, whole) for each line of a file, block by block; the last one is whole only with its line end.
 template <class See>

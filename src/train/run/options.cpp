@@ -7,6 +7,7 @@
 
 #include "addnorm/residual/catalogue.h"
 #include "core/json/record.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 
@@ -272,8 +273,11 @@ void take_changes(const GivenOptions& now, RunOptions& options) {
 }
 
 GivenOptions run_options_from_json(std::string_view text, std::string_view where) {
+  return run_options_of(parsed(text, where), where);
+}
+
+GivenOptions run_options_of(const Json& given, std::string_view where) {
   const JsonAt at{where, ""};
-  const Json given = parsed(text, where);
   if (!given.is_object()) at.fail("an object of options is expected, like {\"layers\": 6, \"lr\": 0.001}");
   GivenOptions read_options;
   const Names ours = run_names(), fields_of_model = model_fields();
@@ -295,14 +299,16 @@ GivenOptions run_options_from_json(std::string_view text, std::string_view where
   return read_options;
 }
 
-std::string to_json(const RunOptions& options) {
+std::string to_json(const RunOptions& options) { return json_of(options).dump(); }
+
+Json json_of(const RunOptions& options) {
   RunOptions own = options;
   JsonWriter writer;
   fields(writer, own);
   Json all = parsed(to_config_file(options.model), "the model's options");
   all.erase("model_type");
   for (const auto& [name, value] : writer.object.items()) all[name] = value;
-  return all.dump();
+  return all;
 }
 
 }  // namespace addnorm

@@ -22,7 +22,7 @@ std::string packed(const RunRecords& records) {
   return Json{{"version", version()},
               {"trainer", parsed(records.trainer, "the trainer's record")},
               {"run", run.object},
-              {"options", parsed(records.options, "the options of the run")}}
+              {"options", records.options}}
       .dump();
 }
 
@@ -32,7 +32,7 @@ RunRecords unpacked(const std::string& record, const std::string& where) {
   for (const char* part : {"version", "trainer", "run", "options"})
     if (!json.is_object() || !json.contains(part))
       at.fail("the checkpoint's record has no \"", part, "\"; was it written by 'addnorm train'?");
-  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}, .options = json.at("options").dump(), .version = {}};
+  RunRecords records{.trainer = json.at("trainer").dump(), .run = {}, .options = json.at("options"), .version = {}};
   read(json.at("version"), records.version, at.inside("version"));
   read(json.at("run"), records.run, at.inside("run"));
   return records;

@@ -6,6 +6,7 @@
 
 #include "addnorm/train/objective.h"
 #include "addnorm/train/trainer.h"
+#include "core/json/json.h"
 
 namespace addnorm {
 
@@ -21,7 +22,7 @@ struct RunProgress {
 struct RunRecords {
   std::string trainer;  ///< JSON
   RunProgress run;
-  std::string options;    ///< JSON of those it was made with: run.json can be edited by hand
+  Json options;           ///< those it was made with: run.json can be edited by hand
   std::string version{};  ///< of the program that wrote it: packed() says its own
 };
 std::string packed(const RunRecords& records);

@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/train/checkpoint.h"
+#include "train/run/options_json.h"
 
 namespace addnorm {
 namespace {
@@ -33,7 +34,7 @@ std::string refused(const GivenOptions& run, const GivenOptions& now) {
   const bool alike = starts_alike(run, now);
   const std::set<std::string>& given = now.given;
   std::string lines;
-  for (const FieldDifference& one : differences(to_json(run.options), to_json(now.options))) {
+  for (const FieldDifference& one : differing_fields(json_of(run.options), json_of(now.options))) {
     const std::string name = one.field.substr(0, one.field.find('.'));
     if (alike && std::ranges::find(kStart, name) != kStart.end()) continue;
     if (given.contains(name) && !may_change(name) && name != "data")  // data is compared by its bytes
@@ -92,8 +93,8 @@ void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const 
                            " now); give it the same files, in the same order"));
   std::string lines;
   // Through the fields of today, with their defaults: an option that is new since the checkpoint is no difference.
-  const RunOptions then = run_options_from_json(checkpoint.options, folder.path.string()).options;
-  for (const FieldDifference& one : differences(to_json(then), to_json(now))) {
+  const RunOptions then = run_options_of(checkpoint.options, folder.path.string()).options;
+  for (const FieldDifference& one : differing_fields(json_of(then), json_of(now))) {
     const std::string name = one.field.substr(0, one.field.find('.'));
     const bool planned_anew = name == "steps" && trainer_options(now).schedule.depends_on_steps() && !request.replan;
     if (planned_anew || (!may_change(name) && name != "data"))

@@ -8,6 +8,7 @@
 #include "addnorm/train/weights.h"
 #include "core/file.h"
 #include "train/run/one_run.h"
+#include "train/run/options_json.h"
 #include "train/run/resume.h"
 
 namespace addnorm {
@@ -101,7 +102,7 @@ void Run::hold_folder() {
 void Run::try_to_save() {
   hold_folder();
   Snapshot snapshot = trainer_->snapshot();
-  snapshot.record = packed({.trainer = snapshot.record, .run = state_, .options = to_json(options_)});
+  snapshot.record = packed({.trainer = snapshot.record, .run = state_, .options = json_of(options_)});
   metrics_->sync();
   checkpoints_->save(snapshot);
   saved_step_ = snapshot.step;

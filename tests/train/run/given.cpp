@@ -3,6 +3,7 @@
 
 #include <cmath>
 #include "support/near.h"
+#include "train/run/options_json.h"
 #include "train/run/prepared_run.h"
 #include "train/run/runs.h"
 
@@ -79,6 +80,21 @@ TEST_F(OpenedData, APreparedRunHasTheOptionsThatTheRunItselfRecords) {
   const GivenOptions stored = run_options_from_json(recorded, "run.json");
   const PreparedRun again = prepared_run(stored, stored.options, asked.cache, {}, PlanOf::begun_run);
   EXPECT_TRUE(differences(recorded, to_json(again.options)).empty());
+}
+
+TEST(OptionsAsJson, AreTheSameAsOptionsAsText) {
+  for (const char* more : {"\"steps\": 20", R"("lr": 1, "dropout": 0.1, "warmup_steps": 0)", R"("own_arrangement":
+       {"name": "mine", "unit": {"post": true}}, "eps": 1e-9)"}) {
+    RunOptions options = planned(run_options(more), {});
+    options.model.vocab = 10;
+    options.model = completed(options.model);
+    const Json value = json_of(options);
+    EXPECT_EQ(value.dump(), to_json(options));
+    EXPECT_EQ(parsed(value.dump(), "t").dump(), value.dump()) << "names of folders hash it";
+    const GivenOptions again = run_options_of(value, "t");
+    EXPECT_TRUE(differing_fields(value, json_of(again.options)).empty());
+    EXPECT_EQ(repeated_options(value, "t").dump(), options_to_repeat(to_json(options), "t"));
+  }
 }
 
 TEST_F(OpenedData, ATextShorterThanTheContextIsMeasuredAsOneWindow) {
