@@ -2,10 +2,8 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/sample_files.h"
-#include "data/samples/classes.h"
-#include "data/samples/line_tokens.h"
+#include "data/samples/fields.h"
 #include "data/samples/lines.h"
-#include "data/samples/sample_lines.h"
 #include "data/samples/sample_view.h"
 #include "data/text/pack.h"
 

@@ -1,6 +1,7 @@
 #include "data/samples/lines.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "data/text/reader.h"
@@ -81,6 +82,21 @@ std::string_view trimmed(std::string_view text) {
   const std::size_t first = text.find_first_not_of(" \t");
   if (first == std::string_view::npos) return {};
   return text.substr(first, text.find_last_not_of(" \t") - first + 1);
+}
+
+std::vector<std::int32_t> line_tokens(const Lines& lines, const Tokenizer& tokenizer, std::string_view text) {
+  std::vector<std::int32_t> ids;
+  try {
+    ids = tokenizer.encode(text);
+  } catch (const DataError& error) {
+    lines.fail("'", shown(text), "': ", error.what());
+  }
+  if (ids.empty()) lines.fail("'", shown(text), "' has no tokens");  // a tokenizer may drop spaces
+  return ids;
+}
+
+void check_count(const Lines& lines, std::size_t samples) {
+  if (samples == std::numeric_limits<std::uint32_t>::max()) lines.fail("more than ", samples - 1, " samples");
 }
 
 }  // namespace addnorm

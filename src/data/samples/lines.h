@@ -1,13 +1,17 @@
-// Lines of a text file, one by one.
+// Lines of a text file, one by one: their tokens, and on which of them each sample stands.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/progress.h"
+#include "addnorm/data/tokenizer.h"
 #include "core/checksum.h"
 #include "core/file.h"
 
@@ -48,5 +52,40 @@ class Lines {
 /// `text` as a message shows it: control characters as '?', cut after 40 bytes.
 std::string shown(std::string_view text);
 std::string_view trimmed(std::string_view text);  ///< without spaces and tabs at its ends
+
+/// Tokens of a part of the line; errors name the line.
+std::vector<std::int32_t> line_tokens(const Lines& lines, const Tokenizer& tokenizer, std::string_view text);
+/// Samples are numbered with 32 bits: a DataError where there are more.
+void check_count(const Lines& lines, std::size_t samples);
+
+/// On which line of a file each sample stands, for messages about samples when the lines are gone. Only samples that do not stand
+/// on the line behind the one before take memory.
+class SampleLines {
+ public:
+  explicit SampleLines(std::filesystem::path file) : file_(std::move(file)) {}
+
+  void add(std::uint64_t line) {  ///< of the next sample
+    if (jumps_.empty() || of(samples_) != line) jumps_.push_back({samples_, line});
+    ++samples_;
+  }
+  std::uint64_t of(std::uint64_t sample) const {
+    const auto behind = std::ranges::upper_bound(jumps_, sample, {}, &Jump::sample);
+    const Jump& last = *std::prev(behind);
+    return last.line + (sample - last.sample);
+  }
+  /// Throws a DataError that begins with "pairs.tsv:7: ".
+  template <class... Parts>
+  [[noreturn]] void fail(std::uint64_t sample, const Parts&... parts) const {
+    throw DataError(concat(file_.string(), ":", of(sample), ": ", parts...));
+  }
+
+ private:
+  struct Jump {
+    std::uint64_t sample, line;
+  };
+  std::filesystem::path file_;
+  std::uint64_t samples_ = 0;
+  std::vector<Jump> jumps_;  // where the line is not that of the sample before and 1; the first sample always
+};
 
 }  // namespace addnorm

@@ -5,7 +5,6 @@
 
 #include "addnorm/core/error.h"
 #include "data/samples/draws.h"
-#include "data/samples/permutation.h"
 
 namespace addnorm {
 namespace {

@@ -37,4 +37,15 @@ SampleSplit split_samples(std::uint64_t seed, std::size_t samples, double share)
 /// Three views of a store, cut to `most`: all in order, training shuffled by (seed, epoch), validation in order.
 void show(std::shared_ptr<const SampleStore> store, SampleSplit split, std::uint64_t seed, std::size_t most, SampleFile& file);
 
+/// What of a table goes into a run's files, for core/json/record.h.
+template <class Io>
+void fields(Io& io, TableRecord& value) {
+  io("features", value.features);
+  io("label", value.label);
+  io("label_column", value.label_column);
+  io("classes", value.classes);
+  io("mean", value.mean);
+  io("deviation", value.deviation);
+}
+
 }  // namespace addnorm

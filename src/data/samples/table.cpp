@@ -6,9 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/data/sample_files.h"
-#include "data/samples/cells.h"
-#include "data/samples/classes.h"
-#include "data/samples/line_tokens.h"
+#include "data/samples/fields.h"
 #include "data/samples/lines.h"
 #include "data/samples/sample_view.h"
 

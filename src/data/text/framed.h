@@ -1,10 +1,13 @@
-// Ids between what a tokenizer puts around a text.
+// Ids between what a tokenizer puts around a text, for models that were trained so.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
+#include "addnorm/data/dataset.h"
+#include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
@@ -18,5 +21,13 @@ inline std::vector<std::int32_t> framed(const TextFrame& frame, std::span<const 
   all.insert(all.end(), frame.behind.begin(), frame.behind.end());
   return all;
 }
+
+/// frame.before, all ids, frame.behind, as one row.
+std::unique_ptr<TokenSource> framed_tokens(std::shared_ptr<const TokenSource> ids, TextFrame frame);
+
+/// For encoders: the text in pieces, each between the frame's tokens and with them at most seq_len long; the last has what is
+/// left. ids [n, longest], padded with `pad`; nothing is a label. A frame that leaves no room and no ids are a UsageError.
+std::unique_ptr<Dataset> framed_windows(std::shared_ptr<const TokenSource> ids, TextFrame frame, std::size_t seq_len,
+                                        std::int32_t pad);
 
 }  // namespace addnorm

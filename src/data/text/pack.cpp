@@ -1,6 +1,7 @@
 #include "data/text/pack.h"
 
 #include <algorithm>
+#include <numeric>
 
 #include "addnorm/core/error.h"
 
@@ -60,6 +61,15 @@ Batch packed_lm(Batch batch, std::span<const PairRow> rows, const PairTokens& to
 }
 
 }  // namespace
+
+std::size_t Batch::counted() const { return labels.size() - static_cast<std::size_t>(std::ranges::count(labels, kIgnoredLabel)); }
+
+std::size_t Batch::tokens() const {
+  const auto real = [](const std::vector<std::int32_t>& padded, const std::vector<std::size_t>& without) {
+    return without.empty() ? padded.size() : std::accumulate(without.begin(), without.end(), std::size_t{0});
+  };
+  return real(ids, lengths) + real(target_ids, target_lengths);
+}
 
 PairTokens pair_tokens(const Tokenizer& tokenizer, const char* function) {
   const SpecialTokens special = tokenizer.special();

@@ -6,7 +6,6 @@
 
 #include "addnorm/core/error.h"
 #include "data/samples/draws.h"
-#include "data/samples/permutation.h"
 
 namespace addnorm {
 namespace {

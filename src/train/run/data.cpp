@@ -16,7 +16,7 @@
 #include "core/checksum.h"
 #include "core/counted.h"
 #include "core/file.h"
-#include "data/text/framed_text.h"
+#include "data/text/framed.h"
 #include "data/text/pack.h"
 #include "data/text/reader.h"
 #include "train/run/sources.h"

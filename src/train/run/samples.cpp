@@ -10,7 +10,7 @@
 #include "addnorm/data/tasks.h"
 #include "core/counted.h"
 #include "core/json/record.h"
-#include "data/samples/sample_record.h"
+#include "data/samples/sample_view.h"
 #include "train/run/sources.h"
 
 namespace addnorm {

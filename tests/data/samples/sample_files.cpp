@@ -5,7 +5,7 @@
 #include <cmath>
 #include <set>
 
-#include "data/samples/cells.h"
+#include "data/samples/fields.h"
 #include "support/data.h"
 #include "support/folder.h"
 #include "support/near.h"

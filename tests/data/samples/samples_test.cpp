@@ -8,7 +8,7 @@
 #include "addnorm/data/language.h"
 #include "addnorm/data/tasks.h"
 #include "addnorm/data/text_dataset.h"
-#include "data/samples/permutation.h"
+#include "data/samples/draws.h"
 #include "support/near.h"
 
 namespace addnorm {

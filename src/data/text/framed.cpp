@@ -1,4 +1,4 @@
-#include "data/text/framed_text.h"
+#include "data/text/framed.h"
 
 #include <algorithm>
 #include <utility>
