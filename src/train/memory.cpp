@@ -7,6 +7,7 @@
 #include "addnorm/residual/arrangement.h"
 #include "core/bytes.h"
 #include "train/model_size.h"
+#include "train/optimizer/optimizer_info.h"
 
 namespace addnorm {
 namespace {
@@ -93,20 +94,6 @@ LayerBytes layer_bytes(const ModelConfig& c, bool with_cross) {
   return layer;
 }
 
-double state_per_parameter(OptimizerKind kind) {
-  switch (kind) {
-    case OptimizerKind::sgd:
-      return 1;
-    case OptimizerKind::adam:
-    case OptimizerKind::adamw:
-    case OptimizerKind::radam:
-      return 2;
-    case OptimizerKind::adafactor:
-      return 0.1;  // a row and a column of each matrix, and sums on the way
-  }
-  return 2;
-}
-
 /// Rows that go through a stack at once.
 double rows_of(const ModelConfig& c, const MemoryOptions& o) {
   const double tokens = c.model == ModelKind::mlp ? 1 : static_cast<double>(o.tokens ? o.tokens : c.seq_len);
@@ -174,7 +161,7 @@ MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& o
   e.parameters = size.parameters();
   e.weights = (size.parameters() + size.fixed) * kFloat;
   e.gradients = size.parameters() * kFloat;
-  e.optimizer = state_per_parameter(options.optimizer) * size.parameters() * kFloat;
+  e.optimizer = optimizer_kind(options.optimizer).state_per_parameter * size.parameters() * kFloat;
   e.logits = logits_bytes(e.config, options);
   add_activations(e.config, options, e);
   // Gradients come while activations go. The fullest moment is where backward begins, or where it ends.
