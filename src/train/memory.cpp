@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
 #include "core/bytes.h"
+#include "nn/norms/norm_kind_info.h"
 #include "train/model_size.h"
 #include "train/optimizer/optimizer_info.h"
 
@@ -62,10 +63,7 @@ Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
   return most;
 }
 
-double norm_vectors(const ModelConfig& c) {
-  const NormFormula formula = norm_of(c).formula;
-  return formula == NormFormula::layer || formula == NormFormula::rms ? kKept.norm : kKept.other_norm;
-}
+double norm_vectors(const ModelConfig& c) { return norm_kind(norm_of(c).formula).add ? kKept.norm : kKept.other_norm; }
 
 double attention_bytes(const ModelConfig& c, bool cross) {
   const double q = static_cast<double>(c.heads * c.d_head), kv = 2 * static_cast<double>(c.kv_heads * c.d_head);
