@@ -1,3 +1,23 @@
+# addnorm_table(FUNCTION OF type HEADER file FOLDER folder SUFFIX suffix NAMES name...): a table whose lines have files of their own.
+# FUNCTION() is the std::vector<type> of what every NAME_SUFFIX() returns, in this order, made at the first call. Sets
+# FUNCTION_sources to FOLDER/NAME.cpp for every name, and the table.
+function(addnorm_table function)
+  cmake_parse_arguments(PARSE_ARGV 1 table "" "OF;HEADER;FOLDER;SUFFIX" "NAMES")
+  set(table_function ${function})
+  set(table_type ${table_OF})
+  set(table_header ${table_HEADER})
+  set(table_declarations "")
+  set(sources ${CMAKE_CURRENT_BINARY_DIR}/${function}.cpp)
+  foreach(name IN LISTS table_NAMES)
+    string(APPEND table_declarations "std::vector<${table_type}> ${name}_${table_SUFFIX}();\n")
+    list(APPEND sources ${table_FOLDER}/${name}.cpp)
+  endforeach()
+  list(TRANSFORM table_NAMES APPEND _${table_SUFFIX})
+  list(JOIN table_NAMES ", " table_parts)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/table.cpp.in ${function}.cpp @ONLY)
+  set(${function}_sources ${sources} PARENT_SCOPE)
+endfunction()
+
 # addnorm_layer(NAME [AFTER layer...] SOURCES file...): one static library per layer, addnorm_NAME, which sees its own
 # src/ folder and the public headers, and links only to the layers named after AFTER.
 function(addnorm_layer name)

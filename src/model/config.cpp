@@ -7,6 +7,7 @@
 #include <ostream>
 
 #include "addnorm/residual/catalogue.h"
+#include "nn/norms/norm_kind_info.h"
 
 namespace addnorm {
 namespace {
@@ -37,8 +38,7 @@ class Checks {
     if (c.norm_eps)
       field(std::isfinite(*c.norm_eps) && *c.norm_eps >= 0 && *c.norm_eps < 1e30, "norm_eps", *c.norm_eps,
             "be 0 or a small number above it");
-    const NormFormula formula = norm_named(c.norm).formula;
-    const bool has_bias = formula == NormFormula::layer || formula == NormFormula::batch || formula == NormFormula::dyt;
+    const bool has_bias = norm_kind(norm_named(c.norm).formula).bias;
     field(!c.norm_bias.value_or(false) || has_bias, "norm_bias", "true", "be false or left out: ", c.norm, " has no bias");
     ResidualOptions without_init = residual_options(c);
     without_init.init = {};
@@ -188,8 +188,7 @@ ResidualOptions residual_options(const ModelConfig& config) {
 
 std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words) {
   Arrangement row = arrangement_of(config);
-  const NormFormula norm = norm_of(config).formula;
-  if (norm == NormFormula::none || norm == NormFormula::dyt) {  // neither takes the size of a branch away
+  if (norm_kind(norm_of(config).formula).gives == NormSize::any) {  // it does not take the size of a branch away
     row.unit.out = false;
     for (Override& other : row.overrides) other.slots.out = false;
   }

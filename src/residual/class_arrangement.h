@@ -79,6 +79,8 @@ struct ClassArrangement {
 /// The gain of pre-ln, for classes that start as it.
 StreamSum pre_ln_gain(const StackShape& shape, const BranchDeviation& s);
 
+/// All of the catalogue: the rows of catalogue.cpp, then these.
+const std::vector<Arrangement>& catalogue_rows();
 /// Those of the table, in its order. Made at the first call: a program's own globals may ask before main.
 const std::vector<ClassArrangement>& class_arrangements();
 /// Null if the catalogue has no class of this row's name; class_of refuses that.

@@ -6,7 +6,9 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
 #include "core/bytes.h"
+#include "nn/norms/norm_kind_info.h"
 #include "train/model_size.h"
+#include "train/optimizer/optimizer_info.h"
 
 namespace addnorm {
 namespace {
@@ -61,10 +63,7 @@ Extras extras_of(const ModelConfig& c, SubLayer sub_layer) {
   return most;
 }
 
-double norm_vectors(const ModelConfig& c) {
-  const NormFormula formula = norm_of(c).formula;
-  return formula == NormFormula::layer || formula == NormFormula::rms ? kKept.norm : kKept.other_norm;
-}
+double norm_vectors(const ModelConfig& c) { return norm_kind(norm_of(c).formula).add ? kKept.norm : kKept.other_norm; }
 
 double attention_bytes(const ModelConfig& c, bool cross) {
   const double q = static_cast<double>(c.heads * c.d_head), kv = 2 * static_cast<double>(c.kv_heads * c.d_head);
@@ -91,20 +90,6 @@ LayerBytes layer_bytes(const ModelConfig& c, bool with_cross) {
   const double hidden = c.layer == LayerKind::attention ? 0 : kTemporaryHidden * static_cast<double>(c.d_ff);
   layer.temporary = (kTemporaryModel * static_cast<double>(c.d_model) + hidden) * kFloat;
   return layer;
-}
-
-double state_per_parameter(OptimizerKind kind) {
-  switch (kind) {
-    case OptimizerKind::sgd:
-      return 1;
-    case OptimizerKind::adam:
-    case OptimizerKind::adamw:
-    case OptimizerKind::radam:
-      return 2;
-    case OptimizerKind::adafactor:
-      return 0.1;  // a row and a column of each matrix, and sums on the way
-  }
-  return 2;
 }
 
 /// Rows that go through a stack at once.
@@ -174,7 +159,7 @@ MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& o
   e.parameters = size.parameters();
   e.weights = (size.parameters() + size.fixed) * kFloat;
   e.gradients = size.parameters() * kFloat;
-  e.optimizer = state_per_parameter(options.optimizer) * size.parameters() * kFloat;
+  e.optimizer = optimizer_kind(options.optimizer).state_per_parameter * size.parameters() * kFloat;
   e.logits = logits_bytes(e.config, options);
   add_activations(e.config, options, e);
   // Gradients come while activations go. The fullest moment is where backward begins, or where it ends.

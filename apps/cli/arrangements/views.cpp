@@ -9,6 +9,7 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "core/figures.h"
+#include "nn/norms/norm_kind_info.h"
 
 namespace addnorm::cli {
 namespace {
@@ -233,8 +234,7 @@ ArrangementView arrangement_view(const std::string& model, const std::string& no
 }
 
 std::string no_gain_reason(const Arrangement& row, const ArrangementView& view) {
-  const NormFormula formula = view.norm.formula;
-  const bool unit = formula != NormFormula::none && formula != NormFormula::dyt && formula != NormFormula::l2;
+  const bool unit = norm_kind(view.norm.formula).gives == NormSize::unit_variance;
   return unit ? skip_gain_reason(row) : "the gain is told for norms that give variance 1, and this one does not";
 }
 

@@ -15,6 +15,15 @@ Var dropped(const Var& f, const DropoutSpec& dropout);
 /// a * x + b * dropout(f) by separate ops: the same bits as the sum that Norm::add gives.
 Var residual_sum(const Var& x, const Var& f, const Factor& a = {}, const Factor& b = {}, const DropoutSpec& dropout = {});
 
+/// What a norm owns; undefined where its kind has none.
+struct NormState {
+  Var gamma;  ///< scale: g
+  Var beta;
+  Var alpha;
+  Tensor running_mean;  ///< batch: moved by a forward pass in training
+  Tensor running_var;
+};
+
 /// A norm of rows of `width` features. Its parameters start so that gain is 1 and bias 0 (scale: g = sqrt(width)).
 class Norm : public Module {
  public:
@@ -31,23 +40,19 @@ class Norm : public Module {
   bool is_identity() const { return options_.formula == NormFormula::none; }
   const NormKindOptions& options() const { return options_; }
   // Its parameters and running statistics as they are, for looking into a model; undefined where this kind has none.
-  const Var& gamma() const { return gamma_; }
-  const Var& beta() const { return beta_; }
-  const Var& alpha() const { return alpha_; }
-  const Tensor& running_mean() const { return running_mean_; }
-  const Tensor& running_var() const { return running_var_; }
+  const NormState& state() const { return own_; }
+  const Var& gamma() const { return own_.gamma; }
+  const Var& beta() const { return own_.beta; }
+  const Var& alpha() const { return own_.alpha; }
+  const Tensor& running_mean() const { return own_.running_mean; }
+  const Tensor& running_var() const { return own_.running_var; }
   void visit(Visitor& visitor) override;
 
  private:
   SumAndNormed fused(const Var& x, const Var& f, const Factor& a, const Factor& b, const DropoutSpec& dropout) const;
 
   NormKindOptions options_{.formula = NormFormula::none};
-  std::size_t width_ = 0;
-  Var gamma_;  // scale: g
-  Var beta_;
-  Var alpha_;
-  mutable Tensor running_mean_;  // batch: moved by a forward pass in training
-  mutable Tensor running_var_;
+  mutable NormState own_;  // a forward pass moves running statistics
 };
 
 }  // namespace addnorm

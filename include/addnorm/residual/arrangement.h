@@ -87,7 +87,7 @@ struct Arrangement {
   std::string failure{};
   std::vector<std::string> aliases{};
   // More than a row: slots are not read; the text says what is computed, and a test pins it.
-  ResidualFactory make = nullptr;  ///< nothing for those of the catalogue: src/residual/streams/classes.cpp knows theirs
+  ResidualFactory make = nullptr;  ///< null for those of the catalogue: ClassArrangement has theirs
   std::string text{};
   std::size_t streams = 1;
   std::string between_units{};   ///< what passes from unit to unit besides the stream: why one unit cannot stand alone

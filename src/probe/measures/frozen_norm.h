@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "addnorm/nn/norm.h"
+#include "nn/norms/norm_kind_info.h"
 
 namespace addnorm {
 
@@ -23,17 +23,9 @@ class FrozenNorm {
   void add_bias(std::vector<double>& to) const;  ///< what N adds to every row, whatever y is
 
  private:
-  void freeze_rows(const Norm& norm, const std::vector<double>& y);
-  void freeze_dyt(const Norm& norm, const std::vector<double>& y);
-  void freeze_batch(const Norm& norm);
-
   std::size_t width_;
   bool identity_ = false;
-  bool centred_ = false;            // the mean of a row is taken off
-  std::vector<double> of_row_;      // factors: of every row, empty: 1
-  std::vector<double> of_element_;  // of every element, empty: 1
-  std::vector<double> gain_;        // of every feature
-  std::vector<double> bias_;        // of every feature
+  FrozenForm form_;
 };
 
 }  // namespace addnorm

@@ -6,7 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/catalogue.h"
-#include "residual/catalogue/rows.h"
+#include "residual/class_arrangement.h"
 
 namespace addnorm {
 namespace {

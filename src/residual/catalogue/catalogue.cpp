@@ -1,6 +1,5 @@
 // The table of arrangements. Adding one that fits the slots is adding a row; those that are classes follow, each from its own
 // file.
-#include "residual/catalogue/rows.h"
 #include "residual/class_arrangement.h"
 
 namespace addnorm {

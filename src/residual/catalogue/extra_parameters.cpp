@@ -3,6 +3,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
+#include "nn/norms/norm_kind_info.h"
 #include "residual/catalogue/unit_groups.h"
 #include "residual/class_arrangement.h"
 
@@ -16,23 +17,8 @@ struct NormCost {
   std::size_t vectors, ones;
 };
 NormCost cost_of(const NormKindOptions& norm) {
-  const std::size_t gain = norm.gain ? 1 : 0, bias = norm.bias ? 1 : 0;
-  switch (norm.formula) {
-    case NormFormula::layer:
-    case NormFormula::batch:
-      return {gain + bias, 0};
-    case NormFormula::dyt:
-      return {gain + bias, 1};
-    case NormFormula::rms:
-    case NormFormula::partial_rms:
-      return {gain, 0};
-    case NormFormula::scale:
-      return {0, 1};
-    case NormFormula::l2:
-    case NormFormula::none:
-      break;
-  }
-  return {0, 0};
+  const NormKindInfo& kind = norm_kind(norm.formula);
+  return {static_cast<std::size_t>(kind.has_gain(norm)) + static_cast<std::size_t>(kind.has_bias(norm)), kind.numbers};
 }
 
 void add(ExtraParameters& sum, const CoefficientRule& rule) {

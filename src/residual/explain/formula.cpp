@@ -7,6 +7,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
 #include "core/figures.h"
+#include "nn/norms/norm_kind_info.h"
 #include "residual/catalogue/unit_groups.h"
 #include "residual/class_arrangement.h"
 
@@ -120,10 +121,7 @@ std::string with_norm(const std::string& text, const NormKindOptions& norm) {
 
 }  // namespace
 
-std::string symbol_of(const NormKindOptions& norm) {
-  constexpr std::array kSymbols{"", "LN", "RMS", "pRMS", "SN", "BN", "DyT", "L2"};
-  return kSymbols.at(static_cast<std::size_t>(norm.formula));
-}
+std::string symbol_of(const NormKindOptions& norm) { return norm_kind(norm.formula).symbol; }
 
 std::string short_number(double value) { return significant(value, 4); }
 

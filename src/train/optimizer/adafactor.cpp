@@ -4,7 +4,7 @@
 
 #include "kernels/optimizer/adafactor.h"
 #include "kernels/reduce/row_blocks.h"
-#include "train/optimizer/base.h"
+#include "train/optimizer/optimizer_info.h"
 
 namespace addnorm {
 namespace {
@@ -228,8 +228,14 @@ class Adafactor final : public OptimizerBase {
 
 }  // namespace
 
-std::unique_ptr<Optimizer> make_adafactor(Module& module, const OptimizerOptions& options) {
-  return std::make_unique<Adafactor>(module, options);
+std::vector<OptimizerInfo> adafactor_optimizers() {
+  return {{.kind = OptimizerKind::adafactor,
+           .name = "adafactor",
+           .usual_rate = 1e-2,          // relative to the size of a parameter
+           .state_per_parameter = 0.1,  // a row and a column of each matrix, and sums on the way
+           .make = [](Module& module, const OptimizerOptions& options) -> std::unique_ptr<Optimizer> {
+             return std::make_unique<Adafactor>(module, options);
+           }}};
 }
 
 }  // namespace addnorm

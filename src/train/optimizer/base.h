@@ -60,8 +60,6 @@ class OptimizerBase : public Optimizer {
   std::vector<ParameterGroup> groups_;
 };
 
-std::unique_ptr<Optimizer> make_adafactor(Module& module, const OptimizerOptions& options);
-
 /// Work in pieces of at most kPiece elements, and in blocks of pieces of about as many together: a model of hundreds of small
 /// tensors costs one fork and join. Where the cuts are depends on the sizes alone.
 inline constexpr std::size_t kPiece = 16384;

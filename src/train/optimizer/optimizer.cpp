@@ -1,112 +1,40 @@
 #include "addnorm/train/optimizer.h"
 
-#include <algorithm>
-#include <array>
 #include <cmath>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "kernels/optimizer/updates.h"
-#include "train/optimizer/base.h"
+#include "train/optimizer/optimizer_info.h"
 
 namespace addnorm {
-namespace {
 
-using kernels::UpdatePiece;
-
-const std::vector<std::string> kNames{"sgd", "adam", "adamw", "radam", "adafactor"};
-
-/// Optimizers whose update of an element depends on that element alone.
-template <class T>
-class ElementwiseOptimizer : public OptimizerBase {
- protected:
-  ElementwiseOptimizer(Module& module, const OptimizerOptions& options, const std::vector<const char*>& states)
-      : OptimizerBase(module, options) {
-    for (TrainedParameter& p : parameters())
-      for (const char* name : states) add_state(p, name, p.value->shape());
+const OptimizerInfo& optimizer_kind(OptimizerKind kind) {
+  const std::vector<OptimizerInfo>& known = optimizer_kinds();
+  for (const OptimizerInfo& one : known)
+    if (one.kind == kind) return one;
+  std::string allowed;
+  for (const OptimizerInfo& one : known) {
+    const char* between = &one == &known.front() ? "OptimizerKind::" : &one == &known.back() ? " and " : ", ";
+    allowed += concat(between, one.name, " (", static_cast<int>(one.kind), ")");
   }
-  PieceBlocks<UpdatePiece<T>>& blocks() { return blocks_; }
+  refuse("optimizer: kind is ", static_cast<int>(kind), "; allowed are ", allowed);
+}
 
- private:
-  /// All elements that have a gradient. Pointers are taken anew for every step: gradients are made anew, and a checkpoint may
-  /// have replaced the rest.
-  void gather() final {
-    blocks_.clear();
-    for (TrainedParameter& p : parameters())
-      if (p.has_gradient()) add(p);
-    blocks_.finish();
-  }
-  void add(TrainedParameter& p) {
-    const T* g = p.value->grad().template data<T>();
-    T* value = p.value->value().template data<T>();
-    const auto state = [&](std::size_t k) { return k < p.state.size() ? p.state[k].value.template data<T>() : nullptr; };
-    T *const m = state(0), *const v = state(1);
-    const std::size_t n = p.value->value().elements();
-    for (std::size_t i = 0; i < n; i += kPiece) {
-      const std::size_t count = std::min(kPiece, n - i);
-      blocks_.add({g + i, value + i, m ? m + i : nullptr, v ? v + i : nullptr, count, p.group}, count);
-    }
-  }
-  PieceBlocks<UpdatePiece<T>> blocks_;
-};
+const char* name_of(OptimizerKind kind) { return optimizer_kind(kind).name.c_str(); }
 
-/// Adam, AdamW and RAdam.
-template <class T>
-class AdamOptimizer final : public ElementwiseOptimizer<T> {
- public:
-  AdamOptimizer(Module& module, const OptimizerOptions& options) : ElementwiseOptimizer<T>(module, options, {"m", "v"}) {}
+std::span<const std::string> optimizer_names() {
+  static const std::vector<std::string> names = [] {
+    std::vector<std::string> all;
+    for (const OptimizerInfo& one : optimizer_kinds()) all.push_back(one.name);
+    return all;
+  }();
+  return names;
+}
 
- private:
-  kernels::reference::AdamFactors factors(std::size_t group, double lr, double gradient_scale) const {
-    const OptimizerOptions& o = this->options();
-    const bool rectified = o.kind == OptimizerKind::radam;
-    return kernels::reference::AdamFactors({.lr = lr,
-                                            .beta1 = o.beta1,
-                                            .beta2 = o.beta2,
-                                            .eps = o.eps,
-                                            .weight_decay = this->weight_decay(group),
-                                            .decoupled = rectified ? o.decoupled_decay : o.kind == OptimizerKind::adamw,
-                                            .rectified = rectified,
-                                            .step = this->steps(),
-                                            .gradient_scale = gradient_scale});
-  }
-  void update(double lr, double gradient_scale) noexcept override {
-    const std::array groups{factors(0, lr, gradient_scale), factors(1, lr, gradient_scale)};
-    this->blocks().run([&](std::span<const UpdatePiece<T>> pieces) { kernels::adam(pieces, groups.data()); });
-  }
-};
-
-template <class T>
-class SgdOptimizer final : public ElementwiseOptimizer<T> {
- public:
-  SgdOptimizer(Module& module, const OptimizerOptions& options) : ElementwiseOptimizer<T>(module, options, states(options)) {}
-
- private:
-  static std::vector<const char*> states(const OptimizerOptions& options) {
-    return options.momentum == 0 ? std::vector<const char*>{} : std::vector<const char*>{"velocity"};
-  }
-  kernels::SgdSettings settings(std::size_t group, double lr, double gradient_scale) const {
-    const OptimizerOptions& o = this->options();
-    return {.lr = lr,
-            .momentum = o.momentum,
-            .weight_decay = this->weight_decay(group),
-            .nesterov = o.nesterov,
-            .gradient_scale = gradient_scale};
-  }
-  void update(double lr, double gradient_scale) noexcept override {
-    const std::array groups{settings(0, lr, gradient_scale), settings(1, lr, gradient_scale)};
-    this->blocks().run([&](std::span<const UpdatePiece<T>> pieces) { kernels::sgd(pieces, groups.data()); });
-  }
-};
-
-}  // namespace
-
-const char* name_of(OptimizerKind kind) { return kNames.at(static_cast<std::size_t>(kind)).c_str(); }
-std::span<const std::string> optimizer_names() { return kNames; }
 OptimizerKind optimizer_named(const std::string& name) {
-  const auto found = std::find(kNames.begin(), kNames.end(), name);
-  require(found != kNames.end(), unknown_name("optimizer", name, kNames));
-  return static_cast<OptimizerKind>(found - kNames.begin());
+  for (const OptimizerInfo& one : optimizer_kinds())
+    if (one.name == name) return one.kind;
+  throw UsageError(unknown_name("optimizer", name, optimizer_names()));
 }
 
 void check(const OptimizerOptions& o, FieldWords words) {
@@ -114,7 +42,7 @@ void check(const OptimizerOptions& o, FieldWords words) {
   const auto require_number = [&](const char* field, double value, bool ok, const char* allowed) {
     if (!std::isfinite(value) || !ok) refuse(called(field), " is ", value, "; it must be ", allowed);
   };
-  require_one_of("optimizer", "kind", o.kind, "OptimizerKind", {"sgd", "adam", "adamw", "radam", "adafactor"});
+  optimizer_kind(o.kind);
   require_number("beta1", o.beta1, o.beta1 >= 0 && o.beta1 < 1, "from 0 to below 1");
   require_number("beta2", o.beta2, o.beta2 >= 0 && o.beta2 < 1, "from 0 to below 1");
   require_number("eps", o.eps, o.eps >= 1e-37, "at least 1e-37: a float 0 would divide 0 by 0");
@@ -128,11 +56,7 @@ void check(const OptimizerOptions& o, FieldWords words) {
   require_number("eps2", o.eps2, o.eps2 >= 0, "from 0 on");
 }
 
-OptimizerOptions usual_options(OptimizerKind kind) {
-  OptimizerOptions options{.kind = kind};
-  if (kind == OptimizerKind::sgd || kind == OptimizerKind::adam) options.weight_decay = 0;
-  return options;
-}
+OptimizerOptions usual_options(OptimizerKind kind) { return {.kind = kind, .weight_decay = optimizer_kind(kind).usual_decay}; }
 
 std::string describe(std::span<const ParameterGroup> groups) {
   std::string text;
@@ -147,14 +71,7 @@ std::string describe(std::span<const ParameterGroup> groups) {
 
 std::unique_ptr<Optimizer> make_optimizer(Module& module, const OptimizerOptions& options) {
   check(options);
-  if (options.kind == OptimizerKind::adafactor) return make_adafactor(module, options);
-  DType dtype = DType::f32;
-  for_each_parameter(module, [&](const Parameter& p) { dtype = p.value.dtype(); });
-  return dispatch(dtype, [&](auto zero) -> std::unique_ptr<Optimizer> {
-    using T = decltype(zero);
-    if (options.kind == OptimizerKind::sgd) return std::make_unique<SgdOptimizer<T>>(module, options);
-    return std::make_unique<AdamOptimizer<T>>(module, options);
-  });
+  return optimizer_kind(options.kind).make(module, options);
 }
 
 }  // namespace addnorm

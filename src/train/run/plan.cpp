@@ -8,6 +8,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/train/run_options.h"
+#include "train/optimizer/optimizer_info.h"
 #include "train/run/prepared_run.h"
 
 namespace addnorm {
@@ -64,13 +65,6 @@ void plan_model(const std::set<std::string>& given, const Size& size, const Data
   fill("seq_len", model.seq_len, facts.longest ? (facts.longest + 7) / 8 * 8 : context_for(facts.tokens, size.seq_len));
   if (!given.contains("heads") && model.d_model > 0)
     model.heads = largest_divisor(model.d_model, std::min(size.heads, model.d_model));
-}
-
-/// Rates of the size that a kind of optimizer takes: Adafactor's is relative to the size of a parameter, SGD's to that of
-/// gradients.
-double usual_rate(OptimizerKind kind) {
-  if (kind == OptimizerKind::adafactor) return 1e-2;
-  return kind == OptimizerKind::sgd ? 3e-2 : 1e-3;
 }
 
 /// A count that is not given: `count` of them over the run.
@@ -139,7 +133,7 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   if (!o.eval_every) o.eval_every = now_and_then(o.steps);
   if (!o.save_every) o.save_every = now_and_then(o.steps);
   if (!o.eval_samples) o.eval_samples = 32 * o.batch_size;
-  if (!given.contains("lr")) o.lr = usual_rate(o.optimizer.kind);
+  if (!given.contains("lr")) o.lr = optimizer_kind(o.optimizer.kind).usual_rate;
   if (!given.contains("weight_decay")) o.optimizer.weight_decay = usual_options(o.optimizer.kind).weight_decay;
   if (!o.min_lr) o.min_lr = o.lr / 10;
   if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);

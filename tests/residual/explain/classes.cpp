@@ -140,6 +140,7 @@ TEST(ExtraParameters, OfClassesAreTheirs) {
       {"parallel", "0, and 2d per layer", "0, and d per layer", "0", 4, 0},
       {"parallel-2ln", "2d", "d", "0", 7, 0},
       {"denseformer", "2d, and l + 1 for layer l", "d, and l + 1 for layer l", "0, and l + 1 for layer l", 7, 2 + 3 + 4},
+      {"x0-mix", "2d, and 2 per layer", "d, and 2 per layer", "0, and 2 per layer", 7, 2 + 2 + 2},
       {"dlcl-pre", "2d, and 2d + l for layer l, L + 1 for the exit", "d, and d + l for layer l, L + 1 for the exit",
        "0, and l for layer l, L + 1 for the exit", 9, 1 + 2 + 3 + 4},
       {"dlcl-post", "2d, and 2d + l for layer l, L + 1 for the exit", "d, and d + l for layer l, L + 1 for the exit",

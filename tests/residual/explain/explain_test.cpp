@@ -7,6 +7,7 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
+#include "support/streams/stream_runs.h"
 #include "support/streams/told_stack.h"
 #include "support/test_names.h"
 
@@ -73,8 +74,7 @@ TEST(Formulas, FollowTheChoicesOfTheirArrangement) {
 
 TEST_P(EveryFormula, HasADiagramThatComputesTheSame) {
   const Arrangement& row = arrangement_named(GetParam());
-  const bool mixes = has(row.name, "dlcl") || row.name == "denseformer";  // by learned weights that no picture shows
-  if (mixes) return;
+  if (test::mixes_layers(row.name)) return;  // by learned weights that no picture shows
   Executed executed(row.name, language_model(1), {});
   reset_norms(*executed.residual);
   for (Norm& norm : executed.inner) reset_norms(norm);

@@ -1,6 +1,7 @@
 // Arrangements that are classes: each against its formula written out for two layers of two units, and what it promises.
 #include "addnorm/autograd/tape.h"
 #include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/explain.h"
 #include "support/gradients.h"
 #include "support/streams/random_branches.h"
 #include "support/streams/stream_runs.h"
@@ -97,6 +98,23 @@ TEST_F(Classes, DenseFormerStartsAsPreLnAndMixesAllLayers) {
     s = add(s, F(2 * layer, N(s)));
     outputs.push_back(add(s, F(2 * layer + 1, N(s))));
     s = weighted_sum(outputs, mix[layer]);
+  }
+  EXPECT_SAME_BITS(run_stack(*residual, x, w).value().values<float>(), N(s).value().values<float>());
+}
+
+TEST_F(Classes, X0MixBeginsEveryLayerWithAMixOfTheStreamAndTheInput) {
+  expect_is("x0-mix", run_stack(*make_residual("pre-ln", shape), x, w));  // a is 1 and b is 0
+  EXPECT_EQ(extra_parameters_text(arrangement_named("x0-mix"), shape), "2d, and 2 per layer");
+  const auto residual = make_residual("x0-mix", shape);
+  std::map<std::string, Var> c;
+  for_each_parameter(*residual, [&](Parameter& p) {
+    if (p.role == Role::coefficient) c[p.path] = p.value = Var(normal_tensor({1}, 20 + c.size()), true);
+  });
+  Var s = x;
+  for (std::size_t i = 0; i < 4; ++i) {
+    const std::string layer = concat("layers.", i / 2);
+    if (i % 2 == 0) s = add(mul_scalar(s, c.at(layer + ".a")), mul_scalar(x, c.at(layer + ".b")));
+    s = add(s, F(i, N(s)));
   }
   EXPECT_SAME_BITS(run_stack(*residual, x, w).value().values<float>(), N(s).value().values<float>());
 }

@@ -51,7 +51,8 @@ class Layers : public testing::Test {
 TEST_F(Layers, LeftOutAreTheIdentity) {
   std::vector<Var> others = v;  // a stack of layers 0 and 2
   others.erase(others.begin() + 2, others.begin() + 4);
-  for (const char* name : {"post-ln", "pre-ln", "b2t", "resi-dual", "rskip", "parallel", "parallel-2ln", "denseformer"}) {
+  for (const char* name :
+       {"post-ln", "pre-ln", "b2t", "resi-dual", "rskip", "parallel", "parallel-2ln", "denseformer", "x0-mix"}) {
     SCOPED_TRACE(name);
     expect_same(through(name, {0, 2}), run_stack(*make_residual(name, {.width = 6, .layers = 2}), x, others));
   }

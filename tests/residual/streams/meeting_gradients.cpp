@@ -78,9 +78,9 @@ TEST_P(EveryMeeting, OfSkipAndBranchIsOneAddition) {
   test::scramble(*residual);
   const std::vector<Var> w = row_branches(residual->shape());
   const std::string name = GetParam();
-  if (name == "plain" || name == "plain-ln") return;                     // no skip
-  const bool mixes = name == "denseformer" || name.starts_with("dlcl");  // a layer begins with a mix, not with the stream
-  const bool parallel = name.starts_with("parallel");                    // later units of a layer read what the first read
+  if (name == "plain" || name == "plain-ln") return;   // no skip
+  const bool mixes = test::mixes_layers(name);         // a layer begins with a mix, not with the stream
+  const bool parallel = name.starts_with("parallel");  // later units of a layer read what the first read
   for (std::size_t at = 0; at < residual->shape().units(); ++at) {
     const bool first = residual->shape().unit(at).first_in_layer;
     if ((mixes && first) || (parallel && !first)) continue;

@@ -2,9 +2,13 @@
 // the difference between one place of a norm and another.
 #pragma once
 
+#include <algorithm>
+#include <string>
 #include <vector>
 
 #include "addnorm/autograd/ops.h"
+#include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/diagram.h"
 #include "addnorm/residual/residual.h"
 #include "support/near.h"
 
@@ -14,6 +18,13 @@ inline std::vector<Var> row_branches(const StackShape& shape, DType dtype = DTyp
   std::vector<Var> w;
   for (std::size_t i = 0; i < shape.units(); ++i) w.emplace_back(normal_tensor({shape.width}, 50 + i, dtype), true);
   return w;
+}
+
+/// Between layers the stream becomes a mix with what is kept of others.
+inline bool mixes_layers(const std::string& arrangement) {
+  const Diagram diagram = diagram_of(arrangement_named(arrangement), {.width = 8, .layers = 2});
+  const auto& steps = diagram.layers.at(0).steps;
+  return std::ranges::any_of(steps, [](const DiagramStep& step) { return step.kind == DiagramStep::Kind::mix; });
 }
 
 /// The whole stack with branch(unit, u) as the sub-layers.
