@@ -53,9 +53,6 @@ SYSTEM = re.compile(r"^(sys/|linux/)?[a-z_]+\.h$|^(x86|imm)intrin\.h$")
 STANDARD = re.compile(r"^[a-z_0-9]+$")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 
-# Names that still have two definitions, each of which is about to be renamed.
-KNOWN_TWICE = {"Cut", "RunState"}
-
 # What is not code: comments, texts, characters and preprocessor lines. (A ' inside of a number is neither.)
 NOISE = re.compile(r'//[^\n]*|/\*.*?\*/|R"([^(\s]*)\(.*?\)\1"|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'|'
                    r'^[ \t]*#(?:\\\n|[^\n])*', re.DOTALL | re.MULTILINE)
@@ -152,7 +149,7 @@ def defined_twice(root):
                 continue
             for name, line in types_defined(path.read_text(encoding="utf-8")):
                 here = f"{path.relative_to(root).as_posix()}:{line}"
-                if name in first and name not in KNOWN_TWICE:
+                if name in first:
                     complaints.append(f"{here}: type {name} is defined a second time, first at {first[name]}; rename one of them")
                 first.setdefault(name, here)
     return complaints
