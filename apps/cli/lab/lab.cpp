@@ -113,11 +113,12 @@ void add_lab(Program& program) {
   command.option("--no-predict", o->no_predict, "no predictions, only the runs");
   o->place.declare(command);
   o->grid.declare(command);
-  command.section("Without options: placement by initialisation, 12 layers",
-                  {{"Act 1", "Xavier's weights: post-ln, norm-skip, pre-ln with 3 seeds; plain, deepnorm, rezero with 1"},
-                   {"Act 2", "GPT-2's weights: post-ln, norm-skip, pre-ln with 3 seeds; plain with 1"},
-                   {"Act 3", "GPT-2's weights with embeddings as large as Xavier's: the same four; 1 seed"},
-                   {"Act 4", "Xavier's weights with 200 warm-up steps: post-ln, norm-skip; 1 seed"}});
+  command.section(
+      "Without options: placement by initialisation, 12 layers",
+      {{"Act 1", "Xavier's weights: post-ln, norm-skip, pre-ln with 3 seeds; plain, deepnorm, rezero with 1"},
+       {"Act 2", "GPT-2's weights: post-ln, norm-skip, pre-ln, plain with 1 seed"},
+       {"Act 3", "GPT-2's weights with embeddings as large as Xavier's: post-ln, norm-skip with 3 seeds; pre-ln, plain with 1"},
+       {"Act 4", "Xavier's weights with 200 warm-up steps: post-ln with 3 seeds; norm-skip with 1"}});
   command.section(
       "Every option of 'train' may be a list",
       {{"--layers 6,24", "every combination of the lists is a row"},
