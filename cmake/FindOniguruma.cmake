@@ -1,15 +1,9 @@
-# Oniguruma (Debian: libonig-dev), which brings no config file: the regular expressions of tokenizer files.
+# Headers of Oniguruma (Debian: libonig-dev), which brings no config file: the regular expressions of tokenizer files.
 find_path(Oniguruma_INCLUDE_DIR oniguruma.h)
-find_library(Oniguruma_LIBRARY onig)
 if(Oniguruma_INCLUDE_DIR)
   file(STRINGS "${Oniguruma_INCLUDE_DIR}/oniguruma.h" parts REGEX "#define ONIGURUMA_VERSION_(MAJOR|MINOR|TEENY) ")
   string(REGEX REPLACE "[^0-9;]" "" parts "${parts}")
   string(REPLACE ";" "." Oniguruma_VERSION "${parts}")
 endif()
 include(FindPackageHandleStandardArgs)
-find_package_handle_standard_args(Oniguruma REQUIRED_VARS Oniguruma_LIBRARY Oniguruma_INCLUDE_DIR VERSION_VAR Oniguruma_VERSION)
-if(Oniguruma_FOUND AND NOT TARGET Oniguruma::Oniguruma)
-  add_library(Oniguruma::Oniguruma UNKNOWN IMPORTED)
-  set_target_properties(Oniguruma::Oniguruma PROPERTIES
-    IMPORTED_LOCATION "${Oniguruma_LIBRARY}" INTERFACE_INCLUDE_DIRECTORIES "${Oniguruma_INCLUDE_DIR}")
-endif()
+find_package_handle_standard_args(Oniguruma REQUIRED_VARS Oniguruma_INCLUDE_DIR VERSION_VAR Oniguruma_VERSION)

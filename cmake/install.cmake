@@ -16,7 +16,7 @@ if(NOT ADDNORM_KERNELS_ONLY)
     install(TARGETS addnorm_report EXPORT addnorm-all)
   endif()
   install(EXPORT addnorm-all NAMESPACE addnorm:: DESTINATION ${package_dir})
-  install(FILES cmake/FindDnnl.cmake cmake/FindOniguruma.cmake DESTINATION ${package_dir})
+  install(FILES cmake/FindDnnl.cmake DESTINATION ${package_dir})
 endif()
 
 configure_package_config_file(cmake/addnormConfig.cmake.in addnormConfig.cmake INSTALL_DESTINATION ${package_dir})

@@ -267,7 +267,7 @@ TEST_F(GridRuns, AreStartedInTheWordsOfWhateverProgramTheyAreGiven) {
   GridRequest asked = request(rows(R"("pre-ln", "sandwich")"));
   asked.program.path = folder.write("mine", R"(#!/bin/sh
 [ "$1 $3" = "learn with" ] || exit 2
-grep -q '"arrangement":"sandwich"' "$2" && { echo "oh no: too spicy" >&2; exit 1; }
+grep -q '"arrangement": "sandwich"' "$2" && { echo "oh no: too spicy" >&2; exit 1; }
 i=1; while [ $i -le 120 ]; do echo "{\"step\":$i,\"loss\":2.0}"; i=$((i+1)); done > "$4/metrics.jsonl"
 )");
   chmod(asked.program.path.c_str(), 0755);

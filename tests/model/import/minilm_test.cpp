@@ -32,7 +32,7 @@ class MiniLm : public testing::Test {
     const char* python = std::getenv("ADDNORM_PEERS_PYTHON");
     if (python == nullptr || *python == '\0') return;
     folder = std::make_unique<test::TemporaryFolder>();
-    const std::string command = concat("'", python, "' '", ADDNORM_SOURCE_DIR, "/tests/model/minilm_peer.py' '",
+    const std::string command = concat("'", python, "' '", ADDNORM_SOURCE_DIR, "/tests/model/import/minilm_peer.py' '",
                                        folder->path.native(), "' 2>'", (folder->path / "log").native(), "'");
     const int ended = std::system(command.c_str());
     code = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1;

@@ -1,6 +1,7 @@
 #include "data/tokenizer/steps/regex.h"
 
 #define ONIG_ESCAPE_UCHAR_COLLISION  // else a macro UChar, which is a type of ICU
+#include <dlfcn.h>
 #include <oniguruma.h>
 
 #include <algorithm>
@@ -21,23 +22,62 @@ constexpr std::size_t kDeepestPattern = 250;         // Oniguruma compiles recur
 constexpr unsigned long kMostRetries = 1ul << 25;    // in the search for one match: about a second
 constexpr unsigned kMostBacktrackPlaces = 1u << 24;  // 32 bytes each
 
+/// The library is opened when the first pattern is read, into a scope of its own: it also exports the names regcomp and regexec,
+/// and a program that links to it gets these in place of the C library's. Programs that read no patterns do without it.
+struct Oniguruma {
+  static constexpr const char* kFile = "libonig.so.5";
+  void* const library = dlopen(kFile, RTLD_NOW | RTLD_LOCAL);
+
+  template <class T>
+  T* symbol(const char* name) const {
+    void* const found = library != nullptr ? dlsym(library, name) : nullptr;
+    if (found != nullptr) return reinterpret_cast<T*>(found);
+    const char* const why = dlerror();
+    throw DataError(concat("patterns of tokenizers need Oniguruma 6.9.8 or later (Debian: libonig5): ",
+                           why != nullptr ? why : concat(kFile, " has no ", name)));
+  }
+
+  OnigEncoding const utf8 = symbol<OnigEncodingType>("OnigEncodingUTF8");
+  const OnigSyntaxType* const syntax = symbol<OnigSyntaxType>("OnigSyntaxOniguruma");
+  decltype(onig_initialize)* const initialize = symbol<decltype(onig_initialize)>("onig_initialize");
+  decltype(onig_error_code_to_str)* const error_text = symbol<decltype(onig_error_code_to_str)>("onig_error_code_to_str");
+  decltype(onig_new)* const compile = symbol<decltype(onig_new)>("onig_new");
+  decltype(onig_free)* const free = symbol<decltype(onig_free)>("onig_free");
+  decltype(onig_region_new)* const new_region = symbol<decltype(onig_region_new)>("onig_region_new");
+  decltype(onig_region_free)* const free_region = symbol<decltype(onig_region_free)>("onig_region_free");
+  decltype(onig_search_with_param)* const search = symbol<decltype(onig_search_with_param)>("onig_search_with_param");
+  decltype(onig_new_match_param)* const new_limits = symbol<decltype(onig_new_match_param)>("onig_new_match_param");
+  decltype(onig_free_match_param)* const free_limits = symbol<decltype(onig_free_match_param)>("onig_free_match_param");
+  decltype(onig_initialize_match_param)* const initialize_limits =
+      symbol<decltype(onig_initialize_match_param)>("onig_initialize_match_param");
+  decltype(onig_set_retry_limit_in_match_of_match_param)* const set_retries_in_match =
+      symbol<decltype(onig_set_retry_limit_in_match_of_match_param)>("onig_set_retry_limit_in_match_of_match_param");
+  decltype(onig_set_retry_limit_in_search_of_match_param)* const set_retries_in_search =
+      symbol<decltype(onig_set_retry_limit_in_search_of_match_param)>("onig_set_retry_limit_in_search_of_match_param");
+  decltype(onig_set_match_stack_limit_size_of_match_param)* const set_places =
+      symbol<decltype(onig_set_match_stack_limit_size_of_match_param)>("onig_set_match_stack_limit_size_of_match_param");
+};
+const Oniguruma& onig() {
+  static const Oniguruma opened;
+  return opened;
+}
+
 const OnigUChar* bytes_of(std::string_view text) { return reinterpret_cast<const OnigUChar*>(text.data()); }
 
 std::string reason(int code, OnigErrorInfo* info = nullptr) {
   OnigUChar text[ONIG_MAX_ERROR_MESSAGE_LEN];
-  const int length = info != nullptr ? onig_error_code_to_str(text, code, info) : onig_error_code_to_str(text, code);
+  const int length = info != nullptr ? onig().error_text(text, code, info) : onig().error_text(text, code);
   return printable(std::string(reinterpret_cast<const char*>(text), static_cast<std::size_t>(std::max(0, length))));
 }
 
 /// The default dialect without callouts, (*NAME) and (?{...}): no tokenizer has them, and they keep counts of their own.
 OnigSyntaxType* dialect() {
   static OnigSyntaxType only = [] {
-    OnigEncoding encodings[] = {ONIG_ENCODING_UTF8};
-    if (const int code = onig_initialize(encodings, 1); code != ONIG_NORMAL)
+    OnigEncoding encodings[] = {onig().utf8};
+    if (const int code = onig().initialize(encodings, 1); code != ONIG_NORMAL)
       throw DataError(concat("Oniguruma cannot be initialised: ", reason(code)));
-    OnigSyntaxType syntax = *ONIG_SYNTAX_ONIGURUMA;
-    onig_set_syntax_op2(&syntax, onig_get_syntax_op2(&syntax) &
-                                     ~(ONIG_SYN_OP2_ASTERISK_CALLOUT_NAME | ONIG_SYN_OP2_QMARK_BRACE_CALLOUT_CONTENTS));
+    OnigSyntaxType syntax = *onig().syntax;
+    syntax.op2 &= ~(ONIG_SYN_OP2_ASTERISK_CALLOUT_NAME | ONIG_SYN_OP2_QMARK_BRACE_CALLOUT_CONTENTS);
     return syntax;
   }();
   return &only;
@@ -85,19 +125,19 @@ MadeValid made_valid(std::string_view text) {
 }
 
 struct FreeRegion {
-  void operator()(OnigRegion* region) const { onig_region_free(region, 1); }
+  void operator()(OnigRegion* region) const { onig().free_region(region, 1); }
 };
 struct FreeParameters {
-  void operator()(OnigMatchParam* parameters) const { onig_free_match_param(parameters); }
+  void operator()(OnigMatchParam* parameters) const { onig().free_limits(parameters); }
 };
 
 std::unique_ptr<OnigMatchParam, FreeParameters> limits() {
-  std::unique_ptr<OnigMatchParam, FreeParameters> parameters(onig_new_match_param());
+  std::unique_ptr<OnigMatchParam, FreeParameters> parameters(onig().new_limits());
   if (parameters == nullptr) throw std::bad_alloc();
-  onig_initialize_match_param(parameters.get());
-  onig_set_retry_limit_in_match_of_match_param(parameters.get(), kMostRetries);
-  onig_set_retry_limit_in_search_of_match_param(parameters.get(), kMostRetries);
-  onig_set_match_stack_limit_size_of_match_param(parameters.get(), kMostBacktrackPlaces);
+  onig().initialize_limits(parameters.get());
+  onig().set_retries_in_match(parameters.get(), kMostRetries);
+  onig().set_retries_in_search(parameters.get(), kMostRetries);
+  onig().set_places(parameters.get(), kMostBacktrackPlaces);
   return parameters;
 }
 
@@ -109,13 +149,13 @@ struct Regex::Pattern {
 
   explicit Pattern(std::string_view pattern) : source(pattern) {
     OnigErrorInfo info{};
-    const int code = onig_new(&compiled, bytes_of(pattern), bytes_of(pattern) + pattern.size(), ONIG_OPTION_NONE,
-                              ONIG_ENCODING_UTF8, dialect(), &info);
+    const int code = onig().compile(&compiled, bytes_of(pattern), bytes_of(pattern) + pattern.size(), ONIG_OPTION_NONE,
+                                    onig().utf8, dialect(), &info);
     if (code != ONIG_NORMAL) throw DataError(concat("the pattern cannot be read: ", reason(code, &info)));
   }
   Pattern(const Pattern&) = delete;
   Pattern& operator=(const Pattern&) = delete;
-  ~Pattern() { onig_free(compiled); }
+  ~Pattern() { onig().free(compiled); }
 
   [[noreturn]] void fail_empty() const {
     throw DataError(concat("the pattern '", printable(source), "' matches an empty piece of a text; that is not supported"));
@@ -133,15 +173,14 @@ struct Regex::Pattern {
 
   /// In a text that is UTF-8.
   Matches matches(std::string_view text) const {
-    const std::unique_ptr<OnigRegion, FreeRegion> region(onig_region_new());
+    const std::unique_ptr<OnigRegion, FreeRegion> region(onig().new_region());
     const auto parameters = limits();
     if (region == nullptr) throw std::bad_alloc();
     const OnigUChar* const begin = bytes_of(text);
     const OnigUChar* const end = begin + text.size();
     Matches found;
     for (std::size_t at = 0; at < text.size(); at = found.back().second) {
-      const int code =
-          onig_search_with_param(compiled, begin, end, begin + at, end, region.get(), ONIG_OPTION_NONE, parameters.get());
+      const int code = onig().search(compiled, begin, end, begin + at, end, region.get(), ONIG_OPTION_NONE, parameters.get());
       if (code == ONIG_MISMATCH) break;
       if (code < 0) fail(code, text.size());
       const auto first = static_cast<std::size_t>(region->beg[0]), last = static_cast<std::size_t>(region->end[0]);
