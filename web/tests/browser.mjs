@@ -75,6 +75,7 @@ export async function changed(context, fragment, change, options = {}) {
   const data = read_data(context.file);
   if (!data.labs?.length) throw new Skip('this page has no lab');
   const lab = data.labs[0];
+  lab.rows.forEach((row) => delete row.weights_in_words); // cases that change weights say them in one field, as earlier records do
   const all = { ...data, labs: [lab], trains: [], preflights: [] };
   change(lab, all);
   const opened = await open(context, fragment, { ...options, file: with_data(context.file, all, 'case') });

@@ -49,6 +49,16 @@ test('what the lab shows, what cures a row and how it starts are said', async (c
   await page.close();
 });
 
+test('a formula with gains of its own is said beside the rule', async (context) => {
+  const page = await changed(context, 'view=overview', (lab) => {
+    first_rows(lab);
+    lab.rows.forEach((row) => Object.assign(row, { weights: 'gpt2', weights_in_words: 'gpt2 weights with its own gains', embeddings: '0.02' }));
+  });
+  const start = await page.textContent('.card .start');
+  expect(/starts from gpt2 weights with its own gains/.test(start), start);
+  await page.close();
+});
+
 test('what the lab decides is the heading, and is not said twice', async (context) => {
   const headline = 'Whether post-ln trains is decided by placement: it does not where pre-ln does.';
   const page = await changed(context, 'view=overview', (lab) => {

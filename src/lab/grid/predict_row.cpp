@@ -36,8 +36,9 @@ void write_question(const std::filesystem::path& file, const GridRow& row, const
 }
 
 void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer) {
-  const JsonAt at{question.string(), ""};
-  const Json asked = parsed(small_text(question, "a question"), question.string());
+  const std::string where = question.string();
+  const JsonAt at{where, ""};
+  const Json asked = parsed(small_text(question, "a question"), where);
   if (!asked.is_object()) at.fail("an object is expected");
   std::size_t seeds = 1, first = 1;
   std::string cache;
