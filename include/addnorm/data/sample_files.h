@@ -40,7 +40,7 @@ struct SampleFile {
 /// How a model reads pairs.
 enum class PairForm {
   seq2seq,  ///< ids: source; target_ids: <s> target; labels: target </s>
-  lm,       ///< ids: source <s> target; labels: target </s> behind the source, kIgnoredLabel within it
+  lm,       ///< ids: source <s> target; labels: kIgnoredLabel for the source, then target </s>
 };
 
 /// Lines `source<TAB>target`. The tokenizer needs a begin and an end token. Padding is the pad token's id, or the end token's.

@@ -32,7 +32,7 @@ struct TextSources {
   std::string others_name{};
 
   std::uint64_t bytes() const;
-  std::string told() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"
+  std::string summary() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"
 };
 
 /// Folders below the named ones that hold something else than text, such as what a training wrote.

@@ -102,7 +102,7 @@ void check_unknown(const JsonPlace& model, const TokenizerSpec& spec) {
   model.fail("has the unk_token '", spec.unknown, "', which is not in its vocabulary");
 }
 
-/// Fields by name: the same part is told in the same way, however its file was ordered.
+/// Fields sorted by name: the same part gives the same text, however its file was ordered.
 Json ordered(const Json& json) {
   if (json.is_array()) {
     Json items = Json::array();
