@@ -52,7 +52,7 @@ struct ModelConfig {
 
   // Residual connection and norm.
   std::string arrangement = "pre-ln";            ///< a name of the catalogue, or an alias
-  std::optional<Arrangement> own_arrangement{};  ///< a row of one's own; then `arrangement` is its name
+  std::optional<Arrangement> own_arrangement{};  ///< your own row; then `arrangement` is its name
   ArrangementChoices choices{};                  ///< what only some arrangements have
   InitOptions init{};                            ///< how weights start; nothing said: as the arrangement's source prescribes
   std::string norm = "layernorm";                ///< norm_names()

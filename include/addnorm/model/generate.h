@@ -32,7 +32,7 @@ struct GenerateOptions {
   std::function<bool(std::size_t row, std::int32_t token)> on_token{};
 };
 
-/// What was written behind a prompt.
+/// What was written after a prompt.
 struct Generated {
   std::vector<std::int32_t> tokens{};  ///< without prompt and end token
   double log_probability = 0;          ///< of the tokens, the end token included, as the model gives it: neither heated nor cut

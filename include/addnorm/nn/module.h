@@ -52,7 +52,7 @@ class Visitor {
   void matrix(std::string_view name, Var& value, PackedWeight& packed, std::vector<Part> parts);
   /// State that is saved but not learned: running statistics.
   void buffer(std::string_view name, Tensor& value);
-  /// A module inside: its names go behind this one. An empty name adds nothing to the path.
+  /// A submodule: its names are appended to `name`. An empty name adds nothing to the path.
   template <class M>
   void child(std::string_view name, M& module) {
     const Inside inside(*this, name, place_);
@@ -98,7 +98,7 @@ class Module {
 
 void for_each_parameter(Module& module, const std::function<void(Parameter&)>& see);
 void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
-std::size_t count_parameters(Module& module);  ///< elements, all told
+std::size_t count_parameters(Module& module);  ///< elements in total
 /// For a model that only computes from here on: every matrix of a Linear gets the form that products are fastest with, in the
 /// memory it has where its rows make whole panels (packed_linear.h). These parameters are gone then: nobody sees, saves or trains
 /// them, and a pass that records gradients is a UsageError (put NoGrad around it). What comes out differs by rounding, and no

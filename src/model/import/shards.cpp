@@ -119,8 +119,8 @@ std::unique_ptr<SafetensorsSource> source_of_shards(const fs::path& index) {
     files.push_back(index.parent_path() / name);
     check_place(files.back(), index);
   }
-  const std::string told = concat(names.size(), " shards of ", index.filename().string());
-  auto source = std::make_unique<SafetensorsSource>(std::move(files), told);
+  const std::string summary = concat(names.size(), " shards of ", index.filename().string());
+  auto source = std::make_unique<SafetensorsSource>(std::move(files), summary);
   check_against(map, *source, index);
   return source;
 }

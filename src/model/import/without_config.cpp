@@ -19,9 +19,9 @@ constexpr std::array kMinGptSizes{
 };
 
 /// Layers whose tensor is there: 0, 1, ... until one is missing.
-std::size_t layers_with(const WeightSource& source, std::string_view before, std::string_view behind) {
+std::size_t layers_with(const WeightSource& source, std::string_view before, std::string_view after) {
   std::size_t count = 0;
-  while (source.find(concat(before, count, behind))) ++count;
+  while (source.find(concat(before, count, after))) ++count;
   return count;
 }
 

@@ -106,13 +106,13 @@ class Detective {
     out_.stopped = !tried;
     if (!tried) return;
     tried_ = *std::move(tried);
-    std::string told;
+    std::string losses;
     for (const placing::TriedPlacement& one : tried_) {
       out_.trials.push_back(one.trial);
-      told.append(told.empty() ? "" : ", ").append(concat(name_of(one.trial), " ", text_of_loss(one.trial.loss)));
+      losses.append(losses.empty() ? "" : ", ").append(concat(name_of(one.trial), " ", text_of_loss(one.trial.loss)));
     }
     const PlacementTrial& best = out_.trials.front();
-    tell("the same weights under each placement, ", yardstick.measure, ": ", told, "; guessing has ",
+    tell("the same weights under each placement, ", yardstick.measure, ": ", losses, "; guessing has ",
          loss_figure(yardstick.guessing));
     if (!std::isfinite(best.loss) ||
         !clear(placing::difference(tried_.front().surprises.exchanged, tried_.front().surprises.own)))

@@ -1,4 +1,4 @@
-// Configs that make no model, that do not fit their weights, or speak of what is not computed here: H-06, H-07.
+// Configs that make no model, that do not fit their weights, or ask for what is not computed here: H-06, H-07.
 #include "core/json/json.h"
 #include "model/import/refusals.h"
 
@@ -88,7 +88,7 @@ void add_head(const fs::path& model, const char* head, const char* table, const 
 }
 void flip_first_byte(test::StoredTensor& tensor) { tensor.bytes.front() ^= std::byte{1}; }
 
-// Whatever the family calls its tensors, nobody is told what they are called here.
+// Whatever the family calls its tensors, messages do not say what they are called here.
 TEST_F(Refused, ATiedHeadThatDiffersOrIsMissingByTheNamesOfItsFile) {
   struct Row {
     const char *golden, *head, *table;

@@ -91,7 +91,7 @@ TEST(HuggingFace, Gpt2OfAnEmptyFileIsTheSmallOneAndSaysSo) {
   EXPECT_TRUE(notes(read, "not in the file, so as gpt2 has it by default: vocab_size 50257, num_hidden_layers 12"));
 }
 
-TEST(HuggingFace, BertIsPostLnBehindANormOfTheEmbeddings) {
+TEST(HuggingFace, BertIsPostLnAfterANormOfTheEmbeddings) {
   const HuggingFaceConfig read = hugging_face(kBert);
   const ModelConfig& c = read.config;
   EXPECT_EQ(c.model, ModelKind::encoder);

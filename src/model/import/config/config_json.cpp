@@ -106,7 +106,7 @@ static void read_named(const Json& json, Kind& value, const JsonAt& at, Kind (*n
 static void read(const Json& json, PositionKind& value, const JsonAt& at) { read_named(json, value, at, positions_named); }
 static void read(const Json& json, Activation& value, const JsonAt& at) { read_named(json, value, at, activation_named); }
 
-// A row of one's own is an object like that of a file.
+// Your own row is an object like that of a file.
 static void read(const Json& json, Arrangement& row, const JsonAt& at) {
   row = arrangement_from_json(json.dump(), concat(at.where, ": ", at.path));
 }
