@@ -91,8 +91,8 @@ long process_of(const std::string& name) {
   return *end == '\0' ? process : 0;
 }
 
-// Where the links that `path` names lead, also when nothing is there yet: renaming over a link would replace the link.
-std::filesystem::path behind_links(std::filesystem::path path) {
+// `path` with its symbolic links followed, also when nothing is there yet: renaming over a link would replace the link.
+std::filesystem::path resolved_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as Linux itself
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
@@ -107,7 +107,7 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 // Renaming over a device or a pipe would replace it by a file.
 std::filesystem::path checked_target(const std::filesystem::path& given) {
   require_plain_path(given);
-  std::filesystem::path path = behind_links(given);
+  std::filesystem::path path = resolved_links(given);
   struct stat status {};
   const bool there = stat(path.c_str(), &status) == 0;
   require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");

@@ -183,7 +183,7 @@ TEST(Tape, AnErrorInTheMiddleOfBackwardLeavesTheTapeUsable) {
   EXPECT_FALSE(x.grad().defined());
   fail = false;
   backward(y, ones(1), {.keep_graph = true});
-  EXPECT_EQ(grad_of(x), std::vector{12.0f}) << "nothing of the failed pass was left behind, nothing is lost";
+  EXPECT_EQ(grad_of(x), std::vector{12.0f}) << "nothing of the failed pass is left over, nothing is lost";
 
   const Var wrong = record("wrong", {early}, early.value().clone(), [](const Tensor&, Grads& grads) { grads.give(0, ones(2)); });
   EXPECT_TRUE(throws_saying<UsageError>([&] { backward(add(wrong, early), ones(1), {.keep_graph = true}); },

@@ -49,7 +49,7 @@ std::string concat(const Parts&... parts) {
   return std::move(out).str();
 }
 
-/// Where this thread is, in the program's own words ("blocks.3/attn"); empty: nobody said. Set by NameScope (autograd/tape.h).
+/// Where this thread is, as the program names it ("blocks.3/attn"); empty: unknown. Set by NameScope (autograd/tape.h).
 std::string& error_scope();
 /// The message, followed by " (in blocks.3/attn)" inside a scope.
 std::string with_scope(std::string message);

@@ -1,4 +1,4 @@
-// safetensors files: named tensors behind a JSON header. docs/file-formats.md says what is read, refused and written.
+// safetensors files: a JSON header, then the data of named tensors. docs/file-formats.md says what is read, refused and written.
 #pragma once
 
 #include <cstddef>

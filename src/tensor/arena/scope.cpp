@@ -16,7 +16,7 @@ void drop(std::shared_ptr<Record>& link) {
   link = std::move(gone->outer);
 }
 
-/// All ended records leave, wherever they stand: scopes that overlap like a chain leave no chain behind.
+/// Removes all ended records, wherever they are: scopes that overlap like a chain leave no chain of dead records.
 void prune() {
   for (std::shared_ptr<Record>* link = &innermost; *link;)
     if ((*link)->ended.load(std::memory_order_acquire))
