@@ -14,7 +14,7 @@ namespace addnorm::bench {
 /// Where the vectors of a case are left for comparison.
 std::filesystem::path vectors_file(const EmbedCase& c, const std::string& whose);
 
-/// Vectors of two libraries must be as near as this, or the row is not worth its name.
+/// Vectors of two libraries must be as near as this, or the row is invalid.
 inline constexpr double kLeastCosine = 0.99999;
 inline constexpr double kLeastCosineBf16 = 0.999;  ///< bf16 has 8 bits, and errors of six layers add up; 0.99998 is usual
 

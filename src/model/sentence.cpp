@@ -16,10 +16,10 @@
 namespace addnorm {
 namespace {
 
-/// At most so many tokens go through the encoder together, unless one text has more: enough for products to run at full speed,
+/// At most this many tokens go through the encoder together, unless one text has more: enough for products to run at full speed,
 /// and what lies between two layers stays near. The same for every number of threads: without packed weights, bits depend on it.
 constexpr std::size_t kTokensTogether = 192;
-/// The last groups, at most so many, are shared by all threads, op by op.
+/// The last groups, at most this many, are shared by all threads, op by op.
 constexpr std::size_t kFewGroups = 4;
 
 void normalize_row(std::span<float> row) {

@@ -22,7 +22,7 @@ struct FileOptions {
   std::uint64_t seed = 1;  ///< of the order and of what is for validation
 };
 
-/// What a file holds, as views of one copy in memory (ids one after the other), and what there was to tell.
+/// What a file holds, as views of one copy in memory (ids one after another), and figures about it.
 struct SampleFile {
   std::shared_ptr<const Dataset> training{};    ///< another order each epoch; null: stopped while it was read
   std::shared_ptr<const Dataset> validation{};  ///< in the order of the file; null: none

@@ -32,7 +32,7 @@ enum class LayerKind : unsigned char { attention_ffn, attention, ffn };
 /// The vector that a classifier looks at: of token 0, or the mean over all tokens that are not padding.
 enum class Pooling : unsigned char { first, mean };
 
-/// Zeros and nothings stand for what completed() says. Sizes count: d_model features, tokens, layers.
+/// completed() fills in zeros and empty optionals. Sizes count: d_model features, tokens, layers.
 struct ModelConfig {
   ModelKind model = ModelKind::lm;
 

@@ -57,7 +57,7 @@ const char* name_of(PlacementFinding::Ground ground);  ///< "none", "norms", "tr
 /// for more than guessing it would cost.
 ///
 /// Decided by trials where one placement knows something (its loss is below what it has by chance) and is better than all others,
-/// both by a tenth of a nat and by three standard errors; weights that were never trained tell nothing that way, and only the
+/// both by a tenth of a nat and by three standard errors; trials with untrained weights are inconclusive, and only the
 /// norms count. Without a sample, or for arrangements with other than one norm per unit, nothing is tried. Costs a forward pass
 /// of the sample per trial (eight of them) and the memory of a few norms; the model is as before when it returns. `go_on`, where
 /// there is one, is asked before each trial; false: stop.

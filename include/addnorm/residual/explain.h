@@ -21,7 +21,7 @@ struct FormulaLine {
   std::string text;  ///< "x' = LN(α·x + F(x))"
 };
 
-/// What stands for itself: x the stream, x' the stream after the unit, F the branch, e the embedding, x₀ the stack's input, y its
+/// Fixed symbols: x the stream, x' the stream after the unit, F the branch, e the embedding, x₀ the stack's input, y its
 /// output. A branch with a norm or head gains inside is opened: Wₒ·LN(heads(x)), W₂·LN(φ(W₁·x)).
 struct Formula {
   std::vector<FormulaLine> units{};

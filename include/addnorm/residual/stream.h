@@ -19,8 +19,8 @@ namespace addnorm {
 struct AttentionScores;  // nn/attention.h
 class Stream;
 
-/// Hears what happens to a stream; not while recompute runs a layer for the second time. Streams are Vars of the graph, and
-/// retain_grad() on them gives the whole gradient, skip and branch: listening costs some fusion, and changes no bit.
+/// Observes a stream; not called while recompute runs a layer for the second time. Streams are Vars of the graph, and
+/// retain_grad() on them gives the whole gradient, skip and branch: observing costs some fusion, and changes no bit.
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
@@ -74,11 +74,11 @@ class Stream {
 
  protected:
   explicit Stream(StreamObserver* observer) : observer_(observer) {}
-  /// There is an observer, in a replay too: what is computed must not depend on whether it hears of it.
+  /// There is an observer, in a replay too: what is computed must not depend on whether it is called.
   bool watched() const { return observer_ != nullptr; }
   void announce_branch(const Unit& unit, const Var& added) const;
   void announce_stream(const Unit* unit, const Var& x) const;
-  /// x as the skip and as the branch go on with it: x itself twice, unless somebody watches their gradients.
+  /// x as the skip and as the branch go on with it: x itself twice, unless an observer watches their gradients.
   struct Parted {
     Var skip, branch;
   };

@@ -30,7 +30,7 @@ std::optional<std::uint64_t> read_text(const TextSources& sources, const Progres
 /// Of the names and sizes alone.
 std::uint64_t checksum_of_names(const TextSources& sources);
 
-/// What to say of a file whose bytes are not text: "; it begins like a gzip file: unpack it first". Empty: nothing.
+/// A hint for a file whose bytes are not text: "; it begins like a gzip file: unpack it first". Empty: nothing.
 std::string not_text_hint(const std::filesystem::path& path);
 
 }  // namespace addnorm

@@ -116,7 +116,7 @@ class Detective {
          loss_figure(yardstick.guessing));
     if (!std::isfinite(best.loss) ||
         !clear(placing::difference(tried_.front().surprises.exchanged, tried_.front().surprises.own)))
-      return tell("none does better than by chance (", text_of_loss(best.by_chance), "): trials tell nothing");
+      return tell("none does better than by chance (", text_of_loss(best.by_chance), "): the trials are inconclusive");
     settle(as_good_as_the_best());
   }
 

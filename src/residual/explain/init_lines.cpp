@@ -87,7 +87,7 @@ std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape
   return rule;
 }
 
-/// Cross-attention has lines of its own where it starts otherwise than self-attention.
+/// Cross-attention gets separate lines if it starts differently than self-attention.
 bool lists_cross(const InitSpec& spec, const StackShape& shape) {
   if (!has_sub_layer(shape, SubLayer::cross)) return false;
   return std::ranges::any_of(kOfAttention, [&](Role role) {
@@ -95,7 +95,7 @@ bool lists_cross(const InitSpec& spec, const StackShape& shape) {
   });
 }
 
-/// Biases start at 0 where nobody says otherwise.
+/// Biases start at 0 unless the rule says otherwise.
 bool is_listed(const Matrix& matrix, const InitSpec& spec) {
   return matrix.role != Role::bias || spec.draw_of(matrix.role, matrix.at) != nullptr;
 }

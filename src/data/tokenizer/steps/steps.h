@@ -42,7 +42,7 @@ struct TextCut {
   bool only_space = false;  ///< only before U+0020, not before other white space of ASCII
 };
 
-/// The steps that a file asks for. `where`: the file, for messages. What we do not have is a DataError.
+/// The steps that a file asks for. `where`: the file, for messages. What is not supported is a DataError.
 struct TokenizerSteps {
   std::vector<NormalizerStep> normalizers{};
   std::vector<PreTokenizerStep> pre_tokenizers{};
@@ -58,7 +58,7 @@ struct TokenizerSteps {
 };
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where);
 
-// ---- between the files of this folder: what the JSON of each part asks for; kinds that we do not have are refused by name ----
+// ---- between the files of this folder: what the JSON of each part asks for; unsupported kinds are refused by name ----
 
 /// What steps say of where a text may be cut.
 struct CutFacts {

@@ -32,7 +32,7 @@ class Fields {
 
   /// 1 ... most. One that is missing is remembered for note_defaults.
   std::size_t size(FieldNames names, std::size_t otherwise, std::size_t most);
-  std::optional<std::size_t> size_if_given(FieldNames names, std::size_t most);  ///< null is as good as missing, here and below
+  std::optional<std::size_t> size_if_given(FieldNames names, std::size_t most);  ///< null counts as missing, here and below
   std::size_t whole(FieldNames names, std::size_t otherwise, std::size_t most);  ///< 0 ... most
   double number(FieldNames names, double otherwise, double least, double most);  ///< least <= value <= most
   std::optional<double> number_if_given(FieldNames names, double least, double most);
@@ -54,13 +54,13 @@ class Fields {
   void note(const Parts&... parts) {
     out_.notes.push_back(printable(concat(parts...)));
   }
-  /// What the model computes otherwise there than here, not only while it is trained: a note too.
+  /// What the model computes differently there, not only in training: a note too.
   template <class... Parts>
   void differs(const Parts&... parts) {
     out_.differences.push_back(printable(concat(parts...)));
     out_.notes.push_back(out_.differences.back());
   }
-  /// What is otherwise only while the model is trained, or before: a note too.
+  /// What differs only in training or initialisation: a note too.
   template <class... Parts>
   void differs_in_training(const Parts&... parts) {
     out_.training.push_back(concat(parts...));
