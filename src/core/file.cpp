@@ -73,7 +73,7 @@ std::filesystem::path create_beside(const std::filesystem::path& path, FileHandl
     if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
     if (fd < 0) throw DataError(concat(path.native(), ": no file can be created beside it: ", reason(errno)));
     handle = FileHandle(fd);
-    struct stat old {};  // permissions stay: a courtesy, not a promise
+    struct stat old {};  // permissions stay, as far as the system allows
     if (stat(path.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
     return temporary;
   }
@@ -192,8 +192,7 @@ void ReplacementFile::write(const void* from, std::size_t bytes) {
 }
 
 void ReplacementFile::check_by(const std::function<void(const std::filesystem::path& written)>& verify) const {
-  // Not what the system still has in memory, but what came to the disk; where the system cannot forget, it is a check all the
-  // same.
+  // Verify what is on the disk, not what is cached; where the cache cannot be dropped, it is still a check.
   static_cast<void>(posix_fadvise(handle_.fd(), 0, 0, POSIX_FADV_DONTNEED));
   try {
     verify(temporary_);

@@ -55,7 +55,7 @@ TEST(Tape, TwoBackwardsAddTheirGradientsUntilCleared) {
   EXPECT_EQ(grad_of(x), (std::vector{12.0f, 16.0f}));
   const Tensor held = x.grad();
   backward(mul(x, x), ones(2));
-  EXPECT_EQ(held.values<float>()[0], 12.0f) << "a gradient that somebody holds is not changed under them";
+  EXPECT_EQ(held.values<float>()[0], 12.0f) << "a gradient that is held elsewhere is not changed";
   x.clear_grad();
   backward(mul(x, x), ones(2));
   EXPECT_EQ(grad_of(x), (std::vector{6.0f, 8.0f}));

@@ -217,7 +217,7 @@ TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
   EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
 }
 
-/// Of every matrix that a model draws the name by which texts of a start tell of it.
+/// The names that texts about initialisation use for the matrices that a model draws.
 std::set<std::string> drawn_in(const ModelConfig& config) {
   const auto model = make_model(config, Start::blank);
   const bool has_classes = config.classes > 0;
@@ -242,7 +242,7 @@ std::set<std::string> named_by_init_lines(const ModelConfig& config) {
   return all;
 }
 
-TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
+TEST(Init, TextsDescribeWhatTheModelHasAndNothingElse) {
   std::vector<ModelConfig> configs;
   for (const ModelKind kind : {ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier})
     for (const LayerKind layer : {LayerKind::attention_ffn, LayerKind::attention, LayerKind::ffn})

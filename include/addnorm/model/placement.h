@@ -32,12 +32,12 @@ std::string name_of(const PlacementTrial& trial);  ///< "pre-ln", "pre-ln withou
 
 struct PlacementFinding {
   enum class Ground : unsigned char {
-    none,    ///< cannot tell
-    norms,   ///< by which norms there are: trials do not tell them apart, or there was nothing to try
+    none,    ///< undecided
+    norms,   ///< by which norms there are: trials do not distinguish them, or there was nothing to try
     trials,  ///< by what the weights do
   };
   std::string configured{};  ///< the arrangement that the config says
-  std::string behaves_as{};  ///< the one that the weights have; empty: cannot tell
+  std::string behaves_as{};  ///< the one that the weights have; empty: undecided
   Ground ground = Ground::none;
   bool agrees = true;                    ///< config and weights do not contradict each other
   bool final_norm_missing = false;       ///< a stack that needs one ends without

@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 18;  // between two questions whether to go on: some ten milliseconds
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // between two calls of the progress callback: some ten milliseconds
 constexpr std::size_t kLongest = std::size_t{1} << 24;
 
 }  // namespace

@@ -1,6 +1,6 @@
 // The file of ids: a head of 64 bytes, the ids, and a record of 64 bytes after them, which is written last and without which the
-// file is nothing. Written while the text is read piece by piece; read by mapping it into memory, and nothing in it
-// is believed before it has been checked.
+// file is invalid. Written while the text is read piece by piece; read by mapping it into memory, and nothing in it
+// is used before it has been checked.
 #include <sys/mman.h>
 #include <sys/stat.h>
 

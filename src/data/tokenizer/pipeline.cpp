@@ -132,8 +132,8 @@ class PipelineTokenizer final : public Tokenizer {
   bool has_tokens(std::string_view word) const {
     return std::visit([&](const auto& model) { return model.has_tokens(word); }, model_);
   }
-  /// So many, the first of them at `at`. `what` says what stands there, and is asked for the first of all only: there may be
-  /// millions.
+  /// This many, the first of them at `at`. `what` describes what stands there, and is called for the first of all only: there may
+  /// be millions.
   template <class What>
   static void add_flaws(TextFlaws& found, std::size_t count, std::size_t at, What&& what) {
     if (found.count == 0) {

@@ -144,7 +144,7 @@ TokenizerSpec tokenizer_spec(const std::string& text, std::string_view where) {
   return spec;
 }
 
-/// GPT-2's files say nothing of the rest: byte-level, and of the tokens those are special that are called so everywhere.
+/// GPT-2's files do not give the rest: it is byte-level, and tokens with the usual names of special tokens are special.
 TokenizerSpec gpt2_spec(const fs::path& vocabulary, const fs::path& merges) {
   TokenizerSpec spec;
   spec.model = "BPE";

@@ -30,7 +30,7 @@ struct ImportPlan {
   bool llama2c = false;
 };
 
-/// What a config cannot be is the file's fault here, not the caller's.
+/// An invalid config is an error of the file here, not of the caller.
 ModelConfig completed_or_refused(const ImportPlan& plan) {
   try {
     return completed(plan.config);

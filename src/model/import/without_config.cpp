@@ -29,7 +29,7 @@ std::size_t layers_with(const WeightSource& source, std::string_view before, std
 const Shape& matrix(const WeightSource& source, const std::string& name) {
   const SourceTensor* found = source.find(name);
   if (!found || found->shape.rank() != 2)
-    throw DataError(concat(source.files().front().string(), ": has no matrix ", name, ", which tells its sizes"));
+    throw DataError(concat(source.files().front().string(), ": has no matrix ", name, ", which gives its sizes"));
   return found->shape;
 }
 

@@ -14,7 +14,7 @@
 
 namespace addnorm {
 
-// The lists of fields. Static instead of in a namespace without name, where JsonReader could not find them.
+// The lists of fields. Static instead of in an anonymous namespace, where JsonReader could not find them.
 
 template <class Io>
 static void fields(Io& io, CoefficientRule& rule) {

@@ -6,7 +6,7 @@
 namespace addnorm::system_memory {
 
 std::size_t wish();                               ///< bytes to reserve at a time, unless more are needed
-bool can_hold(std::size_t bytes);                 ///< whether the machine has so much memory at all
+bool can_hold(std::size_t bytes);                 ///< whether the machine has that much memory at all
 char* reserve(std::size_t bytes);                 ///< address space, on any boundary; null when refused
 bool release(char* reserved, std::size_t bytes);  ///< all that reserve() gave
 bool open(char* begin, std::size_t bytes);        ///< makes it readable and writable

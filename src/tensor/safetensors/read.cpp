@@ -73,7 +73,7 @@ std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
   return length;
 }
 
-/// The text is let go before its contents are sorted and checked.
+/// The text is freed before its contents are sorted and checked.
 safetensors::Table read_table(const InputFile& file, std::uint64_t length, const std::string& where) {
   const auto json = std::make_unique_for_overwrite<char[]>(length);
   file.read(kLengthBytes, json.get(), length);

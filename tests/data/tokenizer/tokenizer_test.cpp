@@ -147,7 +147,7 @@ TEST(TokenizerJson, GivesTheIdsAndTextsOfTheReference) {
       const Ids want = golden["ids"][i].get<Ids>();
       EXPECT_EQ(tokenizer->encode(text), want) << texts[i];
       const std::string ours = tokenizer->decode(want);
-      if (decoded.find("\xEF\xBF\xBD") != std::string::npos) continue;  // bytes that are not UTF-8, which Python cannot tell
+      if (decoded.find("\xEF\xBF\xBD") != std::string::npos) continue;  // bytes that are not UTF-8, which Python cannot show
       EXPECT_TRUE(ours == decoded || ours == " " + decoded) << texts[i] << ": '" << ours << "', not '" << decoded << "'";
     }
   }

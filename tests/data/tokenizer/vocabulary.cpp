@@ -1,4 +1,4 @@
-// Tokens and their ids, and how a tokenizer.json tells them: in any order, with escapes, each token once.
+// Tokens and their ids, and how a tokenizer.json lists them: in any order, with escapes, each token once.
 #include "data/tokenizer/spec.h"
 
 #include <gtest/gtest.h>

@@ -113,7 +113,7 @@ TEST_F(Refused, ABiasThatIsThereTwiceAndDiffers) {
   const fs::path model = golden("bert-masked");
   add_head(model, "cls.predictions.decoder.bias", "cls.predictions.bias",
            [](Stored& all) { flip_first_byte(all.at("cls.predictions.decoder.bias")); });
-  expect_refused(model, {"cls.predictions.decoder.bias is to repeat cls.predictions.bias, but differs", "take away"});
+  expect_refused(model, {"cls.predictions.decoder.bias is to repeat cls.predictions.bias, but differs", "remove the one"});
 }
 
 TEST_F(Refused, ATableThatIsMissingInAFileWithoutPrefixAndNothingElse) {

@@ -48,7 +48,7 @@ std::ptrdiff_t extrapolated(const ModelConfig& c, Sizes sizes, std::size_t axis)
   return one + (far - 1) * (extrapolated(c, sizes, axis + 1) - one);
 }
 
-/// How many parameters make_model(config) would have: 64 tiny models tell it.
+/// How many parameters make_model(config) would have: found from 64 tiny models.
 std::size_t parameters(const ModelConfig& config) {
   ModelConfig c = completed(config);
   const std::size_t transform = c.head_transform ? c.d_model * c.d_model + 3 * c.d_model : 0;  // the one part that is a square

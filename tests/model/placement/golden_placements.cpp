@@ -1,5 +1,6 @@
 // Every golden of an import under every label. Their weights are random: trials are inconclusive, and by design only the norms
-// that are there count. They tell post-ln, which ends without one, from the three that end in one, and not these from each other.
+// that are there count. They distinguish post-ln, which ends without one, from the three that end in one, but not these from each
+// other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ TEST_P(GoldenPlacements, AreSeenThroughWrongLabelsAsFarAsNormsTell) {
       if (post == labelled_post) {  // right, or not distinguishable from what is right: the label stands
         EXPECT_EQ(found.behaves_as, label) << summary(found);
         EXPECT_TRUE(found.agrees && found.warnings.empty()) << summary(found);
-        const bool not_seen = test::mentions(found.evidence, "what it does otherwise than others that end so is not seen");
+        const bool not_seen = test::mentions(found.evidence, "how it differs from others that end so is not visible");
         EXPECT_TRUE(post || not_seen || test::mentions(found.evidence, "do about as well")) << summary(found);
         continue;
       }

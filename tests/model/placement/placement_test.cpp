@@ -204,7 +204,7 @@ TEST(Placement, OfTrainedModelsIsSeenThroughEveryLabel) {
   }
 }
 
-// Weights that were never trained: only the norms that are there tell, and trials say that they do not.
+// Untrained weights: only the norms that are there count, and trials report that they are inconclusive.
 
 struct Labelled {
   const char* golden;

@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-// The lists of fields. Static instead of in a namespace without name, where JsonReader could not find them.
+// The lists of fields. Static instead of in an anonymous namespace, where JsonReader could not find them.
 
 template <class Io>
 static void fields(Io& io, ArrangementChoices& choices) {
@@ -114,7 +114,7 @@ static Json written(const Arrangement& row) { return parsed(to_json(row), row.na
 
 namespace {
 
-// What others call our fields: Hugging Face's config files, nanoGPT, and people.
+// Other names of our fields: those of Hugging Face's config files, of nanoGPT, and common ones.
 struct ConfigAlias {
   const char* theirs;
   const char* ours;

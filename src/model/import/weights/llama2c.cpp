@@ -93,7 +93,7 @@ void Llama2cSource::read_header() {
 // export.py: legacy_export. The tensors of all layers stand together.
 void Llama2cSource::list_tensors() {
   const ModelConfig& c = config_;
-  // Before millions of names are made of a header that lies.
+  // Checked first: a wrong header could ask for millions of names.
   const double per_layer =
       static_cast<double>(c.d_model) *
       (2.0 + 2.0 * static_cast<double>(c.d_model) + 2.0 * static_cast<double>(kv_width_) + 3.0 * static_cast<double>(c.d_ff));
