@@ -32,7 +32,7 @@ std::vector<T> each_once(const std::vector<T>& values) {
   return result;
 }
 
-/// The known spelling of every name; UsageError for one that nobody knows.
+/// The known spelling of every name; UsageError for an unknown one.
 std::vector<std::string> resolved(const std::string& what, const std::vector<std::string>& given,
                                   const std::vector<std::string>& known) {
   std::vector<std::string> result;

@@ -43,7 +43,7 @@ struct Result {
   std::optional<Rival> torch_bf16, openvino_bf16;  ///< against us in f32
   double cosine = 0;       ///< the least of any text, between our vector and any peer's; 0: nothing to compare with
   double cosine_bf16 = 0;  ///< the same of peers in bf16
-  double weights_mib = 0;  ///< of the model, for the row that tells its peak of memory
+  double weights_mib = 0;  ///< of the model, for the row with its peak of memory
 };
 
 /// Rounds go on until the budget is spent, but there are at least `rounds` of them.
@@ -53,7 +53,7 @@ struct Effort {
   int rounds = 5;
 };
 
-/// One of those who take turns.
+/// One of the contenders that take turns.
 struct Contender {
   std::function<std::optional<double>()> slice;  ///< seconds per call
   std::vector<double> seconds{};                 ///< one per round
@@ -62,7 +62,7 @@ struct Contender {
   /// Its time / the other's: the median over the rounds. Nothing when it failed or was never asked.
   std::optional<Result::Rival> compared_with(const Contender& ours) const;
 };
-/// A contender in a process of its own (0: this one). The team of whoever ran before must sleep; so must its own before the next
+/// A contender in a process of its own (0: this one). The team of the one before must sleep; so must its own before the next
 /// one starts.
 Contender alone(pid_t pid, std::function<std::optional<double>()> slice);
 /// A round gives one slice to each, until the budget is spent.

@@ -1,4 +1,4 @@
-// Rows of sentence vectors, for people and for programs.
+// Rows of sentence vectors, as text and as JSON.
 #pragma once
 
 #include <iosfwd>

@@ -138,7 +138,7 @@ std::function<void()> embed_call(const EmbedCase& c, const std::filesystem::path
     Embedder embedder;
     std::vector<std::int32_t> ids;
     std::vector<std::size_t> lengths;
-    bool told = false;
+    bool written = false;
   };
   const auto work = std::make_shared<Work>(Work{Embedder(folder), {}, {}});
   for (const auto& text : embed_texts(c)) {
@@ -149,8 +149,8 @@ std::function<void()> embed_call(const EmbedCase& c, const std::filesystem::path
     const Tokens tokens{.ids = work->ids, .batch = work->lengths.size(), .lengths = work->lengths, .joined = true};
     const auto& encoder = dynamic_cast<const Encoder&>(*work->embedder.model);
     const Tensor vectors = sentence_vectors(encoder, tokens, work->embedder.options);
-    if (!work->told) write_floats(out, vectors.values<float>());
-    work->told = true;
+    if (!work->written) write_floats(out, vectors.values<float>());
+    work->written = true;
   };
 }
 

@@ -14,11 +14,11 @@ namespace addnorm::bench {
 /// Where the vectors of a case are left for comparison.
 std::filesystem::path vectors_file(const EmbedCase& c, const std::string& whose);
 
-/// Vectors of two libraries must be as near as this, or the row is not worth its name.
+/// Vectors of two libraries must be as near as this, or the row is invalid.
 inline constexpr double kLeastCosine = 0.99999;
 inline constexpr double kLeastCosineBf16 = 0.999;  ///< bf16 has 8 bits, and errors of six layers add up; 0.99998 is usual
 
-/// The peers of all measurements, started when the first one needs them. What cannot be had is told in `notes`, once.
+/// The peers of all measurements, started when the first one needs them. What is not available is reported in `notes`, once.
 class EmbedBench {
  public:
   /// Starts the processes that will load, where sentence vectors are `wanted`: before this one has mapped much.

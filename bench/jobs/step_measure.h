@@ -11,8 +11,8 @@
 
 namespace addnorm::bench {
 
-/// PyTorch's side of one workload, a fresh process each, so that peaks of memory are those of this workload alone. What cannot
-/// be had is null.
+/// PyTorch's side of one workload, a fresh process each, so that peaks of memory are those of this workload alone. What is not
+/// available is null.
 struct StepPeers {
   std::unique_ptr<Peer> eager, compiled;
   std::unique_ptr<Peer> bf16, bf16_compiled;  ///< autocast

@@ -30,8 +30,8 @@ struct Workload {
   std::size_t working_set = 0;      ///< bytes of one slot
   std::size_t slots = 1;
   std::size_t tokens = 0;        ///< whole steps: how many one call trains or writes
-  OurCall ours;                  ///< may know whether it runs cold, as a caller knows how much memory his program touches
-  std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN has no such thing
+  OurCall ours;                  ///< may know whether it runs cold, as a caller knows how much memory the program touches
+  std::function<Call()> onednn;  ///< makes the call for the present number of threads; empty: oneDNN does not have it
   PeerWork peer;
   bool compiled = false;  ///< the peer also has a torch.compile form of it
   bool bf16 = false;      ///< the peer also has bf16 forms of it, eager and compiled

@@ -1,4 +1,4 @@
-// Who else uses the processors: our own threads that still spin, and other programs.
+// What else uses the processors: our own threads that still spin, and other programs.
 #pragma once
 
 #include <sys/types.h>
@@ -8,7 +8,7 @@
 namespace addnorm::bench {
 
 /// Waits until no thread of that process runs any more (0: this process, apart from the caller). Worker threads of an
-/// OpenMP team spin for some milliseconds after their last loop and would take a core from whoever is measured next.
+/// OpenMP team spin for some milliseconds after their last loop and would take a core from what is measured next.
 void wait_until_idle(pid_t pid);
 
 /// How many cores, on average, were busy for others since it was made: other programs here, or (steal) other virtual

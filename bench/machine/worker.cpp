@@ -72,7 +72,7 @@ void serve(int socket, const std::function<std::function<void()>()>& make) {
   std::thread([&] {
     try {
       serve(socket, make);
-    } catch (const std::exception&) {  // the parent notices that nobody answers
+    } catch (const std::exception&) {  // the parent notices that no answer comes
     }
   }).join();
   _exit(0);

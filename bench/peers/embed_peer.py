@@ -10,7 +10,7 @@ Anything that fails answers {"error": "..."} and leaves the process alive. The p
 bf16 (torch and openvino alone); warm says in which one the products were computed.
 
 Texts are called in batches, in their order or sorted by length, padded to the longest of each batch as a program would. What is
-measured is the model alone: inputs are made before, and the mean over the tokens behind it is not counted.
+measured is the model alone: inputs are made before, and the mean over the tokens after it is not counted.
 Converted models are kept in the folder minilm of the virtual environment.
 """
 import json

@@ -171,7 +171,7 @@ std::optional<std::string> Peer::read_line(double patience) {
     const double left = end - now();
     if (left <= 0) return std::nullopt;
     const int readable = poll(&ready, 1, static_cast<int>(left * 1e3) + 1);
-    if (readable < 0 && errno == EINTR) continue;  // a signal of ours says nothing about the peer
+    if (readable < 0 && errno == EINTR) continue;  // our own signal, not the peer's failure
     if (readable <= 0) return std::nullopt;
     std::array<char, 4096> part;
     const ssize_t got = read(socket_, part.data(), part.size());

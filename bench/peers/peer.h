@@ -12,7 +12,7 @@
 
 namespace addnorm::bench {
 
-/// What a peer shall measure: a kind from torch_peer.py and its sizes.
+/// What a peer is to measure: a kind from torch_peer.py and its sizes.
 struct PeerWork {
   std::string kind;  ///< "add_layer_norm forward", "gemm dx", ...; empty: the peer has nothing to compare with
   std::vector<std::size_t> sizes;
@@ -26,7 +26,7 @@ std::filesystem::path installed_python(const std::filesystem::path& from);
 struct PeerScript {
   const char* source;
   std::string library;  ///< as Python imports it: "torch"
-  std::string name;     ///< for people: "PyTorch"
+  std::string name;     ///< for display: "PyTorch"
 };
 PeerScript torch_script();
 
@@ -52,7 +52,7 @@ class Peer {
   pid_t pid() const { return pid_; }
 
   bool prepare(const PeerWork& work, std::size_t slots);
-  bool prepare(const std::string& request);  ///< in the words of a script of its own; may take minutes
+  bool prepare(const std::string& request);  ///< in the format of the script that is run; may take minutes
   /// Runs through all slots once: compiles what is compiled, and lets malloc settle.
   bool warm(const std::string& variant, int threads);
   /// Median seconds per call over a slice.

@@ -111,7 +111,7 @@ class ArrivingGrads final : public Grads {
   Queue& queue_;
 };
 
-/// Keeps copies of the arrived gradients where somebody asked for them (retain_grad).
+/// Keeps copies of the arrived gradients where retain_grad() was called.
 void retain(const Node& node, const std::vector<Tensor>& dy) {
   for (std::size_t k = 0; k < node.outputs.size(); ++k)
     if (const auto slot = node.outputs[k].lock(); slot && slot->retain_grad && dy[k].defined())

@@ -7,7 +7,7 @@
 
 namespace addnorm::detail {
 
-/// The input exists. The message names the op and the argument: a default-made Var has no shape to complain about.
+/// The input exists. The message names the op and the argument: a default-constructed Var has no shape to report.
 inline void require_defined(const char* op, const char* argument, const Var& input) {
   require(input.defined(), op, ": ", argument, " is an undefined Var, made by default or moved from; give it a Tensor");
 }

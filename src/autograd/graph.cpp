@@ -9,8 +9,8 @@ namespace addnorm::detail {
 namespace {
 
 /// Nodes whose last owner is gone, chained, waiting to be destroyed one after the other. Without it a chain of 100,000 ops would
-/// be destroyed by 100,000 nested calls. Plain pointers: a Var may outlive the thread's objects. No container: a graph is given
-/// back where there is no memory left, too.
+/// be destroyed by 100,000 nested calls. Plain pointers: a Var may outlive the thread's objects. No container: a graph must be
+/// freed even when memory has run out.
 thread_local Node* dead = nullptr;
 thread_local bool burying = false;
 

@@ -67,7 +67,7 @@ struct Node {
   friend std::ostream& operator<<(std::ostream& out, const Node& node);
 };
 
-/// into += gradient, in one rounded addition per element; `into` is replaced when somebody else still reads it.
+/// into += gradient, in one rounded addition per element; `into` is replaced when it is still read elsewhere.
 void accumulate(Tensor& into, Tensor gradient);
 
 bool checking_finite();
@@ -83,7 +83,7 @@ void require_finite(const Tensor& t, const Parts&... what) {
     throw NumericsError(concat(what..., " is ", bad->value, " at element ", bad->element, " of ", t.shape()));
 }
 
-/// The path of this thread, shared by all who ask before it changes; null: no NameScope.
+/// The path of this thread, shared by all callers before it changes; null: no NameScope.
 std::shared_ptr<const std::string> current_path();
 
 /// While it lives, ops record as they did where `path` was current, and replaying() is true: for the second pass of recompute,

@@ -12,7 +12,7 @@
 namespace addnorm::detail {
 
 /// Says how y, just recorded, can be computed again: `again` captures only tensors that the op's own backward keeps. Without
-/// effect where nothing was recorded. Whoever then changes y's elements (Var::value()) makes it an ordinary value.
+/// effect where nothing was recorded. Changing y's elements (Var::value()) then makes it an ordinary value.
 void computed_again_by(const Var& y, std::function<Tensor()> again);
 
 /// What a backward function captures of an input.

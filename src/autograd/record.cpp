@@ -15,7 +15,7 @@ struct Recording {
   bool replaying = false;
 };
 thread_local Recording recording;
-/// What current_path() gave last: all ops of a scope share one copy. Compared, not reset: whoever changes error_scope() need
+/// What current_path() gave last: all ops of a scope share one copy. Compared, not reset: code that changes error_scope() need
 /// not know of it.
 thread_local std::shared_ptr<const std::string> last_path;
 /// The scopes whose names are in the path, outermost first; never followed, only compared. One that is not here any more

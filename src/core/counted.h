@@ -1,4 +1,4 @@
-// Counts as people read them.
+// Counts in readable form.
 #pragma once
 
 #include <cstdint>

@@ -73,7 +73,7 @@ std::filesystem::path create_beside(const std::filesystem::path& path, FileHandl
     if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
     if (fd < 0) throw DataError(concat(path.native(), ": no file can be created beside it: ", reason(errno)));
     handle = FileHandle(fd);
-    struct stat old {};  // permissions stay: a courtesy, not a promise
+    struct stat old {};  // permissions stay, as far as the system allows
     if (stat(path.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
     return temporary;
   }
@@ -91,8 +91,8 @@ long process_of(const std::string& name) {
   return *end == '\0' ? process : 0;
 }
 
-// Where the links that `path` names lead, also when nothing is there yet: renaming over a link would replace the link.
-std::filesystem::path behind_links(std::filesystem::path path) {
+// `path` with its symbolic links followed, also when nothing is there yet: renaming over a link would replace the link.
+std::filesystem::path resolved_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as Linux itself
   std::error_code error;
   for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
@@ -107,7 +107,7 @@ std::filesystem::path behind_links(std::filesystem::path path) {
 // Renaming over a device or a pipe would replace it by a file.
 std::filesystem::path checked_target(const std::filesystem::path& given) {
   require_plain_path(given);
-  std::filesystem::path path = behind_links(given);
+  std::filesystem::path path = resolved_links(given);
   struct stat status {};
   const bool there = stat(path.c_str(), &status) == 0;
   require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");
@@ -192,8 +192,7 @@ void ReplacementFile::write(const void* from, std::size_t bytes) {
 }
 
 void ReplacementFile::check_by(const std::function<void(const std::filesystem::path& written)>& verify) const {
-  // Not what the system still has in memory, but what came to the disk; where the system cannot forget, it is a check all the
-  // same.
+  // Verify what is on the disk, not what is cached; where the cache cannot be dropped, it is still a check.
   static_cast<void>(posix_fadvise(handle_.fd(), 0, 0, POSIX_FADV_DONTNEED));
   try {
     verify(temporary_);

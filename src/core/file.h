@@ -90,8 +90,8 @@ bool sync_folder(const std::filesystem::path& folder);
 /// library's iterator ends the program when memory runs out.)
 std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder);
 
-/// Removes what processes that are gone left of their ReplacementFiles in this folder. For who alone writes there: a process on
-/// another machine does not count as living. Names what was removed.
+/// Removes what processes that are gone left of their ReplacementFiles in this folder. Only for a folder that one machine writes
+/// to: a process on another machine does not count as alive. Names what was removed.
 std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder,
                                                     const std::function<bool(std::string_view name)>& ours = {});
 

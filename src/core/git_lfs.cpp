@@ -12,7 +12,7 @@ constexpr std::string_view kBeginning = "version https://git-lfs.github.com/spec
 constexpr std::size_t kTooLarge = 1024;
 
 /// " that stands for 548105171 bytes", where it says so.
-std::string told_size(std::string_view text) {
+std::string size_text(std::string_view text) {
   const std::size_t at = text.find(kSize);
   std::uint64_t bytes = 0;
   if (at == std::string_view::npos) return "";
@@ -26,7 +26,7 @@ std::string told_size(std::string_view text) {
 void refuse_lfs_pointer(const std::filesystem::path& path, std::string_view text) {
   if (text.size() >= kTooLarge || !text.starts_with(kBeginning)) return;
   const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
-  throw DataError(concat(path.string(), ": is a Git LFS pointer of ", text.size(), " bytes", told_size(text),
+  throw DataError(concat(path.string(), ": is a Git LFS pointer of ", text.size(), " bytes", size_text(text),
                          ", not the file itself; run 'git lfs pull' in ", folder.string()));
 }
 

@@ -1,11 +1,11 @@
-// Pointers of Git LFS: what lies in a clone in place of a large file that was not fetched.
+// Pointers of Git LFS: what a clone holds in place of a large file that was not fetched.
 #pragma once
 
 #include "core/file.h"
 
 namespace addnorm {
 
-/// A DataError where the file is such a pointer: of how many bytes, for how many it stands, and how the file itself is fetched.
+/// A DataError if the file is such a pointer: its size, the size of the file it stands for, and how to fetch that.
 /// Larger files than pointers can be are not read.
 void refuse_lfs_pointer(const InputFile& file);
 /// The same of a text that was read from `path` already.

@@ -24,8 +24,8 @@ std::optional<double> number_in(const fs::path& file) {
   return in >> value && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-/// The number behind `key` in a file of lines "key number".
-std::optional<double> number_behind(const fs::path& file, const std::string& key) {
+/// The number after `key` in a file of lines "key number".
+std::optional<double> number_after(const fs::path& file, const std::string& key) {
   std::ifstream in(file);
   for (std::string line; std::getline(in, line);) {
     std::istringstream words(line);
@@ -73,7 +73,7 @@ std::optional<double> room_in(const fs::path& group) {
     const auto limit = number_in(group / names.limit);
     if (!limit) continue;
     const double used = number_in(group / names.used).value_or(0);
-    const double cached = number_behind(group / "memory.stat", names.cached).value_or(0);
+    const double cached = number_after(group / "memory.stat", names.cached).value_or(0);
     return std::max(0.0, *limit - std::max(0.0, used - cached));
   }
   return std::nullopt;
@@ -125,7 +125,7 @@ std::optional<double> cgroup_processors(const fs::path& root) {
 
 std::optional<std::uint64_t> free_memory(const fs::path& root) {
   for (const char* key : {"MemAvailable:", "MemFree:"})
-    if (const auto kib = number_behind(root / "proc/meminfo", key)) return static_cast<std::uint64_t>(*kib) * 1024;
+    if (const auto kib = number_after(root / "proc/meminfo", key)) return static_cast<std::uint64_t>(*kib) * 1024;
   return std::nullopt;
 }
 

@@ -20,7 +20,7 @@ int threads() {
   int count = configured_threads.load(std::memory_order_relaxed);
   if (count != 0) return count;
   const int offered = std::clamp(team::offered(), 1, kMaxThreads);
-  // Whoever called set_threads meanwhile wins; count is then what was set.
+  // A call of set_threads in between wins; count is then what it set.
   return configured_threads.compare_exchange_strong(count, offered, std::memory_order_relaxed) ? offered : count;
 }
 

@@ -1,4 +1,4 @@
-// Text from elsewhere in a message or on a terminal: what commands a terminal instead of being seen is written out.
+// Text from elsewhere in a message or on a terminal: control characters and the like are escaped.
 #pragma once
 
 #include <string>
@@ -17,9 +17,9 @@ std::string written_out(Utf8Char character, char byte);
 
 enum class LineBreaks : unsigned char { written_out, kept };
 
-/// With what is not printable, and bytes that are not UTF-8, written out: names and texts of files, on one line. Kept line breaks
-/// (and tabs, but never \r, which writes over the line) are for texts of ours that have several lines. What was written out stays
-/// as it is when that is done again: backslashes are left alone.
+/// Escapes what is not printable and bytes that are not UTF-8: names and texts of files, on one line. Kept line breaks
+/// (and tabs, but never \r, which writes over the line) are for our own texts of several lines. Escaping twice
+/// changes nothing: backslashes are left alone.
 std::string printable(std::string text, LineBreaks breaks = LineBreaks::written_out);
 
 }  // namespace addnorm

@@ -13,7 +13,7 @@ Shape::Shape(std::span<const std::size_t> sizes) : rank_(sizes.size()) {
   std::copy(sizes.begin(), sizes.end(), sizes_.begin());
   std::size_t product = 1;
   for (const std::size_t size : sizes) {
-    // Overflow counts even when a later axis is 0: [2^64-1, 2, 0] has no honest element count on the way there.
+    // Overflow counts even when a later axis is 0: [2^64-1, 2, 0] overflows on the way there.
     const auto next = checked_mul(product, size);
     require(next.has_value(), "shape: the number of elements of ", *this, " does not fit in ", 8 * sizeof(size), " bits");
     product = *next;

@@ -11,7 +11,7 @@ std::string utc_text(std::time_t moment) {
   return {text, std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &parts)};
 }
 
-// The clock that everything else here asks too; std::time may have another, coarser one.
+// The clock that everything else here reads; std::time may have another, coarser one.
 std::string utc_now() { return utc_text(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())); }
 
 std::string utc_today() {

@@ -6,7 +6,7 @@
 
 namespace addnorm {
 
-/// Whatever the time zone of the machine is.
+/// Independent of the time zone of the machine.
 std::string utc_text(std::time_t moment);
 std::string utc_now();
 /// The day alone: "2026-11-17".

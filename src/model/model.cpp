@@ -63,7 +63,7 @@ Head::Head(const ModelConfig& config, std::size_t vocabulary)
 }
 
 Var Head::operator()(const Var& given, const Embedding& table) const {
-  const Var y = transformed_ ? norm_(transform_(given, behind_linear(activation_)), Pass{}) : given;
+  const Var y = transformed_ ? norm_(transform_(given, after_linear(activation_)), Pass{}) : given;
   const Var x = projects_ ? project_(y) : y;
   if (!tied_) return linear_(x);
   const Var logits = table.logits(x);

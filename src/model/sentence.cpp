@@ -16,10 +16,10 @@
 namespace addnorm {
 namespace {
 
-/// At most so many tokens go through the encoder together, unless one text has more: enough for products to run at full speed,
+/// At most this many tokens go through the encoder together, unless one text has more: enough for products to run at full speed,
 /// and what lies between two layers stays near. The same for every number of threads: without packed weights, bits depend on it.
 constexpr std::size_t kTokensTogether = 192;
-/// So many groups behind the others, or fewer, are shared by all threads, op by op.
+/// The last groups, at most this many, are shared by all threads, op by op.
 constexpr std::size_t kFewGroups = 4;
 
 void normalize_row(std::span<float> row) {
@@ -29,7 +29,7 @@ void normalize_row(std::span<float> row) {
   for (float& v : row) v = static_cast<float>(static_cast<double>(v) / length);
 }
 
-/// Texts one behind the other.
+/// Texts one after another.
 struct JoinedTexts {
   std::vector<std::int32_t> ids, types;
   std::vector<std::size_t> lengths;
@@ -76,7 +76,7 @@ std::vector<Group> groups_of(const std::vector<std::size_t>& lengths) {
 
 /// call(group) for each of them. As long as there is a group for every thread, each takes one through the whole encoder by
 /// itself: threads that met at the end of every op would wait for each other hundreds of times, and always for the slower one.
-/// Of what is thrown, the first group's is thrown here; groups behind it need not run.
+/// If groups throw, the exception of the first one is rethrown here; groups after it need not run.
 template <class Call>
 void for_each_group(const std::vector<Group>& groups, const Call& call) {
   const auto team = static_cast<std::size_t>(threads());

@@ -165,7 +165,7 @@ void Stack::run_recomputed(Stream& stream, std::size_t layer, const StackInput& 
         residual_->resume({{vars.begin(), vars.begin() + static_cast<std::ptrdiff_t>(count)}, waits}, pass, input.observer);
     run(*inner, layer, with, pass);
     Stream::State after = inner->state();
-    if (!replaying()) *out = after.pending;  // the second time nobody waits for it any more
+    if (!replaying()) *out = after.pending;  // not needed in the second run
     return after.vars;
   };
   const std::vector<Var> outputs = recompute(again, inputs);

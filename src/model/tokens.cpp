@@ -85,7 +85,7 @@ Var TokenInput::operator()(const Tokens& tokens, const Pass& pass, std::size_t f
 }
 
 Var TokenInput::operator()(const Tokens& tokens, const Embedding& table, const Pass& pass, std::size_t first) const {
-  require(first + tokens.tokens() <= seq_len_, name_, ": ", tokens.tokens(), " tokens behind ", first, ", but seq_len is ",
+  require(first + tokens.tokens() <= seq_len_, name_, ": ", tokens.tokens(), " tokens after ", first, ", but seq_len is ",
           seq_len_, "; cut the text, or make the model with a larger seq_len");
   check(tokens, seq_len_, name_);
   check_ids(tokens, table.vocabulary(), name_);

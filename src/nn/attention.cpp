@@ -60,7 +60,7 @@ Var per_feature(const Var& gain, std::size_t d_head) {
   return reshape(linear(reshape(gain, {1, heads}), repeat), {heads * d_head});
 }
 
-/// Rows of `from` [B, T, n] behind the first `length` tokens of `to` [B, capacity, n].
+/// Writes the rows of `from` [B, T, n] after the first `length` tokens of `to` [B, capacity, n].
 void append(Tensor& to, std::size_t length, const Tensor& from) {
   const std::size_t batch = from.shape()[0], tokens = from.shape()[1], width = from.shape()[2], capacity = to.shape()[1];
   for (std::size_t b = 0; b < batch; ++b)
@@ -152,7 +152,7 @@ Var Attention::turned(const Var& x, std::size_t heads, const AttentionInput& inp
   return reshape(rotary(reshape(x, {s[0], s[1], heads, s[2] / heads}), tables, positions, rope.pairs), s);
 }
 
-/// Keys and values so far: what the cache holds, with those of this call behind it.
+/// Keys and values so far: what the cache holds, then those of this call.
 Attention::Heads Attention::remembered(Heads h, AttentionCache& cache) const {
   require(!grad_enabled(), "Attention: a cache is for decoding and keeps no graph; put NoGrad around it");
   require(!cache.k.defined() || cache.k.shape()[0] == h.q.shape()[0], "Attention: the cache is of ",

@@ -22,7 +22,7 @@ std::span<const std::string> activation_names() {
 }
 const char* name_of(Activation activation) { return kActivations.at(static_cast<std::size_t>(activation)); }
 
-LinearActivation behind_linear(Activation activation) {
+LinearActivation after_linear(Activation activation) {
   switch (activation) {
     case Activation::relu:
       return LinearActivation::relu;
@@ -54,7 +54,7 @@ FeedForward::FeedForward(const FeedForwardOptions& o)
       out_(o.d_ff, o.d_model, Role::ffn_out, o.bias) {}
 
 Var FeedForward::operator()(const Var& x, const Pass& pass) const {
-  const Var h = options_.activation == Activation::swiglu ? swiglu(in_(x)) : in_(x, behind_linear(options_.activation));
+  const Var h = options_.activation == Activation::swiglu ? swiglu(in_(x)) : in_(x, after_linear(options_.activation));
   return out_(inner_(h, pass));
 }
 

@@ -20,7 +20,7 @@ const ClassArrangement* find_class(const Arrangement& row) {
 
 const ClassArrangement& class_of(const Arrangement& row) {
   const ClassArrangement* one = find_class(row);
-  require(one != nullptr, "arrangement '", row.name, "' is a class of your own: its text is all that can be told of it");
+  require(one != nullptr, "arrangement '", row.name, "' is a class of your own: its text is all that is known of it");
   return *one;
 }
 

@@ -1,4 +1,4 @@
-// An arrangement that is more than a row: what runs it and everything that the catalogue says of it, in one value. Each has a
+// An arrangement that is more than a row: what runs it and everything that the catalogue says about it, in one value. Each has a
 // file in streams/, and a line in the table in src/residual/CMakeLists.txt.
 #pragma once
 

@@ -92,7 +92,7 @@ bool has_norm(const Arrangement& row) {
   return std::ranges::any_of(row.overrides, [](const Override& other) { return has_norm(other.slots); });
 }
 
-/// Nobody asked for a kind of norm (what a model hands on by default), or somebody asked for none.
+/// No kind of norm was asked for (what a model passes on by default), or `none` was.
 bool asks_for_nothing(const NormKindOptions& o) {
   const NormKindOptions d;
   if (o.formula == NormFormula::none) return true;

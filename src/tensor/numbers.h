@@ -1,4 +1,4 @@
-// What is said of a tensor, or of a list of numbers, in one number, in double.
+// Single figures of a tensor or a list of numbers, in double.
 #pragma once
 
 #include <span>

@@ -178,7 +178,7 @@ Memory memory_of(bool again) {
 TEST(Recompute, KeepsOnlyTheInputsAndLowersThePeak) {
   const std::size_t peak_before = arena_stats().peak_bytes;
   const Memory again = memory_of(true);  // first: the peak never falls
-  ASSERT_GT(again.peak, peak_before) << "other tests must stay below, or the peak says nothing";
+  ASSERT_GT(again.peak, peak_before) << "other tests must stay below, or the peak proves nothing";
   const Memory plain = memory_of(false);
   constexpr std::size_t kTensor = 2 << 20;
   EXPECT_LE(again.kept, 6 * kTensor);   // large, three inputs, the result, and small change

@@ -55,7 +55,7 @@ TEST(Tape, TwoBackwardsAddTheirGradientsUntilCleared) {
   EXPECT_EQ(grad_of(x), (std::vector{12.0f, 16.0f}));
   const Tensor held = x.grad();
   backward(mul(x, x), ones(2));
-  EXPECT_EQ(held.values<float>()[0], 12.0f) << "a gradient that somebody holds is not changed under them";
+  EXPECT_EQ(held.values<float>()[0], 12.0f) << "a gradient that is held elsewhere is not changed";
   x.clear_grad();
   backward(mul(x, x), ones(2));
   EXPECT_EQ(grad_of(x), (std::vector{6.0f, 8.0f}));
@@ -183,7 +183,7 @@ TEST(Tape, AnErrorInTheMiddleOfBackwardLeavesTheTapeUsable) {
   EXPECT_FALSE(x.grad().defined());
   fail = false;
   backward(y, ones(1), {.keep_graph = true});
-  EXPECT_EQ(grad_of(x), std::vector{12.0f}) << "nothing of the failed pass was left behind, nothing is lost";
+  EXPECT_EQ(grad_of(x), std::vector{12.0f}) << "nothing of the failed pass is left over, nothing is lost";
 
   const Var wrong = record("wrong", {early}, early.value().clone(), [](const Tensor&, Grads& grads) { grads.give(0, ones(2)); });
   EXPECT_TRUE(throws_saying<UsageError>([&] { backward(add(wrong, early), ones(1), {.keep_graph = true}); },

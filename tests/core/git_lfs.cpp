@@ -1,4 +1,4 @@
-// What lies in a clone in place of a large file is told apart from the file.
+// What a clone holds in place of a large file is recognised.
 #include "core/git_lfs.h"
 
 #include <gtest/gtest.h>
@@ -12,14 +12,14 @@ namespace {
 const std::string kPointer =
     "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a214614ab2935c943f9e0ff69d22eadbb8f32b1258daaa5e2ca24d17e2393\n";
 
-TEST(GitLfs, APointerIsToldByItsSizeAndThatOfTheFileItStandsFor) {
+TEST(GitLfs, APointerIsReportedWithItsSizeAndThatOfTheFileItStandsFor) {
   const test::TemporaryFolder folder;
   const auto path = folder.write("model/weights.bin", kPointer + "size 548105171\n");
-  const std::string told = concat(path.string(), ": is a Git LFS pointer of ", kPointer.size() + 15,
-                                  " bytes that stands for 548105171 bytes, not the file itself; run 'git lfs pull' in ",
-                                  (folder.path / "model").string());
-  EXPECT_TRUE(test::throws_saying<DataError>([&] { refuse_lfs_pointer(InputFile(path)); }, {told}));
-  EXPECT_TRUE(test::throws_saying<DataError>([&] { small_text(path, "a config"); }, {told}));
+  const std::string message = concat(path.string(), ": is a Git LFS pointer of ", kPointer.size() + 15,
+                                     " bytes that stands for 548105171 bytes, not the file itself; run 'git lfs pull' in ",
+                                     (folder.path / "model").string());
+  EXPECT_TRUE(test::throws_saying<DataError>([&] { refuse_lfs_pointer(InputFile(path)); }, {message}));
+  EXPECT_TRUE(test::throws_saying<DataError>([&] { small_text(path, "a config"); }, {message}));
   EXPECT_TRUE(test::throws_saying<DataError>([&] { refuse_lfs_pointer("a", kPointer + "size 7\r\n"); },
                                              {"stands for 7 bytes", "run 'git lfs pull' in ."}));
 }

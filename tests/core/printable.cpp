@@ -62,8 +62,8 @@ TEST(Errors, ListsOfNamesStayOnOneLine) {
 }
 
 TEST(Errors, InJsonReadBackAsTheyWere) {
-  const std::string told = DataError("tensor \x1b[31m\u009b").what();
-  EXPECT_EQ(parsed(Json(told).dump(), "").text(), told);
+  const std::string message = DataError("tensor \x1b[31m\u009b").what();
+  EXPECT_EQ(parsed(Json(message).dump(), "").text(), message);
 }
 
 }  // namespace

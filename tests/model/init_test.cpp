@@ -194,7 +194,7 @@ TEST(Init, RuleKeepsItsGainsWhereTheFormulaHasNone) {
   EXPECT_DOUBLE_EQ(of_decoder("sub-ln", "magneto").at("cross attention_out"), std::sqrt(2.0 / 64)) << "nor the rule's";
 }
 
-TEST(Init, RuleIsToldApartFromWhatTheFormulaContains) {
+TEST(Init, RuleIsKeptApartFromWhatTheFormulaContains) {
   for (const char* name : {"sub-ln", "deepnorm", "t-fixup", "post-ln"})
     for (const char* rule : {"arrangement", "gpt2", "b2t", "t-fixup", "deepnorm"})
       EXPECT_EQ(contained(name, {.rule = rule, .branch_scale = 0.5}), contained(name)) << name << " " << rule;
@@ -217,7 +217,7 @@ TEST(Init, WhatAFormulaContainsIsSaidOfEachStackInWhichItDiffers) {
   EXPECT_EQ(of_both("rezero"), Lines{"α starts at 0"});
 }
 
-/// Of every matrix that a model draws the name by which texts of a start tell of it.
+/// The names that texts about initialisation use for the matrices that a model draws.
 std::set<std::string> drawn_in(const ModelConfig& config) {
   const auto model = make_model(config, Start::blank);
   const bool has_classes = config.classes > 0;
@@ -232,7 +232,7 @@ std::set<std::string> drawn_in(const ModelConfig& config) {
   return all;
 }
 
-std::set<std::string> told_of(const ModelConfig& config) {
+std::set<std::string> named_by_init_lines(const ModelConfig& config) {
   std::set<std::string> all;
   for (const DrawnStack& stack : drawn_stacks(config))
     for (const InitLine& line : init_lines(with_init(arrangement_of(config), config.init), stack)) {
@@ -242,7 +242,7 @@ std::set<std::string> told_of(const ModelConfig& config) {
   return all;
 }
 
-TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
+TEST(Init, TextsDescribeWhatTheModelHasAndNothingElse) {
   std::vector<ModelConfig> configs;
   for (const ModelKind kind : {ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier})
     for (const LayerKind layer : {LayerKind::attention_ffn, LayerKind::attention, LayerKind::ffn})
@@ -263,7 +263,7 @@ TEST(Init, TextsTellOfWhatTheModelHasAndOfNothingElse) {
   for (const ModelConfig& config : configs) {
     const ModelConfig c = completed(config);
     SCOPED_TRACE(to_json(c));
-    EXPECT_EQ(told_of(c), drawn_in(c));
+    EXPECT_EQ(named_by_init_lines(c), drawn_in(c));
   }
 }
 
@@ -311,11 +311,11 @@ TEST(Init, NotesABranchScaleThatANormTakesAway) {
   const auto notes = [](const char* name) { return init_notes(arrangement_named(name), {.branch_scale = 0.25}); };
   for (const char* name : {"res-post", "sandwich", "peri-ln"})
     EXPECT_EQ(notes(name), std::vector{concat("a norm of ", name,
-                                              " stands behind W_o, W_2 and takes a branch scale of 0.25 away: it has no "
+                                              " stands after W_o, W_2 and takes a branch scale of 0.25 away: it has no "
                                               "effect on the output, only on how far a step turns them")})
         << name;
   ASSERT_EQ(notes("normformer").size(), 1u);
-  EXPECT_NE(notes("normformer").front().find("stands behind W_o and takes"), std::string::npos) << "W_2 has one before it";
+  EXPECT_NE(notes("normformer").front().find("stands after W_o and takes"), std::string::npos) << "W_2 has one before it";
   for (const char* name : {"post-ln", "pre-ln", "res-post", "sandwich"})
     EXPECT_TRUE(init_notes(arrangement_named(name), {}).empty()) << name;
   EXPECT_TRUE(notes("pre-ln").empty());

@@ -23,7 +23,7 @@ Tokens joined(const std::vector<std::int32_t>& all) {
   return {.ids = all, .batch = kLengths.size(), .lengths = kLengths, .joined = true};
 }
 
-/// y(tokens) of each sequence by itself, one behind the other.
+/// y(tokens) of each sequence by itself, one after another.
 template <class F>
 std::vector<Var> each_alone(const std::vector<std::int32_t>& all, F y) {
   std::vector<Var> alone;

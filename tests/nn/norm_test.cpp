@@ -1,4 +1,4 @@
-// Every kind of norm as a module: gradients, the fused residual step, the invariants that tell the kinds apart, names.
+// Every kind of norm as a module: gradients, the fused residual step, the invariants that distinguish the kinds, names.
 #include "addnorm/nn/norm.h"
 
 #include <cmath>

@@ -25,9 +25,9 @@ struct GradcheckOptions {
   double rtol = 1e-6;
   double atol = 1e-7;
   std::uint64_t seed = 1;  ///< of the random upstream gradient and of the directions
-  /// 0: the derivative along every element, two runs of fn each. Otherwise along so many random unit vectors v per input,
+  /// 0: the derivative along every element, two runs of fn each. Otherwise along this many random unit vectors v per input,
   /// (f(x + h v) - f(x - h v)) / 2h against <gradient, v>: for shapes with too many elements. One direction finds any
-  /// error but those it happens to stand at right angles to; it does not say which element is wrong.
+  /// error except one it happens to be orthogonal to; it does not say which element is wrong.
   std::size_t directions = 0;
 };
 

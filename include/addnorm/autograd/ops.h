@@ -151,8 +151,8 @@ std::vector<Var> split(const Var& x, const std::vector<std::size_t>& sizes, std:
 Var sum(const Var& x);
 Var mean(const Var& x);
 
-/// The mean row of each run of rows: x [..., n], whose rows (all axes but the last) are cut into runs of these lengths, one
-/// behind the other -> [runs, n]. Summed as add_bias sums its gradient. Lengths are at least 1 and add up to the rows of x.
+/// The mean row of each run of rows: x [..., n], whose rows (all axes but the last) are cut into consecutive
+/// runs of these lengths, -> [runs, n]. Summed as add_bias sums its gradient. Lengths are at least 1 and add up to the rows of x.
 Var segment_means(const Var& x, const std::vector<std::size_t>& lengths);
 
 /// sum over k of weights[k] * xs[k]; the xs have one shape, weights [number of xs]. One pass over memory, backward too: how
@@ -226,7 +226,7 @@ struct AttentionOptions {
   std::shared_ptr<const AttentionMask> key_mask{};  ///< [B or 1, Tk]
   std::shared_ptr<const AttentionMask> mask{};      ///< [B or 1, heads or 1, Tq or 1, Tk]
   Tensor bias{};  ///< the same shape, added to the scores; -inf hides. A constant: it gets no gradient
-  /// B is 1, Tq = Tk, and the tokens are those of several sequences one behind the other, of these lengths: a token sees its own
+  /// B is 1, Tq = Tk, and the tokens are those of several sequences one after another, of these lengths: a token sees its own
   /// sequence only, with the bits it has there alone. Not with key_lengths, masks, bias or causal_offset.
   std::vector<std::size_t> joined{};
 };

@@ -5,13 +5,13 @@
 
 namespace addnorm {
 
-/// W [out, in], laid out for products (kernels/gemm/packed.h). There is no way back: whoever wants to train or save a weight
-/// keeps it as it is.
+/// W [out, in], laid out for products (kernels/gemm/packed.h). Packing cannot be undone: to train or save a weight,
+/// keep it unpacked.
 class PackedWeight {
  public:
   PackedWeight() = default;  ///< undefined
   /// w [out, in], float32. Its memory is taken over where `out` is a multiple of a panel's columns (16, 24 or 32, by the machine)
-  /// and no other Tensor holds it (move it here): packing then needs no more than so many rows. Else it is copied.
+  /// and no other Tensor holds it (move it here): packing then needs memory for that many rows only. Otherwise it is copied.
   explicit PackedWeight(Tensor w);
 
   bool defined() const { return panels_.defined(); }

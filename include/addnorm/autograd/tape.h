@@ -14,7 +14,7 @@ namespace addnorm {
 /// Where the backward function of an op puts the gradients of its inputs.
 class Grads {
  public:
-  virtual bool wanted(std::size_t input) const = 0;  ///< false: nobody asks for it; do not compute it
+  virtual bool wanted(std::size_t input) const = 0;  ///< false: not needed; do not compute it
   /// Adds `gradient` (the shape and dtype of the input) to what has arrived there: the first arrival is taken as it is,
   /// every further one meets it in exactly one rounded addition per element.
   virtual void give(std::size_t input, Tensor gradient) = 0;
@@ -67,8 +67,8 @@ class NoGrad {
 };
 bool grad_enabled();
 
-/// True while recompute runs a function for the second time: what the first pass did to the world (running statistics,
-/// counters) must not be done again.
+/// True while recompute runs a function for the second time: side effects of the first pass (running statistics,
+/// counters) must not be repeated.
 bool replaying();
 
 /// Computes fn(inputs) and keeps only the inputs; backward computes fn again and runs through it. fn must be a pure

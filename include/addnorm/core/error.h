@@ -8,14 +8,14 @@
 
 namespace addnorm {
 
-/// Base of everything the library throws on purpose. Messages hold names out of files: characters that command a terminal instead
-/// of being seen are written out (\x1b, \u202e), and so are bytes that are not UTF-8. Line breaks and tabs stay.
+/// Base of everything the library throws on purpose. Messages contain names from files: control characters and invisible ones are
+/// escaped (\x1b, \u202e), and so are bytes that are not UTF-8. Line breaks and tabs stay.
 class Error : public std::runtime_error {
  public:
   explicit Error(std::string message);
 };
 
-/// The caller asked for something that cannot be: shapes that disagree, unknown names, values out of range.
+/// The caller asked for something impossible: shapes that disagree, unknown names, values out of range.
 class UsageError : public Error {
  public:
   using Error::Error;
@@ -40,7 +40,7 @@ concept Streamable = requires(std::ostream& out, const T& part) {
 
 /// All parts streamed into one string: concat("width is ", 7, ", not ", 8).
 /// Constrained because the op that joins tensors along an axis has the same name (autograd/ops.h).
-/// Where memory is out this throws, like any other string: a stream by itself would swallow that and end the text there.
+/// Out of memory it throws, as any string does: a stream alone would ignore the failure and cut the text short.
 template <Streamable... Parts>
 std::string concat(const Parts&... parts) {
   std::ostringstream out;
@@ -49,7 +49,7 @@ std::string concat(const Parts&... parts) {
   return std::move(out).str();
 }
 
-/// Where this thread is, in the program's own words ("blocks.3/attn"); empty: nobody said. Set by NameScope (autograd/tape.h).
+/// Where this thread is, as the program names it ("blocks.3/attn"); empty: unknown. Set by NameScope (autograd/tape.h).
 std::string& error_scope();
 /// The message, followed by " (in blocks.3/attn)" inside a scope.
 std::string with_scope(std::string message);

@@ -1,4 +1,4 @@
-// What the machine, and whoever set its limits, lets this process have.
+// Memory and processors available to this process.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// Names that people type: compared without case, dashes, underscores and spaces, and answered with the nearest known one.
+// Names that users type: compared without case, dashes, underscores and spaces, and answered with the nearest known one.
 #pragma once
 
 #include <span>
@@ -16,13 +16,13 @@ std::string folded(std::string_view name);
 std::string nearest_name(std::string_view name, std::span<const std::string> known);
 
 /// "unknown arrangement 'preln2'; did you mean pre-ln? known: post-ln, pre-ln". `what` says what kind of name it is.
-/// Names come out of files as well: what is not printable is written out, as in errors, line breaks included.
+/// Names may come from files: what is not printable is escaped as in errors, line breaks included.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
 
 /// What a field is called in a message: "d_model" -> "--d-model".
 using FieldWords = std::string (*)(std::string field);
 
-/// "post-ln, pre-ln"; in the same way fit for one line.
+/// "post-ln, pre-ln"; escaped in the same way, so it fits on one line.
 std::string listed(std::span<const std::string> names);
 
 }  // namespace addnorm

@@ -31,8 +31,8 @@ void parallel_blocks(std::size_t blocks, Body&& body) {
       const_cast<std::remove_const_t<Plain>*>(&body));
 }
 
-/// body(task, worker) for every task in [0, tasks), each exactly once, handed out one by one in this order to whoever is
-/// free: for tasks of unequal cost, the long ones first. worker < threads() names scratch memory: two tasks with the same
+/// body(task, worker) for every task in [0, tasks), each exactly once, handed out one by one in this order to the next
+/// free thread: for tasks of unequal cost, the long ones first. worker < threads() names scratch memory: two tasks with the same
 /// worker never run at the same time. What a task computes must not depend on its worker. At most `team` threads take part.
 /// Otherwise as parallel_blocks.
 template <class Body>
@@ -48,8 +48,8 @@ void parallel_tasks(std::size_t tasks, Body&& body) {
   parallel_tasks(tasks, static_cast<std::size_t>(threads()), body);
 }
 
-/// How many threads are worth waking for so many multiplications, at least one and at most threads(): a share of less than 2^18
-/// costs less than the wake-up. One inside a parallel loop.
+/// How many threads are worth waking for this many multiplications, at least 1 and at most threads(): a share of less than 2^18
+/// costs less than the wake-up. 1 inside a parallel loop.
 std::size_t threads_worth(double multiplications);
 
 /// [0, count) cut into blocks of `size`, 0 being a UsageError: body(begin, end). The last one may be shorter.

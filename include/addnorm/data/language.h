@@ -1,4 +1,4 @@
-// Language: the text that is there when no file is given. A small grammar, endless, whose exact entropy is known.
+// Language: the built-in text, used when no file is given. A small grammar, endless, whose exact entropy is known.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ struct FileOptions {
   std::uint64_t seed = 1;  ///< of the order and of what is for validation
 };
 
-/// What a file holds, as views of one copy in memory (ids one after the other), and what there was to tell.
+/// What a file holds, as views of one copy in memory (ids one after another), and figures about it.
 struct SampleFile {
   std::shared_ptr<const Dataset> training{};    ///< another order each epoch; null: stopped while it was read
   std::shared_ptr<const Dataset> validation{};  ///< in the order of the file; null: none
@@ -40,7 +40,7 @@ struct SampleFile {
 /// How a model reads pairs.
 enum class PairForm {
   seq2seq,  ///< ids: source; target_ids: <s> target; labels: target </s>
-  lm,       ///< ids: source <s> target; labels: target </s> behind the source, kIgnoredLabel within it
+  lm,       ///< ids: source <s> target; labels: kIgnoredLabel for the source, then target </s>
 };
 
 /// Lines `source<TAB>target`. The tokenizer needs a begin and an end token. Padding is the pad token's id, or the end token's.

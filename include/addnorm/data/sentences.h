@@ -1,4 +1,4 @@
-// Sentences of our own, for looking into models that come without text.
+// Built-in sentences, for inspecting models that come without text.
 #pragma once
 
 #include <span>

@@ -32,10 +32,10 @@ struct TextSources {
   std::string others_name{};
 
   std::uint64_t bytes() const;
-  std::string told() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"
+  std::string summary() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"
 };
 
-/// Folders below the named ones that hold something else than text, such as what a training wrote.
+/// Folders below the named ones that hold something other than text, such as what a training wrote.
 struct OtherFolders {
   std::string name{};                                             ///< of one of them: "run"
   std::function<bool(const std::filesystem::path& folder)> is{};  ///< none: there are no such folders
@@ -64,7 +64,7 @@ TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added 
 
 /// The ids of a text, in a file that is mapped into memory: 1, 2 or 4 bytes each, as the vocabulary needs. Files follow one
 /// another with nothing between them. Immutable; threads may share it. docs/file-formats.md describes the file. copy(): beyond
-/// size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
+/// size() is a UsageError; a file truncated meanwhile is a DataError.
 class TokenFile : public TokenSource {
  public:
   virtual std::uint64_t source_bytes() const = 0;  ///< of text: bits per byte are nats per id * size() / source_bytes() / ln 2

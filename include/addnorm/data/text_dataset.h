@@ -21,7 +21,7 @@ struct TextSplit {
 };
 
 /// The last `validation_share` of the tokens is for validation, at least one window of it; share 0: all is for training. A
-/// DataError with the figures when a part is shorter than a window, which is seq_len tokens and the one behind them.
+/// DataError with the figures when a part is shorter than a window, which is seq_len tokens and the one after them.
 TextSplit split_text(std::uint64_t tokens, std::size_t seq_len, double validation_share = 0.1);
 
 /// For training. Epoch e cuts its windows at shift + k * seq_len, k = 0, 1, ..., and visits each of them once; shift and order

@@ -1,4 +1,4 @@
-// TokenSource: a long row of token ids, in memory or in a file.
+// TokenSource: a long sequence of token ids, in memory or in a file.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@ class TokenSource {
  public:
   virtual ~TokenSource() = default;
   virtual std::uint64_t size() const = 0;
-  /// Ids first ... first + count - 1. Beyond size() is a UsageError; a file that somebody cut short meanwhile is a DataError.
+  /// Ids first ... first + count - 1. Beyond size() is a UsageError; a file truncated meanwhile is a DataError.
   virtual void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const = 0;
 };
 

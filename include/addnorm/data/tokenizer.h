@@ -21,10 +21,10 @@ struct SpecialTokens {
   std::optional<std::int32_t> mask{};  ///< masked language models
 };
 
-/// What a tokenizer puts around one text for a model: "[CLS]" before and "[SEP]" behind it, "<s>" before it, or nothing.
+/// What a tokenizer puts around one text for a model: "[CLS]" before and "[SEP]" after it, "<s>" before it, or nothing.
 struct TextFrame {
   std::vector<std::int32_t> before{};
-  std::vector<std::int32_t> behind{};
+  std::vector<std::int32_t> after{};
 };
 
 /// Places of a text that a tokenizer has no tokens for.
@@ -42,12 +42,12 @@ class Tokenizer {
   virtual std::string_view kind() const = 0;   ///< "bytes", "chars", "bpe", "wordpiece"
   virtual std::size_t vocabulary() const = 0;  ///< ids are below it
   virtual SpecialTokens special() const = 0;
-  /// encode() does without it; models were trained with it.
+  /// encode() does not add it; models were trained with it.
   virtual TextFrame frame() const { return {}; }
   /// Whether a whole text decodes to a space more than it had, before its first word: see decode().
   virtual bool adds_space() const { return false; }
 
-  /// Adds nothing at the beginning and the end. Text that cannot be told in tokens is a DataError: the first bad offset, what
+  /// Adds nothing at the beginning and the end. Text that cannot be encoded is a DataError: the first bad offset, what
   /// stands there, how many there are.
   virtual std::vector<std::int32_t> encode(std::string_view text) const = 0;
   /// What makes encode(text) an error.
@@ -65,7 +65,7 @@ class Tokenizer {
   virtual std::string to_json() const = 0;
 };
 
-/// What is added behind the ordinary ids, in this order, each where asked for: "<s>", "</s>", "<mask>". No text gives these ids,
+/// What is added after the ordinary ids, in this order, each where asked for: "<s>", "</s>", "<mask>". No text gives these ids,
 /// also not the text "<s>".
 struct AddedTokens {
   bool begin_end = false;  ///< for pairs
@@ -77,8 +77,8 @@ std::unique_ptr<Tokenizer> byte_tokenizer(AddedTokens added = {});
 /// The characters (code points) of `text`, in their order in Unicode. Text that is not UTF-8 is a DataError.
 std::unique_ptr<Tokenizer> char_tokenizer(std::string_view text, AddedTokens added = {});
 /// From a tokenizer.json (BPE, WordPiece), a GPT-2 vocab.json with merges.txt beside it, a folder that has either, or a
-/// tokenizer.bin of llama2.c (BPE by scores; any name that ends in .bin). What a file
-/// asks for and we do not have is a DataError that names it.
+/// tokenizer.bin of llama2.c (BPE by scores; any name that ends in .bin). A DataError names what a file asks for and is not
+/// supported.
 std::unique_ptr<Tokenizer> read_tokenizer(const std::filesystem::path& path);
 
 }  // namespace addnorm

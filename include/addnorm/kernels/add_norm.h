@@ -1,4 +1,4 @@
-// Fused Add & Norm on raw float32 arrays, forward and backward: for people who only want the kernels.
+// Fused Add & Norm on raw float32 arrays, forward and backward: for programs that only want the kernels.
 //
 //   sum = a * x + b * dropout(f)
 //   y   = norm(sum) * gamma + beta
@@ -52,9 +52,9 @@ struct DropoutSpec {
 /// 1 / (sqrt(mean(x^2)) + eps), as in the original code of Zhang and Sennrich.
 enum class EpsPlace { inside_root, outside_root };
 
-/// How results go to memory. Regular stores leave them in cache; streaming stores bypass it, which pays when nobody
-/// reads them soon. Automatic is stores_for(the bytes of this call's arrays): a kernel sees no more than that. A caller who
-/// knows how much else is touched before the results are read says it. The results are the same bits either way.
+/// How results go to memory. Regular stores leave them in cache; streaming stores bypass it, which pays when they
+/// are not read soon. Automatic is stores_for(the bytes of this call's arrays): a kernel sees no more than that. A caller who
+/// knows how much else is touched before the results are read chooses. The results are the same bits either way.
 enum class Stores { automatic, regular, streaming };
 
 /// The stores for a program that touches this many bytes between writing a result and reading it: streaming when that is more

@@ -9,7 +9,7 @@ namespace addnorm::kernels {
 /// Returns the number of floating-point operations done: two per multiply-add and lane.
 double multiply_add(std::size_t rounds);
 
-/// The most that one thread reaches now within some twenty milliseconds, times so many threads, in operations per second.
+/// The most that one thread reaches now within some twenty milliseconds, times the number of threads, in operations per second.
 double fma_peak(int threads);
 
 }  // namespace addnorm::kernels

@@ -6,7 +6,7 @@
 namespace addnorm {
 
 /// One vector of each sequence of x [batch, tokens, d]: that of token 0, or the mean over its first lengths[b] tokens. Joined: x
-/// is [1, tokens, d], and the sequences of these lengths lie in it one behind the other.
+/// is [1, tokens, d], and the sequences of these lengths lie in it one after another.
 Var pooled(const Var& x, Pooling pooling, const std::vector<std::size_t>& lengths, bool joined = false);
 
 /// Logits [batch, classes] of token sequences.

@@ -32,7 +32,7 @@ enum class LayerKind : unsigned char { attention_ffn, attention, ffn };
 /// The vector that a classifier looks at: of token 0, or the mean over all tokens that are not padding.
 enum class Pooling : unsigned char { first, mean };
 
-/// Zeros and nothings stand for what completed() says. Sizes count: d_model features, tokens, layers.
+/// completed() fills in zeros and empty optionals. Sizes count: d_model features, tokens, layers.
 struct ModelConfig {
   ModelKind model = ModelKind::lm;
 
@@ -52,7 +52,7 @@ struct ModelConfig {
 
   // Residual connection and norm.
   std::string arrangement = "pre-ln";            ///< a name of the catalogue, or an alias
-  std::optional<Arrangement> own_arrangement{};  ///< a row of one's own; then `arrangement` is its name
+  std::optional<Arrangement> own_arrangement{};  ///< your own row; then `arrangement` is its name
   ArrangementChoices choices{};                  ///< what only some arrangements have
   InitOptions init{};                            ///< how weights start; nothing said: as the arrangement's source prescribes
   std::string norm = "layernorm";                ///< norm_names()

@@ -1,4 +1,4 @@
-// Generation: how tokens are chosen, one after the other, from what a model thinks of the next one.
+// Generation: how tokens are chosen, one after the other, from the probabilities a model gives the next one.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,11 @@ struct GenerateOptions {
   SamplingOptions sampling{};
   std::optional<std::size_t> max_tokens{};  ///< new tokens of each row; nothing: until there is no room
   std::vector<std::int32_t> end_tokens{};   ///< any of them ends its row
-  /// Hears every new token at once, row by row, but no end tokens; false stops all rows.
+  /// Called with every new token at once, row by row, but not with end tokens; false stops all rows.
   std::function<bool(std::size_t row, std::int32_t token)> on_token{};
 };
 
-/// What was written behind a prompt.
+/// What was written after a prompt.
 struct Generated {
   std::vector<std::int32_t> tokens{};  ///< without prompt and end token
   double log_probability = 0;          ///< of the tokens, the end token included, as the model gives it: neither heated nor cut

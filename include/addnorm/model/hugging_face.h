@@ -11,12 +11,12 @@
 
 namespace addnorm {
 
-/// What a file says of its model, in our words.
+/// What a file says about its model, in our terms.
 struct HuggingFaceConfig {
   ModelConfig config{};      ///< as the file has it, checked but not completed()
   std::string model_type{};  ///< theirs: "gpt2", "llama", ...
   std::vector<std::string>
-      notes{};  ///< what is otherwise there and cannot be said here, a sentence each; sizes taken from defaults
+      notes{};  ///< what differs there and cannot be expressed here, one sentence each; sizes taken from defaults
   std::vector<std::string> differences{};  ///< those of the notes that change what the model computes, not only its training
   std::vector<std::string> training{};     ///< those that concern training alone
   /// How the model is initialised there, where `config.arrangement` begins otherwise: see with_own_init.

@@ -40,8 +40,8 @@ struct ImportedModel {
 /// A folder with config.json and model.safetensors (or shards and their index), its model.safetensors, a llama2.c .bin, or a
 /// folder with one. Every tensor of the files is accounted for: it is a parameter of the model (F32, F16 or BF16, placed and
 /// where needed transposed), a copy of one, known to carry nothing, or an error. A DataError names the file and shows both lists:
-/// what is missing and what is left over, and shapes where they differ. What the model would compute otherwise than there is one
-/// too.
+/// what is missing and what is left over, and shapes where they differ. Anything that
+/// the model would compute differently than there is a DataError too.
 ///
 /// Costs reading the files once, straight into place: no second copy of the weights.
 ImportedModel import_model(const std::filesystem::path& folder_or_file, const ImportOptions& options = {});

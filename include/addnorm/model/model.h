@@ -24,7 +24,7 @@ struct ModelInput {
   std::size_t samples = 0;
 };
 
-/// Who watches the stacks of a pass; `decoder` is for the second stack of a model that has two.
+/// Observers of the stacks of a pass; `decoder` is for the second stack of a model that has two.
 struct StreamObservers {
   StreamObserver* stream = nullptr;
   StreamObserver* decoder = nullptr;
@@ -37,14 +37,14 @@ class Model : public Module {
  public:
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
-  /// Sizes and parts. `model` says what is predicted, for whoever counts or explains: tokens, or classes of whole samples.
+  /// Sizes and parts. `model` says what is predicted, for code that counts or explains: tokens, or classes of whole samples.
   const ModelConfig& config() const { return config_; }
   /// What messages call it. Ours: the config's kind.
   virtual std::string kind() const { return name_of(config_.model); }
 
   /// Its stacks in the order in which they run, one or two; none: it cannot be probed or x-rayed.
   virtual std::vector<Stack*> stacks() { return {}; }
-  /// With what body() runs stack number `stack`, for whoever runs a stack again from its middle; `memory` is what came out of the
+  /// With what body() runs stack number `stack`, for running a stack again from its middle; `memory` is what came out of the
   /// first one. As it is, the first stack reads `tokens`, the second `target` and the memory.
   virtual StackInput stack_input(std::size_t stack, const ModelInput& input, const Var& memory) const;
   /// What comes out of the last stack, each of which is watched by its observer.

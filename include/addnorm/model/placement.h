@@ -32,12 +32,12 @@ std::string name_of(const PlacementTrial& trial);  ///< "pre-ln", "pre-ln withou
 
 struct PlacementFinding {
   enum class Ground : unsigned char {
-    none,    ///< cannot tell
-    norms,   ///< by which norms there are: trials do not tell them apart, or there was nothing to try
+    none,    ///< undecided
+    norms,   ///< by which norms there are: trials do not distinguish them, or there was nothing to try
     trials,  ///< by what the weights do
   };
   std::string configured{};  ///< the arrangement that the config says
-  std::string behaves_as{};  ///< the one that the weights have; empty: cannot tell
+  std::string behaves_as{};  ///< the one that the weights have; empty: undecided
   Ground ground = Ground::none;
   bool agrees = true;                    ///< config and weights do not contradict each other
   bool final_norm_missing = false;       ///< a stack that needs one ends without
@@ -57,7 +57,7 @@ const char* name_of(PlacementFinding::Ground ground);  ///< "none", "norms", "tr
 /// for more than guessing it would cost.
 ///
 /// Decided by trials where one placement knows something (its loss is below what it has by chance) and is better than all others,
-/// both by a tenth of a nat and by three standard errors; weights that were never trained tell nothing that way, and only the
+/// both by a tenth of a nat and by three standard errors; trials with untrained weights are inconclusive, and only the
 /// norms count. Without a sample, or for arrangements with other than one norm per unit, nothing is tried. Costs a forward pass
 /// of the sample per trial (eight of them) and the memory of a few norms; the model is as before when it returns. `go_on`, where
 /// there is one, is asked before each trial; false: stop.

@@ -8,7 +8,7 @@ namespace addnorm {
 struct SentenceOptions {
   Pooling pooling = Pooling::mean;  ///< over tokens that are not padding, those at the ends of a text included
   bool normalize = false;           ///< y / max(|y|, 1e-12)
-  std::size_t max_tokens = 0;       ///< whoever makes the ids cuts longer texts to so many; 0: the model's seq_len
+  std::size_t max_tokens = 0;       ///< the caller cuts longer texts to this many; 0: the model's seq_len
 };
 
 /// [batch, d_model]. The ids are those of whole texts, with the tokens that the tokenizer puts around them; padded or joined.

@@ -30,10 +30,10 @@ struct StackCache {
 /// What a pass through a stack sees besides x.
 struct StackInput {
   std::vector<std::size_t> lengths{};         ///< of the sequences; empty: no padding
-  bool joined = false;                        ///< x [1, tokens, d_model] are these sequences one behind the other
+  bool joined = false;                        ///< x [1, tokens, d_model] are these sequences one after another
   Var memory{};                               ///< what cross-attention reads
   std::vector<std::size_t> memory_lengths{};  ///< empty: no padding
-  StackCache* cache = nullptr;                ///< decoding: x holds only the tokens behind it
+  StackCache* cache = nullptr;                ///< decoding: x holds only the tokens after those
   StreamObserver* observer = nullptr;
 };
 
@@ -47,8 +47,8 @@ class Stack : public Module {
   Stack(const ModelConfig& config, StackKind kind);
 
   Var operator()(const Var& x, const StackInput& input, const Pass& pass) const;
-  /// The end of such a pass, from where its stream stood before `layer` (StreamObserver::on_layer); from behind the last layer it
-  /// is the close alone. The same bits as the whole pass, also with a cut of its own from that layer on. Without a cache.
+  /// The end of such a pass, from where its stream stood before `layer` (StreamObserver::on_layer); from after the last layer
+  /// this is the close alone. The same bits as the whole pass, also with a cut of its own from that layer on. Without a cache.
   Var rest(const Stream::State& before, std::size_t layer, const StackInput& input, const Pass& pass) const;
   /// The pass as these tokens have it: where their rows begin, and what is padding where a norm of the stack wants to know.
   Pass pass_for(const Pass& pass, const Tokens& tokens) const;

@@ -12,14 +12,14 @@
 namespace addnorm {
 
 /// ids [batch, tokens], row by row, which the caller keeps; shorter sequences are padded at their end, and lengths say where it
-/// begins. Or they are joined: the sequences one behind the other, without any padding, and no work is done for what is not
+/// begins. Or they are joined: the sequences one after another, without any padding, and no work is done for what is not
 /// there.
 struct Tokens {
   std::span<const std::int32_t> ids;
   std::size_t batch = 1;
   std::vector<std::size_t> lengths{};     ///< [batch]; empty: no padding
   std::span<const std::int32_t> types{};  ///< as many as ids, below ModelConfig::token_types; empty: all 0
-  /// The ids are `batch` sequences of these lengths one behind the other. Models give [1, ids, ...] then: every token has what it
+  /// The ids are `batch` sequences of these lengths one after another. Models give [1, ids, ...] then: every token has what it
   /// has in its sequence alone. In training, masks of dropout follow from how sequences are joined.
   bool joined = false;
 

@@ -62,7 +62,7 @@ struct AttentionInput {
   std::shared_ptr<const AttentionMask> mask{};  ///< as AttentionOptions::mask
   std::size_t first_position = 0;   ///< of x's first token, for rotary positions; with a cache it is the cache's length
   AttentionCache* cache = nullptr;  ///< decoding: keys and values are appended to it. Not while gradients are recorded
-  std::function<void(const AttentionScores&)> watch{};  ///< hears what the scores are made of; changes no bit
+  std::function<void(const AttentionScores&)> watch{};  ///< gets what the scores are made of; changes no bit
 };
 
 ///   out = W_o N( g_h * concat_h( softmax(q_h k_h^T * scale + mask) v_h ) ) + b_o,   q = W_q x, k = W_k m, v = W_v m,   m = x or

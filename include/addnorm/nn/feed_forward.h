@@ -15,8 +15,8 @@ enum class Activation : unsigned char { relu, gelu, gelu_tanh, silu, swiglu };
 Activation activation_named(std::string_view name);
 const char* name_of(Activation activation);
 std::span<const std::string> activation_names();
-/// The same behind a matrix, in one pass; none for swiglu, which takes two numbers.
-LinearActivation behind_linear(Activation activation);
+/// The same after a matrix product, in one pass; none for swiglu, which takes two numbers.
+LinearActivation after_linear(Activation activation);
 
 struct FeedForwardOptions {
   std::size_t d_model = 0;

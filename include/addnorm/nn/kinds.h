@@ -1,4 +1,4 @@
-// What parameters, branches and heads can be, by name. Free of tensors: whoever only speaks of models needs no more.
+// What parameters, branches and heads can be, by name. Independent of tensors: enough for code that only describes models.
 #pragma once
 
 #include <iosfwd>

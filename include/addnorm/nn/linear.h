@@ -19,7 +19,7 @@ class Linear : public Module {
 
   std::size_t in() const { return packed_.defined() ? packed_.in() : weight_.shape()[1]; }
   std::size_t out() const { return packed_.defined() ? packed_.out() : weight_.shape()[0]; }
-  Var& weight() { return weight_; }  ///< undefined behind pack_weights()
+  Var& weight() { return weight_; }  ///< undefined after pack_weights()
   Var& bias() { return bias_; }
 
  private:

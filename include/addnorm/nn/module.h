@@ -1,5 +1,5 @@
 // Modules own parameters. `visit` is the only way to go through them: initialisation, decay groups, checkpoints, probes and
-// conversion to float64 all stand on it.
+// conversion to float64 all build on it.
 #pragma once
 
 #include <cstddef>
@@ -39,7 +39,7 @@ struct Parameter {
   std::size_t fan_in = 0;  ///< of a bias: columns of its matrix; 0: the last axis of the parameter itself
 };
 
-/// Goes through modules. Modules call it from `visit`; everyone else uses for_each_parameter and its like.
+/// Goes through modules. Modules call it from `visit`; everything else uses for_each_parameter and the like.
 class Visitor {
  public:
   virtual ~Visitor() = default;
@@ -52,13 +52,13 @@ class Visitor {
   void matrix(std::string_view name, Var& value, PackedWeight& packed, std::vector<Part> parts);
   /// State that is saved but not learned: running statistics.
   void buffer(std::string_view name, Tensor& value);
-  /// A module inside: its names go behind this one. An empty name adds nothing to the path.
+  /// A submodule: its names are appended to `name`. An empty name adds nothing to the path.
   template <class M>
   void child(std::string_view name, M& module) {
     const Inside inside(*this, name, place_);
     module.visit(*this);
   }
-  /// The same, with its place in the stack; what is not said stays as it is outside.
+  /// The same, with its place in the stack; what is not given stays as it is outside.
   template <class M>
   void child(std::string_view name, M& module, Place place) {
     const Inside inside(*this, name, place);
@@ -98,11 +98,11 @@ class Module {
 
 void for_each_parameter(Module& module, const std::function<void(Parameter&)>& see);
 void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
-std::size_t count_parameters(Module& module);  ///< elements, all told
+std::size_t count_parameters(Module& module);  ///< elements in total
 /// For a model that only computes from here on: every matrix of a Linear gets the form that products are fastest with, in the
-/// memory it has where its rows make whole panels (packed_linear.h). These parameters are gone then: nobody sees, saves or trains
-/// them, and a pass that records gradients is a UsageError (put NoGrad around it). What comes out differs by rounding, and no
-/// longer depends on what else is in the batch. Float32 models only.
+/// memory it has where its rows make whole panels (packed_linear.h). These parameters are gone then: they are not visited, saved
+/// or trained, and a pass that records gradients is a UsageError (put NoGrad around it). What comes out differs by rounding, and
+/// no longer depends on what else is in the batch. Float32 models only.
 void pack_weights(Module& module);
 bool is_packed(Module& module);  ///< pack_weights() has run, and there was a matrix
 /// Every parameter and buffer as float32 or float64: gradient checks of whole models run in double. Gradients are dropped.

@@ -32,7 +32,7 @@ struct NormKindOptions {
   double alpha = 0.5;                          ///< dyt: where alpha starts
 };
 
-/// "layernorm", "rmsnorm", "scalenorm", ... and what people call them; names ignore case, dash and underscore. An unknown name
+/// "layernorm", "rmsnorm", "scalenorm", ... and their usual names; names ignore case, dash and underscore. An unknown name
 /// is a UsageError with the nearest one and the list.
 NormKindOptions norm_named(std::string_view name);
 std::span<const std::string> norm_names();

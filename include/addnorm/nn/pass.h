@@ -15,11 +15,11 @@ namespace addnorm {
 struct Cut {
   std::string stack{};                     ///< by name: "stack", "encoder", "decoder"
   std::vector<std::size_t> bypassed{};     ///< the branches of these units give 0
-  std::optional<std::size_t> last_unit{};  ///< the stack ends behind this unit, with its usual exit
+  std::optional<std::size_t> last_unit{};  ///< the stack ends after this unit, with its usual exit
 };
 
-/// Made by whoever runs the model, and the same for all of it. Whether a function runs for the second time is not said here:
-/// replaying() knows (autograd/tape.h).
+/// Made by the code that runs the model, and the same for all of it. Whether a function runs for the second time is not in here:
+/// see replaying() (autograd/tape.h).
 struct Pass {
   bool train = false;                ///< dropout and batch statistics
   std::uint64_t seed = 1;            ///< of dropout

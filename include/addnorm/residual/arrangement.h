@@ -7,7 +7,7 @@
 //   y  = a s + b g
 //   x' = N_post(y)
 //
-// What is told of it (formula, diagram, parameters, predicted skip gain) is made from the same fields that are computed with.
+// What is printed about it (formula, diagram, parameters, predicted skip gain) comes from the fields that the computation uses.
 #pragma once
 
 #include <memory>

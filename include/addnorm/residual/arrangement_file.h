@@ -1,4 +1,4 @@
-// Arrangements of one's own: a row in a JSON file. docs/adding-an-arrangement.md walks through one.
+// Your own arrangements: a row in a JSON file. docs/adding-an-arrangement.md walks through one.
 #pragma once
 
 #include <filesystem>

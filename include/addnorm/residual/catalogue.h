@@ -17,7 +17,7 @@ std::vector<std::string> arrangement_names();
 /// list.
 const Arrangement& arrangement_named(std::string_view name);
 
-/// Adds an arrangement of one's own, a row or a class (Arrangement::make with its text); from then on every function that takes
+/// Adds your own arrangement, a row or a class (Arrangement::make with its text); from then on every function that takes
 /// a name knows it. A UsageError if its name or an alias already names another one. May be called from any thread.
 const Arrangement& register_arrangement(Arrangement arrangement);
 

@@ -21,7 +21,7 @@ struct FormulaLine {
   std::string text;  ///< "x' = LN(α·x + F(x))"
 };
 
-/// What stands for itself: x the stream, x' the stream after the unit, F the branch, e the embedding, x₀ the stack's input, y its
+/// Fixed symbols: x the stream, x' the stream after the unit, F the branch, e the embedding, x₀ the stack's input, y its
 /// output. A branch with a norm or head gains inside is opened: Wₒ·LN(heads(x)), W₂·LN(φ(W₁·x)).
 struct Formula {
   std::vector<FormulaLine> units{};
@@ -65,8 +65,8 @@ std::vector<InitLine> init_lines(const Arrangement& row, const DrawnStack& stack
 /// N(0, 2/(5d)), whatever the inner width; N(0, deviation^2): see NormalInit; times those of the rule. GPT-NeoX's
 /// s = sqrt(2/5) * 2/L. With v the variance of the stream and g the gain so far, a unit is
 ///
-///   branch   b^2 s^2 c^2 v_u,   v_u = 1 behind N_in, else v;   c the factor of N_in
-///            b^2 s_out^2        behind a norm inside the branch;   b^2 behind N_out
+///   branch   b^2 s^2 c^2 v_u,   v_u = 1 after N_in, else v;   c the factor of N_in
+///            b^2 s_out^2        after a norm inside the branch;   b^2 after N_out
 ///   skip     a g,  a^2 v;       through N_in:  a g / sqrt(v),  a^2
 ///   N_post   g / sqrt(v),  1,   and the final norm the same
 ///
@@ -74,7 +74,7 @@ std::vector<InitLine> init_lines(const Arrangement& row, const DrawnStack& stack
 /// s^2). Admin's profiling gives a_1 = 1 and a_(i+1)^2 = a_i^2 + s_i^2, so that its product collapses to the same.
 struct SkipGain {
   double gain = 1;       ///< of the input in the output
-  double deviation = 1;  ///< standard deviation of the output; 1 behind a norm. gain / deviation: the input's share of it
+  double deviation = 1;  ///< standard deviation of the output; 1 after a norm. gain / deviation: the input's share of it
 };
 /// How gains of GPT-2's kind of initialisation count: N(0, 0.02^2) preserves no variance by itself, so that without them the
 /// branches are taken at unit gain, as papers do.

@@ -24,7 +24,7 @@ struct OuterMatrix {
   std::string name{};  ///< "out.weight"; empty: as in any model ("embeddings")
 };
 
-/// A stack and what starts by its rule besides: of what texts of a start tell.
+/// A stack, and what else starts by its rule: what texts about initialisation describe.
 struct DrawnStack {
   DrawnStack(const StackShape& stack) : shape(stack) {}  ///< of no model in particular
 

@@ -76,7 +76,7 @@ class Residual : public Module {
 
 /// By name or alias; an unknown one is a UsageError with the nearest and the list.
 std::unique_ptr<Residual> make_residual(std::string_view name, const StackShape& shape, const ResidualOptions& options = {});
-/// A row of one's own.
+/// Of your own row.
 std::unique_ptr<Residual> make_residual(const Arrangement& row, const StackShape& shape, const ResidualOptions& options = {});
 
 }  // namespace addnorm

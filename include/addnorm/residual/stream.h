@@ -3,7 +3,7 @@
 //   auto stream = residual->open(x0, pass);
 //   stream->enter(l);                                  before the units of layer l
 //   stream->write(unit, F(stream->read(unit)));        each of them, in order
-//   stream->leave(l);                                  behind the last of them
+//   stream->leave(l);                                  after the last of them
 //   Var y = stream->close();
 #pragma once
 
@@ -19,12 +19,12 @@ namespace addnorm {
 struct AttentionScores;  // nn/attention.h
 class Stream;
 
-/// Hears what happens to a stream; not while recompute runs a layer for the second time. Streams are Vars of the graph, and
-/// retain_grad() on them gives the whole gradient, skip and branch: listening costs some fusion, and changes no bit.
+/// Observes a stream; not called while recompute runs a layer for the second time. Streams are Vars of the graph, and
+/// retain_grad() on them gives the whole gradient, skip and branch: observing costs some fusion, and changes no bit.
 class StreamObserver {
  public:
   virtual ~StreamObserver() = default;
-  /// The branch as it is added: after the output norm, its coefficient and dropout. f = b * dropout(N_out(F)). Told before it
+  /// The branch as it is added: after the output norm, its coefficient and dropout. f = b * dropout(N_out(F)). Called before it
   /// is added: the skip's coefficient is read after this (Residual::calibrate). A value only: what it is computed from for you
   /// may stand beside the graph. Its gradient is that of the sum it goes into.
   virtual void on_branch(const Unit& unit, const Var& added) = 0;
@@ -33,14 +33,14 @@ class StreamObserver {
   /// Where the skip and the branch of `unit` part: `whole` is the stream, or N_in(x) where the skip takes that, and `skip` and
   /// `branch` are the same value as the two go on with it. Their gradients are the parts that come back along the skip and
   /// through the branch; one float addition of them is the gradient of `whole`, bit for bit
-  /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not told where there is no skip.
+  /// (the stack's input of resi-dual and denseformer has a third way, past all units). Not called where there is no skip.
   virtual void on_parting(const Unit& /*unit*/, const Var& /*whole*/, const Var& /*skip*/, const Var& /*branch*/) {}
-  /// The stream before the units of `layer` run: its state() is where a pass can begin again (Stack::rest). Told by a Stack, as
+  /// The stream before the units of `layer` run: its state() is where a pass can begin again (Stack::rest). Called by a Stack, as
   /// the next one and on_attention are.
   virtual void on_layer(std::size_t /*layer*/, const Stream& /*stream*/) {}
   /// What the sub-layer of `unit` reads: N_in(x) and the like.
   virtual void on_read(const Unit& /*unit*/, const Var& /*u*/) {}
-  /// What comes out at the close: the stream behind its exit norm, or what several streams make together.
+  /// What comes out at the close: the stream after its exit norm, or what several streams make together.
   virtual void on_output(const Var& /*y*/) {}
   /// What the scores of the unit's attention are made of.
   virtual void on_attention(const Unit& /*unit*/, const AttentionScores& /*scores*/) {}
@@ -74,11 +74,11 @@ class Stream {
 
  protected:
   explicit Stream(StreamObserver* observer) : observer_(observer) {}
-  /// There is an observer, in a replay too: what is computed must not depend on whether it hears of it.
+  /// There is an observer, in a replay too: what is computed must not depend on whether it is called.
   bool watched() const { return observer_ != nullptr; }
   void announce_branch(const Unit& unit, const Var& added) const;
   void announce_stream(const Unit* unit, const Var& x) const;
-  /// x as the skip and as the branch go on with it: x itself twice, unless somebody watches their gradients.
+  /// x as the skip and as the branch go on with it: x itself twice, unless an observer watches their gradients.
   struct Parted {
     Var skip, branch;
   };

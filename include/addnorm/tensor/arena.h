@@ -23,8 +23,8 @@ struct ArenaStats {
 /// Memory of at least `bytes` bytes (0 is fine), aligned to 64, not initialised. Thread-safe. When the system has no more,
 /// free blocks are first given back to it; then Error says what was asked for and what is in use.
 void* arena_take(std::size_t bytes);
-/// The same, all bytes 0. Pages that were never used come as zeros and stay untouched here: whoever writes to them first pays the
-/// page faults, which may be many threads at once.
+/// The same, all bytes 0. Pages that were never used come as zeros and stay untouched here: the first write pays the
+/// page faults, possibly on many threads at once.
 void* arena_take_zeroed(std::size_t bytes);
 /// Returns what arena_take(bytes) or arena_take_zeroed(bytes) gave. Never allocates.
 void arena_give_back(void* memory, std::size_t bytes) noexcept;

@@ -1,4 +1,4 @@
-// safetensors files: named tensors behind a JSON header. docs/file-formats.md says what is read, refused and written.
+// safetensors files: a JSON header, then the data of named tensors. docs/file-formats.md says what is read, refused and written.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +31,7 @@ struct ValueCounts {
   bool all_finite() const { return nan == 0 && infinite == 0; }
 };
 
-/// A file opened for reading. Opening checks everything but the values: the whole header, and that every byte it promises is
+/// A file opened for reading. Opening checks everything but the values: the whole header, and that every byte it describes is
 /// in the file. Tensors are read when asked for, so the file may be larger than memory. Problems of the file are DataError,
 /// a name that is not in it is a UsageError; both name the file and the tensor. Reading from several threads is fine.
 /// Using a reader or writer that was moved from is a UsageError until it is given another.
@@ -64,7 +64,7 @@ class SafetensorsReader {
 
   bool has_checksums() const;  ///< written by a SafetensorsWriter with add_checksums()
   /// Reads the whole file, block by block, and compares header and every tensor with their checksums. A DataError names the first
-  /// tensor that differs, or tells that there is nothing to compare with.
+  /// tensor that differs, or says that there are no checksums.
   void verify() const;
 
  private:
@@ -92,7 +92,7 @@ class SafetensorsWriter {
   void add_bytes(const std::string& name, std::string_view dtype, const Shape& shape, std::vector<std::byte> bytes);
   void set_metadata(std::string key, std::string value);
   /// From now on save() adds a 64-bit checksum for each tensor and one for the header to the metadata, and reads the file back
-  /// before it takes the place of another: what is in place was good once, and verify() tells whether it still is.
+  /// before it takes the place of another: what is in place was good once, and verify() checks whether it still is.
   void add_checksums();
 
   /// Writes beside `path` and renames when all is on the disk: the old file or the new one, never half of one. DataError when

@@ -95,7 +95,7 @@ void run_backward(const AddNormSaved& s, const Tensor& dy, const Tensor& dsum, b
     out[input] = Tensor(shape, s.sum.dtype());
     return out[input].template data<T>();
   };
-  // One buffer serves dx and df when nothing tells them apart.
+  // One buffer serves dx and df when the two are equal.
   const bool shared = has_f && n.a.is_one() && n.b.is_one() && n.dropout.p == 0.0f;
   n.dx = want(kX, s.sum.shape());
   if (shared && (n.dx || grads.wanted(kF))) {

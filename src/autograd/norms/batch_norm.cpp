@@ -10,7 +10,7 @@
 namespace addnorm {
 namespace {
 
-/// Per column, in float64. count: rows behind the statistics; 0 when they are fixed (eval, or no row counts).
+/// Per column, in float64. count: rows the statistics are taken over; 0 when they are fixed (eval, or no row counts).
 struct ColumnStatistics {
   Tensor mean, var;
   std::size_t count = 0;

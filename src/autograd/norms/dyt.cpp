@@ -19,7 +19,7 @@ Tensor vector_or(const Var& parameter, double fallback, double offset, std::size
   return shifted;
 }
 
-/// One pass gives all of them; dx, or the three sums over rows, are left out of it when nobody wants them.
+/// One pass gives all of them; dx, or the three sums over rows, are left out when they are not wanted.
 void give_gradients(const Tensor& dy, const Tensor& x, const Tensor& gain, double alpha, const Shape& alpha_shape, Grads& grads) {
   const auto [rows, width] = as_rows(x.shape());
   const bool sums_wanted = grads.wanted(1) || grads.wanted(2) || grads.wanted(3);

@@ -41,7 +41,7 @@ void join(const char* name, AttentionProblem& p) {
           ": joined sequences have no key_lengths, masks, bias or causal_offset; leave them out");
   std::size_t rows = 0;
   for (const std::size_t length : o.joined) {
-    require(length >= 1 && length <= p.keys - rows, name, ": the joined sequences do not fit: one of ", length, " tokens behind ",
+    require(length >= 1 && length <= p.keys - rows, name, ": the joined sequences do not fit: one of ", length, " tokens after ",
             rows, " of ", p.keys);
     p.first.push_back(rows);
     rows += length;

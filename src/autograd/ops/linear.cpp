@@ -62,8 +62,8 @@ Tensor weight_gradient(const Tensor& dh, const Tensor& x, const Shape& shape) {
   return dw;
 }
 
-/// The argument of the activation, which backward keeps. Who computes the activation again in backward, for the product behind
-/// it, gets the slope at little cost, and leaves it for the activation's own gradient, which comes next.
+/// The argument of the activation, which backward keeps. If backward computes the activation again for the product after
+/// it, it gets the slope at little cost and keeps it for the activation's own gradient, which comes next.
 struct Hidden {
   Tensor h;
   Tensor slope{};

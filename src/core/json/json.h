@@ -15,7 +15,7 @@ namespace addnorm {
 struct JsonField;
 
 /// Whole numbers of 64 bits are exact. Reading is limited to kDeepest levels, so that what walks a value may be recursive;
-/// nothing but the values themselves takes memory, and letting go of one takes none.
+/// only the values themselves take memory, and destroying one takes none.
 class Json {
  public:
   using Array = std::vector<Json>;

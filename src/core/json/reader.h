@@ -172,7 +172,7 @@ struct SkimmedField {
 };
 
 /// The fields of the object that `text` is, in order; names and values point into it. False where it is none, and where only the
-/// parser can tell: for escapes in texts, more than 32 fields in an object, numbers of unusual length, more than 8 levels. So
+/// parser can decide: for escapes in texts, more than 32 fields in an object, numbers of unusual length, more than 8 levels. So
 /// true means that parsed() reads the same fields, and after false it has to be asked. Takes no memory but for `fields`; some ten
 /// times as fast as parsed().
 bool skim(std::string_view text, std::vector<SkimmedField>& fields);

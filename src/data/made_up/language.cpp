@@ -11,7 +11,7 @@ namespace addnorm {
 namespace {
 
 constexpr double kAdjective = 0.25;     // one more adjective
-constexpr double kClause = 0.3;         // a clause behind a noun
+constexpr double kClause = 0.3;         // a clause after a noun
 constexpr double kSubjectClause = 0.7;  // "that sees a cat" rather than "that a cat sees"
 constexpr double kAdverb = 0.25;        // before the full stop
 constexpr int kDeepestClause = 2;
@@ -52,13 +52,13 @@ void add_zipf(const WordClass& of, std::vector<Rule>& rules) {
 void add_noun_phrases(int depth, std::vector<Rule>& rules) {
   const std::string here = std::to_string(depth), inside = std::to_string(depth + 1);
   for (const std::string n : {"1", "2"}) {
-    const std::string phrase = "NP" + n + "/" + here, behind = "BEHIND" + n + "/" + here, clause = "CLAUSE" + n + "/" + inside;
+    const std::string phrase = "NP" + n + "/" + here, more = "MORE" + n + "/" + here, clause = "CLAUSE" + n + "/" + inside;
     rules.push_back({"NP/" + here, 0.5, {phrase}});
     rules.push_back({phrase, 1, {"DET" + n, "ADJ*", "NOUN" + n}});
     if (depth == kDeepestClause) continue;
-    rules.back().right.push_back(behind);
-    rules.push_back({behind, 1 - kClause, {}});
-    rules.push_back({behind, kClause, {"that", clause}});
+    rules.back().right.push_back(more);
+    rules.push_back({more, 1 - kClause, {}});
+    rules.push_back({more, kClause, {"that", clause}});
     rules.push_back({clause, kSubjectClause, {"VERB" + n, "NP/" + inside}});
     for (const std::string m : {"1", "2"})
       rules.push_back({clause, (1 - kSubjectClause) / 2, {"NP" + m + "/" + inside, "VERB" + m}});

@@ -27,8 +27,8 @@ std::string quoted_cell(const Lines& lines, std::string_view& rest, char delimit
     }
   }
   const std::size_t end = std::min(rest.find(delimiter, i + 1), rest.size());
-  if (const auto behind = trimmed(rest.substr(i + 1, end - i - 1)); !behind.empty())
-    lines.fail("column ", column, ": '", shown(behind), "' behind the closing quote");
+  if (const auto extra = trimmed(rest.substr(i + 1, end - i - 1)); !extra.empty())
+    lines.fail("column ", column, ": '", shown(extra), "' after the closing quote");
   rest.remove_prefix(end);
   return cell;
 }

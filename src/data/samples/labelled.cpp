@@ -69,7 +69,7 @@ LabelledFile read_labelled(const std::filesystem::path& path, const Tokenizer& t
     const std::size_t tab = line.find('\t');
     if (tab == std::string_view::npos) lines.fail("there is no tab in '", shown(line), "'; a line is label<TAB>text");
     store->labels.push_back(names.number(lines, trimmed(line.substr(0, tab))));
-    if (tab + 1 == line.size()) lines.fail("the text, behind the tab, is empty");
+    if (tab + 1 == line.size()) lines.fail("the text, after the tab, is empty");
     store->texts.add(line_tokens(lines, tokenizer, line.substr(tab + 1)));
     store->lines.add(lines.number());
     check_count(lines, store->samples());

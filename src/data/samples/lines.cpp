@@ -9,7 +9,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kPiece = std::size_t{1} << 18;  // between two questions whether to go on: some ten milliseconds
+constexpr std::size_t kPiece = std::size_t{1} << 18;  // between two calls of the progress callback: some ten milliseconds
 constexpr std::size_t kLongest = std::size_t{1} << 24;
 
 }  // namespace
@@ -23,7 +23,7 @@ Lines::Lines(const std::filesystem::path& path, Progress progress, std::string_v
   if (buffer_.starts_with("\xEF\xBB\xBF")) begin_ = 3;
 }
 
-/// More of the file behind what the buffer still holds; false at its end, and when it was stopped.
+/// Reads on in the file, after what the buffer still holds; false at its end, and when it was stopped.
 bool Lines::fill() {
   const double size = std::max(1.0, static_cast<double>(file_.size()));
   stopped_ = stopped_ || (progress_ && !progress_(static_cast<double>(offset_) / size));

@@ -45,7 +45,7 @@ class Lines {
   bool stopped_ = false;
   std::string buffer_;
   std::size_t begin_ = 0;     // in the buffer, of what is not yet given
-  std::uint64_t offset_ = 0;  // in the file, behind the buffer
+  std::uint64_t offset_ = 0;  // in the file, of the end of the buffer
   std::uint64_t number_ = 0;
 };
 
@@ -59,7 +59,7 @@ std::vector<std::int32_t> line_tokens(const Lines& lines, const Tokenizer& token
 void check_count(const Lines& lines, std::size_t samples);
 
 /// On which line of a file each sample stands, for messages about samples when the lines are gone. Only samples that do not stand
-/// on the line behind the one before take memory.
+/// on the line after the previous one take memory.
 class SampleLines {
  public:
   explicit SampleLines(std::filesystem::path file) : file_(std::move(file)) {}
@@ -69,8 +69,8 @@ class SampleLines {
     ++samples_;
   }
   std::uint64_t of(std::uint64_t sample) const {
-    const auto behind = std::ranges::upper_bound(jumps_, sample, {}, &Jump::sample);
-    const Jump& last = *std::prev(behind);
+    const auto next = std::ranges::upper_bound(jumps_, sample, {}, &Jump::sample);
+    const Jump& last = *std::prev(next);
     return last.line + (sample - last.sample);
   }
   /// Throws a DataError that begins with "pairs.tsv:7: ".

@@ -73,7 +73,7 @@ Pair split_pair(const Lines& lines, std::string_view line) {
   if (const auto more = std::ranges::count(pair.target, '\t'); more > 0)
     lines.fail("the line has ", more + 2, " columns; it must have 2, source<TAB>target (cut -f1,2 takes the first two)");
   if (pair.source.empty()) lines.fail("the source, before the tab, is empty");
-  if (pair.target.empty()) lines.fail("the target, behind the tab, is empty");
+  if (pair.target.empty()) lines.fail("the target, after the tab, is empty");
   return pair;
 }
 

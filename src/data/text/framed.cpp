@@ -11,18 +11,18 @@ namespace {
 class FramedTokens final : public TokenSource {
  public:
   FramedTokens(std::shared_ptr<const TokenSource> ids, TextFrame frame) : ids_(std::move(ids)), frame_(std::move(frame)) {}
-  std::uint64_t size() const override { return frame_.before.size() + ids_->size() + frame_.behind.size(); }
+  std::uint64_t size() const override { return frame_.before.size() + ids_->size() + frame_.after.size(); }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require(count <= size() && first <= size() - count, "FramedTokens::copy: ", count, " ids from ", first, " on, of ", size());
-    const std::uint64_t text = frame_.before.size(), behind = text + ids_->size();
+    const std::uint64_t text = frame_.before.size(), end_of_text = text + ids_->size();
     const std::uint64_t end = first + count;
     for (; first < std::min(end, text); ++first) *into++ = frame_.before[static_cast<std::size_t>(first)];
-    if (const std::uint64_t to = std::min(end, behind); first < to) {
+    if (const std::uint64_t to = std::min(end, end_of_text); first < to) {
       ids_->copy(first - text, static_cast<std::size_t>(to - first), into);
       into += to - first;
       first = to;
     }
-    for (; first < end; ++first) *into++ = frame_.behind[static_cast<std::size_t>(first - behind)];
+    for (; first < end; ++first) *into++ = frame_.after[static_cast<std::size_t>(first - end_of_text)];
   }
 
  private:
@@ -34,7 +34,7 @@ class FramedWindows final : public Dataset {
  public:
   FramedWindows(std::shared_ptr<const TokenSource> ids, TextFrame frame, std::size_t seq_len, std::int32_t pad)
       : ids_(std::move(ids)), frame_(std::move(frame)), pad_(pad) {
-    const std::size_t around = frame_.before.size() + frame_.behind.size();
+    const std::size_t around = frame_.before.size() + frame_.after.size();
     require(ids_->size() > 0, "framed_windows: no ids");
     require(seq_len > around, "framed_windows: ", seq_len, " tokens; the tokenizer puts ", around, " around a text");
     room_ = seq_len - around;
@@ -44,7 +44,7 @@ class FramedWindows final : public Dataset {
     Batch batch{.first = first, .sequences = count};
     std::size_t longest = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      batch.lengths.push_back(frame_.before.size() + words(first + i) + frame_.behind.size());
+      batch.lengths.push_back(frame_.before.size() + words(first + i) + frame_.after.size());
       longest = std::max(longest, batch.lengths.back());
     }
     batch.ids.assign(count * longest, pad_);
@@ -62,7 +62,7 @@ class FramedWindows final : public Dataset {
   void write(std::uint64_t index, std::int32_t* to) const {
     to = std::ranges::copy(frame_.before, to).out;
     ids_->copy(begin(index), words(index), to);
-    std::ranges::copy(frame_.behind, to + words(index));
+    std::ranges::copy(frame_.after, to + words(index));
   }
 
   std::shared_ptr<const TokenSource> ids_;

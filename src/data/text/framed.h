@@ -12,17 +12,17 @@
 
 namespace addnorm {
 
-/// frame.before, ids, frame.behind. The ids are those of a text, or of as much of one as a model takes.
+/// frame.before, ids, frame.after. The ids are those of a text, or of as much of one as a model takes.
 inline std::vector<std::int32_t> framed(const TextFrame& frame, std::span<const std::int32_t> ids) {
   std::vector<std::int32_t> all;
-  all.reserve(frame.before.size() + ids.size() + frame.behind.size());
+  all.reserve(frame.before.size() + ids.size() + frame.after.size());
   all.insert(all.end(), frame.before.begin(), frame.before.end());
   all.insert(all.end(), ids.begin(), ids.end());
-  all.insert(all.end(), frame.behind.begin(), frame.behind.end());
+  all.insert(all.end(), frame.after.begin(), frame.after.end());
   return all;
 }
 
-/// frame.before, all ids, frame.behind, as one row.
+/// frame.before, all ids, frame.after, as one row.
 std::unique_ptr<TokenSource> framed_tokens(std::shared_ptr<const TokenSource> ids, TextFrame frame);
 
 /// For encoders: the text in pieces, each between the frame's tokens and with them at most seq_len long; the last has what is

@@ -35,7 +35,7 @@ struct PairTokens {
 };
 /// A UsageError, in the name of `function`, unless the tokenizer has a begin and an end token.
 PairTokens pair_tokens(const Tokenizer& tokenizer, const char* function);
-/// What fills up: the pad token, or the end token, or 0.
+/// The id used as padding: the pad token, or the end token, or 0.
 std::int32_t padding_of(const Tokenizer& tokenizer);
 
 /// `labels`: target and end token, possibly cut. What a decoder reads is the begin token and the labels but the last.

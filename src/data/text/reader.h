@@ -20,7 +20,7 @@ struct TextPiece {
 };
 
 /// Gives `take` all files, each from its beginning to its end. `take` returns how many bytes it has used: the rest comes again,
-/// with more behind it, and of the last piece of a file all must be used. `most` bytes of which it uses none are a DataError,
+/// with more after it, and of the last piece of a file all must be used. `most` bytes of which it uses none are a DataError,
 /// which ends with `why`. Returns the checksum of all bytes; nothing when stopped. A file that changes
 /// meanwhile is a DataError. `work` says what share of the whole work this is: [from, to].
 std::optional<std::uint64_t> read_text(const TextSources& sources, const Progress& progress,
@@ -30,7 +30,7 @@ std::optional<std::uint64_t> read_text(const TextSources& sources, const Progres
 /// Of the names and sizes alone.
 std::uint64_t checksum_of_names(const TextSources& sources);
 
-/// What to say of a file whose bytes are not text: "; it begins like a gzip file: unpack it first". Empty: nothing.
+/// A hint for a file whose bytes are not text: "; it begins like a gzip file: unpack it first". Empty: nothing.
 std::string not_text_hint(const std::filesystem::path& path);
 
 }  // namespace addnorm

@@ -59,7 +59,7 @@ bool read_alphabet(const TextSources& sources, const Progress& progress, Alphabe
                const std::size_t whole = piece.last ? piece.text.size() : utf8_complete(piece.text);
                alphabet.add(piece.text.substr(0, whole), piece.offset);
                if (piece.last && alphabet.flaws().count > 0)
-                 throw DataError(concat(piece.file.path.string(), ": ", told(alphabet.flaws()), not_text_hint(piece.file.path),
+                 throw DataError(concat(piece.file.path.string(), ": ", summary(alphabet.flaws()), not_text_hint(piece.file.path),
                                         "; a model trained with --tokenizer bytes reads anything"));
                return whole;
              })
@@ -74,7 +74,7 @@ std::uint64_t TextSources::bytes() const {
   return sum;
 }
 
-std::string TextSources::told() const {
+std::string TextSources::summary() const {
   std::string left_out = hidden == 0 ? "" : concat(hidden, hidden == 1 ? " hidden one" : " hidden ones");
   if (others > 0) left_out += concat(left_out.empty() ? "" : ", ", counted(others, others_name));
   if (special > 0)
@@ -118,7 +118,7 @@ TextSources saved_text(std::istream& in, const fs::path& into) {
 std::unique_ptr<Tokenizer> char_tokenizer(const TextSources& sources, AddedTokens added, const Progress& progress) {
   Alphabet alphabet;
   if (!read_alphabet(sources, progress, alphabet)) return nullptr;
-  if (alphabet.size() == 0) throw DataError(concat(sources.told(), ": the text is empty, so there are no characters"));
+  if (alphabet.size() == 0) throw DataError(concat(sources.summary(), ": the text is empty, so there are no characters"));
   return char_tokenizer(alphabet.characters(), added);
 }
 
@@ -131,7 +131,7 @@ TokenizerChoice suggest_tokenizer(const TextSources& sources, AddedTokens added,
     if (alphabet.size() > most) why_bytes = concat("the text has more than ", most, " different characters");
     if (alphabet.flaws().count > 0) {
       const TextFlaws first{1, alphabet.flaws().first, alphabet.flaws().what};
-      why_bytes = concat(piece.file.path.string(), ": ", told(first), not_text_hint(piece.file.path));
+      why_bytes = concat(piece.file.path.string(), ": ", summary(first), not_text_hint(piece.file.path));
     }
     return whole;
   };

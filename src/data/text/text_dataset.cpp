@@ -10,7 +10,7 @@
 namespace addnorm {
 namespace {
 
-/// seq_len tokens and the one behind them.
+/// seq_len tokens and the one after them.
 std::uint64_t window(std::size_t seq_len) { return std::uint64_t{seq_len} + 1; }
 
 [[noreturn]] void fail_short(const char* what, std::uint64_t tokens, std::size_t seq_len, std::uint64_t needed) {

@@ -1,6 +1,6 @@
-// The file of ids: a head of 64 bytes, the ids, and a record of 64 bytes behind them, which is written last and without which the
-// file is nothing. Written while the text is read piece by piece; read by mapping it into memory, and nothing in it
-// is believed before it has been checked.
+// The file of ids: a head of 64 bytes, the ids, and a record of 64 bytes after them, which is written last and without which the
+// file is invalid. Written while the text is read piece by piece; read by mapping it into memory, and nothing in it
+// is used before it has been checked.
 #include <sys/mman.h>
 #include <sys/stat.h>
 
@@ -46,7 +46,7 @@ struct TokenRecord {
   std::uint64_t vocabulary = 0;
   std::uint64_t tokenizer = 0;  // checksum of its to_json()
   std::uint64_t names = 0;      // of the files' names and sizes
-  std::uint64_t source = 0;     // of the files' bytes, one behind the other
+  std::uint64_t source = 0;     // of the files' bytes, one file after another
   std::uint64_t source_bytes = 0;
   std::uint64_t payload = 0;  // of the ids
   std::uint64_t self = 0;     // of the head and of the fields above
@@ -157,7 +157,7 @@ class TextEncoder {
     }
     flaws_.count += here.count;
     if (piece.last)
-      throw DataError(concat(piece.file.path.string(), ": ", told(flaws_), not_text_hint(piece.file.path),
+      throw DataError(concat(piece.file.path.string(), ": ", summary(flaws_), not_text_hint(piece.file.path),
                              "; a model trained with --tokenizer bytes reads anything"));
   }
 
@@ -216,7 +216,7 @@ class MappedTokens final : public TokenFile {
   const std::string& history() const override { return history_; }
   void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override {
     require_inside(first, count, size());
-    file_.expect_same_size();  // touching a page behind the end of a file would end the process
+    file_.expect_same_size();  // reading a page past the end of a file would end the process
     const unsigned char* from = mapping_ + sizeof(TokenHead) + first * id_bytes_;
     if (id_bytes_ == 1) widen<std::uint8_t>(from, count, into);
     if (id_bytes_ == 2) widen<std::uint16_t>(from, count, into);
@@ -314,7 +314,7 @@ std::unique_ptr<TokenFile> mapped(Found found, std::string history) {
 
 std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenizer& tokenizer, const std::filesystem::path& cache,
                                       const Progress& progress) {
-  if (sources.bytes() == 0) throw DataError(concat(sources.told(), ": the text is empty"));
+  if (sources.bytes() == 0) throw DataError(concat(sources.summary(), ": the text is empty"));
   require(tokenizer.vocabulary() <= std::numeric_limits<std::int32_t>::max(), "token_file: a vocabulary of ",
           tokenizer.vocabulary());
   const std::string tokenizer_text = tokenizer.to_json();

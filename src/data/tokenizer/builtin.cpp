@@ -263,7 +263,7 @@ std::u32string Alphabet::characters() const {
 std::unique_ptr<Tokenizer> char_tokenizer(std::string_view text, AddedTokens added) {
   Alphabet alphabet;
   alphabet.add(text, 0);
-  if (alphabet.flaws().count > 0) throw DataError(concat("char_tokenizer: ", told(alphabet.flaws())));
+  if (alphabet.flaws().count > 0) throw DataError(concat("char_tokenizer: ", summary(alphabet.flaws())));
   if (alphabet.size() == 0) throw DataError("char_tokenizer: the text is empty, so there are no characters");
   return char_tokenizer(alphabet.characters(), added);
 }

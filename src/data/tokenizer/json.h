@@ -69,7 +69,7 @@ class JsonPlace {
   std::string text_or(std::string_view name, const char* otherwise) const { return has(name) ? (*this)[name].text() : otherwise; }
   bool truth_or(std::string_view name, bool otherwise) const { return has(name) ? (*this)[name].truth() : otherwise; }
 
-  /// Fields that are not in `known` and say something are refused: nobody knows what they mean.
+  /// Fields that are not in `known` are refused unless they are null: their meaning is unknown.
   void allow_only(std::initializer_list<std::string_view> known) const {
     if (!value_.is_object()) wrong("it must be an object");
     for (const JsonField& field : value_.items())

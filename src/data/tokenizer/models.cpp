@@ -140,14 +140,14 @@ std::size_t Bpe::merge_many(std::int32_t* ids, std::size_t count) const {
     bool operator<(const Pair& other) const { return std::tie(rank, at) > std::tie(other.rank, other.at); }
   };
   struct Links {
-    std::uint32_t before, behind;
+    std::uint32_t before, after;
   };
   const auto end = static_cast<std::uint32_t>(count);  // also "none before": 0 - 1 is never asked for
   std::vector<Links> links(count);
   for (std::uint32_t i = 0; i < end; ++i) links[i] = {i - 1, i + 1};
   std::vector<Pair> start;
   const auto pair_at = [&](std::uint32_t at, auto&& push) {
-    const std::uint32_t next = links[at].behind;
+    const std::uint32_t next = links[at].after;
     if (next >= end) return;
     const MergeTable::Merge merge = merges_.find(ids[at], ids[next]);
     if (merge.rank != MergeTable::kNone) push(Pair{merge.rank, at, ids[at], ids[next]});
@@ -158,12 +158,12 @@ std::size_t Bpe::merge_many(std::int32_t* ids, std::size_t count) const {
   while (!heap.empty()) {
     const Pair pair = heap.top();
     heap.pop();
-    const std::uint32_t next = links[pair.at].behind;
+    const std::uint32_t next = links[pair.at].after;
     if (ids[pair.at] != pair.left || next >= end || ids[next] != pair.right) continue;
     ids[pair.at] = merges_.find(pair.left, pair.right).merged;
     ids[next] = kGone;
-    links[pair.at].behind = links[next].behind;
-    if (links[next].behind < end) links[links[next].behind].before = pair.at;
+    links[pair.at].after = links[next].after;
+    if (links[next].after < end) links[links[next].after].before = pair.at;
     const auto push = [&](const Pair& found) { heap.push(found); };
     if (pair.at > 0) pair_at(links[pair.at].before, push);
     pair_at(pair.at, push);

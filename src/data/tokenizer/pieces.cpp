@@ -6,12 +6,12 @@
 
 namespace addnorm {
 
-std::string told(const TextFlaws& flaws) {
+std::string summary(const TextFlaws& flaws) {
   return concat("at byte ", flaws.first, " stands ", flaws.what,
                 flaws.count == 1 ? "" : concat("; ", flaws.count, " such places"));
 }
 
-void fail_to_encode(const TextFlaws& flaws) { throw DataError(concat("encode: ", told(flaws))); }
+void fail_to_encode(const TextFlaws& flaws) { throw DataError(concat("encode: ", summary(flaws))); }
 
 std::string character_name(char32_t code) {
   char number[16];

@@ -46,7 +46,7 @@ class TokenPieces {
 };
 
 /// "at byte 7 stands the byte 0xE9, which is not UTF-8; 3 such places".
-std::string told(const TextFlaws& flaws);
+std::string summary(const TextFlaws& flaws);
 /// Throws what encode() throws.
 [[noreturn]] void fail_to_encode(const TextFlaws& flaws);
 /// "U+00E9 'é'", "U+000A".

@@ -74,7 +74,7 @@ class PipelineTokenizer final : public Tokenizer {
     for (std::size_t at = text.size(); at-- > 1;) {
       const auto next = static_cast<unsigned char>(text[at]);
       const bool white = next < 128 && (steps_.cut.only_space ? next == ' ' : kAsciiClasses[next] == CharClass::space);
-      if (white && may_cut_behind(text.substr(0, at))) return at;
+      if (white && may_cut_after(text.substr(0, at))) return at;
     }
     return 0;
   }
@@ -111,7 +111,7 @@ class PipelineTokenizer final : public Tokenizer {
     static const Regex kWord(R"([\p{L}\p{N}])");
     return !kWord.matches(character).empty();
   }
-  bool may_cut_behind(std::string_view text) const {
+  bool may_cut_after(std::string_view text) const {
     const Utf8Char last = utf8_back(text);
     if (last.length == 0) return false;
     const CharClass kind = char_class(last.code);
@@ -132,8 +132,8 @@ class PipelineTokenizer final : public Tokenizer {
   bool has_tokens(std::string_view word) const {
     return std::visit([&](const auto& model) { return model.has_tokens(word); }, model_);
   }
-  /// So many, the first of them at `at`. `what` says what stands there, and is asked for the first of all only: there may be
-  /// millions.
+  /// This many, the first of them at `at`. `what` describes what stands there, and is called for the first of all only: there may
+  /// be millions.
   template <class What>
   static void add_flaws(TextFlaws& found, std::size_t count, std::size_t at, What&& what) {
     if (found.count == 0) {

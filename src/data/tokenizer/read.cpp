@@ -102,7 +102,7 @@ void check_unknown(const JsonPlace& model, const TokenizerSpec& spec) {
   model.fail("has the unk_token '", spec.unknown, "', which is not in its vocabulary");
 }
 
-/// Fields by name: the same part is told in the same way, however its file was ordered.
+/// Fields sorted by name: the same part gives the same text, however its file was ordered.
 Json ordered(const Json& json) {
   if (json.is_array()) {
     Json items = Json::array();
@@ -144,7 +144,7 @@ TokenizerSpec tokenizer_spec(const std::string& text, std::string_view where) {
   return spec;
 }
 
-/// GPT-2's files say nothing of the rest: byte-level, and of the tokens those are special that are called so everywhere.
+/// GPT-2's files do not give the rest: it is byte-level, and tokens with the usual names of special tokens are special.
 TokenizerSpec gpt2_spec(const fs::path& vocabulary, const fs::path& merges) {
   TokenizerSpec spec;
   spec.model = "BPE";

@@ -89,7 +89,8 @@ bool Vocabulary::add(std::string_view text, std::int32_t id) {
 }
 
 void Vocabulary::sort() {
-  const auto key = [](const Entry& entry) { return std::tuple(entry.id, entry.first, entry.size); };  // empty texts lie nowhere
+  // By size too: an empty text begins where the next one does.
+  const auto key = [](const Entry& entry) { return std::tuple(entry.id, entry.first, entry.size); };
   if (std::ranges::is_sorted(entries_, {}, key)) return;
   std::ranges::sort(entries_, {}, key);
   make_slots(slots_.size());

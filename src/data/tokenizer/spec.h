@@ -11,8 +11,8 @@
 
 namespace addnorm {
 
-/// The tokens of a model and their ids. Texts lie one behind the other, and a table finds them: some 28 bytes for a token besides
-/// its text. All texts together have less than 4 GB; views of them hold until the next add().
+/// The tokens of a model and their ids. Texts are stored one after another, and a table finds them: some 28 bytes for a token
+/// besides its text. All texts together have less than 4 GB; views of them hold until the next add().
 class Vocabulary {
  public:
   struct Token {

@@ -119,7 +119,7 @@ TextFrame frame_of(const TokenizerSpec& spec, const TokenizerSteps& steps) {
       if (const auto id = id_in(spec, name)) to.push_back(*id);
   };
   ids(steps.before, frame.before);
-  ids(steps.behind, frame.behind);
+  ids(steps.after, frame.after);
   return frame;
 }
 

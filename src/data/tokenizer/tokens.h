@@ -17,7 +17,7 @@ namespace addnorm {
 TokenPieces pieces_of(const TokenizerSpec& spec, const TokenizerSteps& steps);
 /// Those that are looked for in the normalised text, or in the text as it is; spelled as they stand there.
 std::vector<AddedToken> added_of(const TokenizerSpec& spec, const TokenizerSteps& steps, bool normalized);
-/// White space inside of or behind it may belong to it, so that no text may be cut before white space.
+/// White space inside of it or after it may belong to it, so that no text may be cut before white space.
 bool forbids_cuts(const AddedToken& token);
 /// By the post-processor, by "padding", or by the names that are in use.
 SpecialTokens special_of(const TokenizerSpec& spec, const TokenizerSteps& steps);

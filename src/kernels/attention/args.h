@@ -9,7 +9,7 @@ namespace addnorm::kernels {
 
 /// Element (b, t, h, c) of an array of heads lies at data[b * batch + t * row + h * head + c].
 ///   [B, T, H * D]: batch = T * H * D, row = H * D, head = D.   [B, H, T, D]: batch = H * T * D, row = D, head = T * D.
-/// Sequences of unequal length one behind the other, [rows, H * D]: `first` says at which row each begins.
+/// Sequences of unequal length one after another, [rows, H * D]: `first` says at which row each begins.
 template <class T>
 struct HeadView {
   T* data = nullptr;

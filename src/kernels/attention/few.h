@@ -5,7 +5,7 @@
 
 namespace addnorm::kernels {
 
-/// Up to so many queries are taken one by one: with more the tiles are as fast.
+/// Up to this many queries are taken one by one: with more the tiles are as fast.
 inline constexpr std::size_t kFewQueries = 3;
 
 /// Whether sequence b is for this path. Masks apart from causal ones, and softcaps, are left to the tiles.

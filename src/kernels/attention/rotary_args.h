@@ -1,4 +1,4 @@
-// What the rotary kernels are told.
+// The arguments of the rotary kernels.
 #pragma once
 
 #include <cstddef>

@@ -38,7 +38,7 @@ HWY_INLINE V at_least(D d, V x, float limit) {
 /// What the functions of the normal distribution are made of, with a = |x| cut at 13.2, where values are denormal and slopes
 /// below 1e-37:
 ///   exp(-a^2 / 2) = near * power,   Phi(-a) = exp(-a^2 / 2) * mills
-/// power is a power of two, and 0 where |x| was larger. Two chains of equal length that meet late: whoever uses them should
+/// power is a power of two, and 0 where |x| was larger. Two chains of equal length that meet late: their users should
 /// multiply mills and power first.
 template <class V>
 struct NormalParts {

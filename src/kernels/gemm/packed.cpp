@@ -57,7 +57,7 @@ constexpr std::size_t kBlockDepth = 384;
 /// Up to here threads share the columns, so that each reads a part of W; from here on rows, and each finds its rows of A in its
 /// own cache.
 constexpr std::size_t kRowsForColumns = 192;
-/// So many columns wait for bias and activation together: along longer rows the latter take two thirds of the time, and what is
+/// This many columns wait for bias and activation together: along longer rows the latter take two thirds of the time, and what is
 /// waiting is still in the second cache.
 constexpr std::size_t kColumnsFinished = 192;
 

@@ -3,8 +3,8 @@
 //   pack_weight(w, out, in, packed);                                                               // W [out, in], once
 //   gemm_packed({.m = rows, .n = out, .k = in, .a = x, .packed = packed, .bias = b, .c = y});      // y = x W^T + b, often
 //
-// Packed, W is a row of panels of so many columns of W^T, c = panel_columns(): element (j, p) of W lies at [j / c][p][j % c], and
-// columns behind the last are 0. So a product reads W from front to back, whatever the number of rows. How many depends on the
+// Packed, W is a row of panels of c = panel_columns() columns of W^T: element (j, p) of W lies at [j / c][p][j % c], and
+// columns after the last are 0. So a product reads W from front to back, whatever the number of rows. c depends on the
 // instruction set, so packed weights live in memory only, never in a file.
 //
 // Bits. An element is the sum, from front to back, of chunks of k, equal ones of at most 384 terms; each is summed by one

@@ -33,7 +33,7 @@ constexpr size_t kRows = kVectors > kSums ? 1 : kSums / kVectors;
 /// Steps along k at a time: eight are 5 to 12 % slower, and from 24 on it is slower again (bench/README.md, 8).
 constexpr size_t kUnrolled = 16;
 constexpr size_t kFloatsPerLine = 16;
-/// Lines of a panel that so many steps read.
+/// Lines of a panel that this many steps read.
 constexpr size_t kLines = kUnrolled * kColumns / kFloatsPerLine;
 
 /// Keeps the compiler from deriving a pointer of its own for each row, every one to be advanced in the loop.

@@ -62,7 +62,7 @@ HWY_INLINE TwoTotals totals(hn::Vec<hn::ScalableTag<double>> a, hn::Vec<hn::Scal
 
 /// Stages of different rows side by side, each over [0, n). A stage has line(i), which works on the cache line of floats
 /// that starts at i, and rest(i, n), which works on what no whole line covers, if anything. So memory is busy while sums are
-/// added up, and nobody waits for the root and the divisions at the end of a row.
+/// added up, and nothing waits for the root and the divisions at the end of a row.
 template <class... Stages>
 HWY_INLINE void sweep(size_t n, Stages&... stages) {
   size_t i = 0;

@@ -1,4 +1,4 @@
-// What the optimizer updates are told. Coefficients are doubles: 1 - beta2 and the bias corrections are computed from them
+// The arguments of the optimizer updates. Coefficients are doubles: 1 - beta2 and the bias corrections are computed from them
 // before anything is rounded to float.
 #pragma once
 

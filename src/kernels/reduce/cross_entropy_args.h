@@ -1,4 +1,4 @@
-// What the cross-entropy kernels are told.
+// The arguments of the cross-entropy kernels.
 #pragma once
 
 #include <cstddef>

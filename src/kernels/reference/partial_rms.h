@@ -1,5 +1,5 @@
 // pRMSNorm (Zhang and Sennrich 2019): rows divided by the root mean square of their first features. A plain loop serves float
-// too: nobody waits for it.
+// too: it is not time-critical.
 #pragma once
 
 #include <cmath>

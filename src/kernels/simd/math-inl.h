@@ -18,7 +18,7 @@ struct ExpReduced {
   V shifted;
 };
 
-/// Adding it leaves no bits behind the point, so the sum is rounded to the nearest integer, and the last nine bits of the
+/// Adding it leaves no bits after the binary point, so the sum is rounded to the nearest integer, and the last nine bits of the
 /// sum are n + 127: moved up by 23 they are the float 2^n.
 constexpr float kExpShift = 0x1.8p23f + 127.0f;
 

@@ -90,7 +90,7 @@ HWY_INLINE hn::Mask<D> dropout_keeps(D d, const DropoutKeys& keys, std::uint64_t
   return hn::RebindMask(d, hn::Not(hn::Lt(random_words(du, keys, row, column), hn::Set(du, keys.threshold))));
 }
 
-/// v scaled where kept, +0 where dropped (a dropped NaN vanishes: the element is not read, so to speak).
+/// v scaled where kept, +0 where dropped (a dropped NaN vanishes: as if the element were not read).
 template <class D, class V = hn::Vec<D>>
 HWY_INLINE V apply_dropout(D d, const DropoutKeys& keys, std::uint64_t row, std::size_t column, V v) {
   return hn::IfThenElseZero(dropout_keeps(d, keys, row, column), hn::Mul(v, hn::Set(d, keys.scale)));

@@ -32,7 +32,7 @@ class PrefixDecoding final : public Decoding {
  public:
   /// Logits after the last token of each row; `origin` says which row of the beginning each one comes from.
   using Logits = std::function<Tensor(const Tokens& prefix, std::span<const std::size_t> origin)>;
-  /// rows > 0: whoever makes it has checked.
+  /// rows > 0, checked by the caller.
   PrefixDecoding(std::size_t rows, std::size_t most, Logits logits) : most_(most), logits_(std::move(logits)), prefix_(rows) {
     origin_.resize(rows);
     std::iota(origin_.begin(), origin_.end(), std::size_t{0});

@@ -65,7 +65,7 @@ std::size_t Request::checked_length(const Decoding& decoding) const {
   require(given <= room, function, ": prompt has ", given, " tokens in a row, but there is room for ", room);
   const std::size_t most = room - given + 1;  // the last one is not read by the model
   require(!max_tokens || (*max_tokens >= 1 && *max_tokens <= most), function, ": max_tokens is ", max_tokens.value_or(0),
-          "; behind a prompt of ", given, " it must be between 1 and ", most, ", for there is room for ", room, " in all");
+          "; after a prompt of ", given, " it must be between 1 and ", most, ", for there is room for ", room, " in all");
   for (const std::int32_t token : end_tokens) require(token >= 0, function, ": end_tokens has ", token, "; ids are not negative");
   return max_tokens.value_or(most);
 }

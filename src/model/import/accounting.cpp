@@ -179,7 +179,7 @@ class Accountant {
     throw DataError(concat(where, ": config and weights do not fit together (", family_.name, "): ", all, hint()));
   }
 
-  /// What most often is behind it.
+  /// The most frequent cause.
   std::string hint() const {
     for (const NameRow& row : family_.body) {
       if (!std::string_view(row.ours).ends_with("residual.exit")) continue;

@@ -30,7 +30,7 @@ struct ImportPlan {
   bool llama2c = false;
 };
 
-/// What a config cannot be is the file's fault here, not the caller's.
+/// An invalid config is an error of the file here, not of the caller.
 ModelConfig completed_or_refused(const ImportPlan& plan) {
   try {
     return completed(plan.config);
@@ -40,14 +40,14 @@ ModelConfig completed_or_refused(const ImportPlan& plan) {
 }
 
 /// "12 layers of width 768, 30522 tokens, 512 positions": one of them is wrong.
-std::string told_sizes(const ModelConfig& c) {
+std::string sizes_text(const ModelConfig& c) {
   return concat(c.layers, " layers of width ", c.d_model, " with ", c.d_ff, " hidden, ", c.heads, " heads of ", c.d_head, ", ",
                 c.vocab, " tokens, ", c.token_types > 0 ? concat(c.token_types, " types of tokens, ") : "", c.seq_len,
                 " positions");
 }
 
-/// A config that speaks of far more than the files hold is refused before memory is taken; what is not far off is told by the
-/// names and shapes that differ.
+/// A config that describes far more than the files hold is refused before memory is taken; smaller
+/// differences are reported by name and shape.
 void check_room(const ImportPlan& plan) {
   constexpr double kMostComputed = 1 << 25;  // angles of 128 features at 262,144 positions
   double held = 0;
@@ -59,12 +59,12 @@ void check_room(const ImportPlan& plan) {
   const double table = c.positions == PositionKind::learned ? positions * d : 0;
   const double least = static_cast<double>(c.layers) * layer + static_cast<double>(c.vocab + c.token_types) * d + table;
   if (least > 4 * held + 1e6)
-    throw DataError(concat(plan.where, ": the config speaks of at least ", least, " parameters (", told_sizes(c),
+    throw DataError(concat(plan.where, ": the config describes at least ", least, " parameters (", sizes_text(c),
                            "), the weights are ", held, "; do they belong together?"));
   const bool turns = c.positions == PositionKind::rotary || c.positions == PositionKind::rotary_halves;
   const double computed = turns ? positions * static_cast<double>(c.d_head) : positions * d;  // tables that no file holds
   if (c.positions != PositionKind::learned && computed > std::max(kMostComputed, 4 * held))
-    throw DataError(concat(plan.where, ": the config speaks of ", c.seq_len,
+    throw DataError(concat(plan.where, ": the config asks for ", c.seq_len,
                            " positions, more than there is room for; make max_position_embeddings smaller"));
 }
 

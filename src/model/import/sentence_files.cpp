@@ -99,7 +99,7 @@ std::optional<SentenceFiles> read_sentence_files(const fs::path& folder) {
   const std::vector<std::string> plain{"Transformer", "Pooling"}, normed{"Transformer", "Pooling", "Normalize"};
   if (kinds != plain && kinds != normed)
     throw DataError(concat(file.string(), ": the modules are ", listed(kinds), "; supported are ", listed(plain),
-                           ", and Normalize behind them"));
+                           ", and Normalize after them"));
   return found;
 }
 

@@ -77,7 +77,7 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
     const std::string name = file.filename().string();
     const auto named = [&](const auto& entry) { return entry.second == name; };
     if (name.starts_with("model-") && name.ends_with(".safetensors") && std::ranges::none_of(map, named))
-      fail(index.string(), "does not name ", name, ", a shard in the same folder; take away what does not belong there");
+      fail(index.string(), "does not name ", name, ", a shard in the same folder; remove what does not belong there");
   }
   for (const SourceTensor& tensor : source.tensors())
     if (!map.contains(tensor.name))
@@ -119,8 +119,8 @@ std::unique_ptr<SafetensorsSource> source_of_shards(const fs::path& index) {
     files.push_back(index.parent_path() / name);
     check_place(files.back(), index);
   }
-  const std::string told = concat(names.size(), " shards of ", index.filename().string());
-  auto source = std::make_unique<SafetensorsSource>(std::move(files), told);
+  const std::string summary = concat(names.size(), " shards of ", index.filename().string());
+  auto source = std::make_unique<SafetensorsSource>(std::move(files), summary);
   check_against(map, *source, index);
   return source;
 }

@@ -72,7 +72,7 @@ void refuse_other_models(const fs::path& from, const fs::path& to, const std::ve
     if (is_side_file(name) || is_weights(to / name))
       throw DataError(concat((to / name).string(),
                              ": is of another model, and would later be read in place of what is exported, ",
-                             "or with it; take it away, or export into another folder"));
+                             "or with it; remove it, or export into another folder"));
   }
 }
 

@@ -18,7 +18,7 @@ std::vector<std::int32_t> read_end_tokens(const std::filesystem::path& folder, s
 /// modules.json, 1_Pooling/config.json, sentence_bert_config.json.
 struct SentenceFiles {
   std::filesystem::path transformer{};          ///< below the folder: where the encoder is; mostly the folder itself
-  std::vector<std::filesystem::path> others{};  ///< below the folder: those of the modules behind it
+  std::vector<std::filesystem::path> others{};  ///< below the folder: those of the modules after it
   SentenceOptions options{};
 };
 /// Nothing: the folder has no modules.json. A module or a pooling that is not computed here is a DataError that names it.

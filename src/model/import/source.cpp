@@ -15,9 +15,9 @@ void WeightSource::add(SourceTensor tensor) {
   tensors_.push_back(std::move(tensor));
 }
 
-SafetensorsSource::SafetensorsSource(std::vector<std::filesystem::path> files, std::string told) {
+SafetensorsSource::SafetensorsSource(std::vector<std::filesystem::path> files, std::string summary) {
   files_ = std::move(files);
-  told_ = std::move(told);
+  summary_ = std::move(summary);
   for (std::size_t file = 0; file < files_.size(); ++file) {
     const SafetensorsReader& reader = readers_.emplace_back(files_[file]);
     for (std::size_t i = 0; i < reader.size(); ++i) {

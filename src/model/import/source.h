@@ -33,7 +33,7 @@ class WeightSource {
   const std::vector<std::filesystem::path>& files() const { return files_; }
   std::string where(const SourceTensor& tensor) const { return files_[tensor.file].string(); }
   /// "model.safetensors", "2 shards of model.safetensors.index.json".
-  const std::string& told() const { return told_; }
+  const std::string& summary() const { return summary_; }
 
   /// Elements from `first` on as float32; of F32, F16 and BF16.
   virtual void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const = 0;
@@ -43,7 +43,7 @@ class WeightSource {
   void add(SourceTensor tensor);
 
   std::vector<std::filesystem::path> files_;
-  std::string told_;
+  std::string summary_;
 
  private:
   std::vector<SourceTensor> tensors_;
@@ -53,7 +53,7 @@ class WeightSource {
 class SafetensorsSource final : public WeightSource {
  public:
   /// All tensors of these files; a name in two of them is a DataError.
-  SafetensorsSource(std::vector<std::filesystem::path> files, std::string told);
+  SafetensorsSource(std::vector<std::filesystem::path> files, std::string summary);
   void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const override;
   std::vector<std::byte> bytes(const SourceTensor& tensor) const override;
   const SafetensorsReader& reader(std::size_t file) const { return readers_[file]; }
@@ -62,8 +62,8 @@ class SafetensorsSource final : public WeightSource {
   std::vector<SafetensorsReader> readers_;
 };
 
-/// The weights of a folder: model.safetensors, or the shards that its index names. What is there instead is told: a pickle with
-/// how to convert it, nothing at all.
+/// The weights of a folder: model.safetensors, or the shards that its index names. Anything else is a DataError that says
+/// what is there: a pickle with how to convert it, or nothing at all.
 std::unique_ptr<SafetensorsSource> source_of_folder(const std::filesystem::path& folder);
 /// A DataError with how to convert it, or to fetch it where it is only a pointer of Git LFS.
 [[noreturn]] void refuse_pickle(const std::filesystem::path& file);

@@ -19,9 +19,9 @@ constexpr std::array kMinGptSizes{
 };
 
 /// Layers whose tensor is there: 0, 1, ... until one is missing.
-std::size_t layers_with(const WeightSource& source, std::string_view before, std::string_view behind) {
+std::size_t layers_with(const WeightSource& source, std::string_view before, std::string_view after) {
   std::size_t count = 0;
-  while (source.find(concat(before, count, behind))) ++count;
+  while (source.find(concat(before, count, after))) ++count;
   return count;
 }
 
@@ -29,7 +29,7 @@ std::size_t layers_with(const WeightSource& source, std::string_view before, std
 const Shape& matrix(const WeightSource& source, const std::string& name) {
   const SourceTensor* found = source.find(name);
   if (!found || found->shape.rank() != 2)
-    throw DataError(concat(source.files().front().string(), ": has no matrix ", name, ", which tells its sizes"));
+    throw DataError(concat(source.files().front().string(), ": has no matrix ", name, ", which gives its sizes"));
   return found->shape;
 }
 

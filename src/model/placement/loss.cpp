@@ -19,7 +19,7 @@ std::size_t length_of(const Tokens& tokens, std::size_t row) {
 }
 
 /// -log softmax(row)[label], but at most that of guessing: models are not trained on every token of a text (a prompt, the
-/// numbers that are to be sorted), and what they say there, sure and wrong, must not drown what they know.
+/// numbers that are to be sorted), and confident errors there must not outweigh the rest.
 double surprise(std::span<const float> row, std::size_t label) {
   const double top = *std::ranges::max_element(row);
   double sum = 0;

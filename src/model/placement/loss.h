@@ -1,4 +1,4 @@
-// How well a model does on a sample, in nats: what tells a right placement of its norms from a wrong one.
+// How well a model does on a sample, in nats: which distinguishes a right placement of its norms from a wrong one.
 #pragma once
 
 #include <span>
@@ -11,7 +11,7 @@ namespace addnorm::placing {
 /// What each prediction costs, in nats.
 struct Surprises {
   std::vector<double> own;        ///< of what comes
-  std::vector<double> exchanged;  ///< of what comes elsewhere in the sample: a model that knows nothing finds both as likely
+  std::vector<double> exchanged;  ///< of what comes elsewhere in the sample: an untrained model finds both equally likely
 
   bool finite() const;
 };

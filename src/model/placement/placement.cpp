@@ -106,17 +106,17 @@ class Detective {
     out_.stopped = !tried;
     if (!tried) return;
     tried_ = *std::move(tried);
-    std::string told;
+    std::string losses;
     for (const placing::TriedPlacement& one : tried_) {
       out_.trials.push_back(one.trial);
-      told.append(told.empty() ? "" : ", ").append(concat(name_of(one.trial), " ", text_of_loss(one.trial.loss)));
+      losses.append(losses.empty() ? "" : ", ").append(concat(name_of(one.trial), " ", text_of_loss(one.trial.loss)));
     }
     const PlacementTrial& best = out_.trials.front();
-    tell("the same weights under each placement, ", yardstick.measure, ": ", told, "; guessing has ",
+    tell("the same weights under each placement, ", yardstick.measure, ": ", losses, "; guessing has ",
          loss_figure(yardstick.guessing));
     if (!std::isfinite(best.loss) ||
         !clear(placing::difference(tried_.front().surprises.exchanged, tried_.front().surprises.own)))
-      return tell("none does better than by chance (", text_of_loss(best.by_chance), "): trials tell nothing");
+      return tell("none does better than by chance (", text_of_loss(best.by_chance), "): the trials are inconclusive");
     settle(as_good_as_the_best());
   }
 
@@ -131,7 +131,7 @@ class Detective {
     return names;
   }
 
-  /// One of them: with gains near 1 norm-skip computes what post-ln does, and the norm at the end tells which it is.
+  /// One of them: with gains near 1 norm-skip computes what post-ln does, and the norm at the end shows which it is.
   void settle(std::vector<std::string> names) {
     const auto has_own = [&] { return std::ranges::find(names, own_) != names.end(); };
     const bool own_is_as_good = has_own();
@@ -142,7 +142,7 @@ class Detective {
       if (std::ranges::any_of(names, fits)) std::erase_if(names, [&](const std::string& name) { return !fits(name); });
     }
     out_.agrees = has_own();
-    if (!out_.agrees && own_is_as_good && names.size() > 1) return;  // trials tell neither against the config nor which it is
+    if (!out_.agrees && own_is_as_good && names.size() > 1) return;  // trials neither refute the config nor show which it is
     out_.behaves_as = out_.agrees ? own_ : names.front();
     out_.ground = names.size() == 1 ? Ground::trials : Ground::norms;
     if (!out_.agrees) warn_of_placement(own_is_as_good);
@@ -180,7 +180,8 @@ class Detective {
     const bool better_normed = clear(placing::difference(bare.surprises.own, normed.surprises.own));
     const std::string both =
         concat(text_of_loss(normed.trial.loss), " with it, ", text_of_loss(bare.trial.loss), " without, ", out_.measure);
-    // A norm that is in the file is meant to be used; without it logits are larger, which alone helps weights that learn still.
+    // A norm that is in the file is meant to be used; without it logits are larger, which alone helps weights that are still
+    // learning.
     if (exits() && better_bare && bare.trial.loss < normed.trial.loss / 2) {
       out_.agrees = false;
       warn("the weights do better without the norm at the end: ", both);
@@ -197,7 +198,7 @@ class Detective {
   /// What the arrangement by itself ends in, whatever the config adds.
   bool meant_to_exit() const { return arrangement_of(model_.config()).exit; }
 
-  /// What is left where trials do not tell: an end without a norm is post-ln's, one with a norm that of all others.
+  /// What is left where trials are inconclusive: an end without a norm is post-ln's, one with a norm that of all others.
   void decide_by_norms() {
     const bool is_post = own_ == "post-ln";
     const bool named = own_ == "pre-ln" || own_ == "norm-skip" || own_ == "res-post";
@@ -208,7 +209,7 @@ class Detective {
     }
     if (is_post == !exits() || (named && !meant_to_exit())) {
       out_.behaves_as = own_;
-      tell(own_, " by the norms that are there", is_post ? "" : "; what it does otherwise than others that end so is not seen");
+      tell(own_, " by the norms that are there", is_post ? "" : "; how it differs from others that end so is not visible");
       return;
     }
     out_.agrees = false;

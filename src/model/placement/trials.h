@@ -13,7 +13,7 @@ bool has_one_norm_per_unit(const Residual& residual);
 /// What the weights are measured by.
 struct Yardstick {
   std::string measure;  ///< empty: there is nothing to measure them on
-  double guessing = 0;  ///< what it is for a model that knows nothing
+  double guessing = 0;  ///< what it is for an untrained model
 };
 Yardstick yardstick(const Model& model, const PlacementSample& sample);
 

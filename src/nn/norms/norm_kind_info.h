@@ -34,7 +34,7 @@ struct NormKindInfo {
   NormFormula formula;
   const char* called;            ///< the name of its NormFormula
   const char* symbol;            ///< in the formulas of arrangements: "LN"
-  std::vector<NamedNorm> names;  ///< the first is what people take
+  std::vector<NamedNorm> names;  ///< the first is the usual one
   bool gain = false;             ///< has a vector gamma, where options.gain says so
   bool bias = false;             ///< has a vector beta, where options.bias says so
   std::size_t numbers = 0;       ///< parameters that are single numbers

@@ -76,7 +76,7 @@ struct LineSequences {
 /// Each line a sequence of its own, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
 LineSequences sequences_of_lines(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
                                  const TextFrame& frame, std::size_t longest, std::size_t tokens) {
-  const std::size_t around = frame.before.size() + frame.behind.size();
+  const std::size_t around = frame.before.size() + frame.after.size();
   LineSequences found;
   const std::size_t room = longest > around ? longest - around : 1;
   for (const std::string& line : lines) {
@@ -156,7 +156,7 @@ XrayText of_encoder(const WantedText& w, const std::vector<std::string>& lines, 
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const ModelConfig& config = w.run.model->config();
   const TextFrame frame = w.run.family.empty() ? TextFrame{} : tokenizer.frame();
-  const std::size_t around = frame.before.size() + frame.behind.size();
+  const std::size_t around = frame.before.size() + frame.after.size();
   require(w.tokens > around, w.word("tokens"), " is ", w.tokens, "; this model's tokenizer puts ", counted(around, "token"),
           " around every text, so that it must be at least ", around + 1);
   LineSequences found = sequences_of_lines(lines, told, tokenizer, frame, w.longest(config.seq_len), w.tokens);

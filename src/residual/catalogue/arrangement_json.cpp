@@ -14,7 +14,7 @@
 
 namespace addnorm {
 
-// The lists of fields. Static instead of in a namespace without name, where JsonReader could not find them.
+// The lists of fields. Static instead of in an anonymous namespace, where JsonReader could not find them.
 
 template <class Io>
 static void fields(Io& io, CoefficientRule& rule) {
@@ -173,7 +173,7 @@ bool starts_alike(InitSpec a, InitSpec b) {
   return written(a) == written(b);
 }
 
-/// A name of the table is that rule's alone: people compare runs by it.
+/// A name of the table is that rule's alone: runs are compared by it.
 void check_init_name(InitSpec& init, const JsonAt& at) {
   const InitSpec* rule = find_init_rule(init.name);
   const bool taken = folded(init.name) == kInitOfArrangement || (rule && !starts_alike(init, *rule));

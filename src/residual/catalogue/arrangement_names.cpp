@@ -72,7 +72,7 @@ const Arrangement& arrangement_named(std::string_view name) {
 }
 
 const Arrangement& register_arrangement(Arrangement arrangement) {
-  static std::mutex one_at_a_time;  // between looking and adding nobody else adds
+  static std::mutex one_at_a_time;  // nothing is added between looking and adding
   const std::scoped_lock lock(one_at_a_time);
   require(!squeezed(arrangement.name).empty(), "register_arrangement: the arrangement has no name");
   require(!arrangement.make || !arrangement.text.empty(), "register_arrangement: '", arrangement.name,

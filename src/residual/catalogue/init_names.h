@@ -15,7 +15,7 @@ inline const std::vector<std::string>& names(InitSpec::Base) {
   return all;
 }
 
-/// A matrix as people write it: "W_o", "embeddings".
+/// A matrix as it is usually written: "W_o", "embeddings".
 const char* symbol_of(Role matrix);
 /// "W_v, W_o, W_1, W_2", in the order of a layer. The gate goes with W_1 and learned positions with embeddings, where these are
 /// named too.

@@ -206,7 +206,7 @@ std::vector<UnitSlots> slots_of(const Arrangement& row, SubLayer at) {
 
 void note_branch_scale(const Arrangement& row, double scale, std::vector<std::string>& notes) {
   if (const std::vector<Role> normed = normed_matrices(row); scale != 1 && !normed.empty())
-    notes.push_back(concat("a norm of ", row.name, " stands behind ", symbols_of(normed), " and takes a branch scale of ", scale,
+    notes.push_back(concat("a norm of ", row.name, " stands after ", symbols_of(normed), " and takes a branch scale of ", scale,
                            " away: it has no effect on the output, only on how far a step turns them"));
   std::vector<Role> both = writing_matrices();
   const std::vector<Role> formula = roles_in_formula(row);

@@ -87,7 +87,7 @@ const std::map<std::string, std::string>& other_names() {
   return all;
 }
 
-/// Of names that people look for and that are no rule here; null: of none.
+/// For names that users look for but that are not a rule here; null: of none.
 const char* nearest_rules(const std::string& wanted) {
   for (const char* family : {"kaiming", "he", "lecun"})
     for (const char* kind : {"", "normal", "uniform"})

@@ -38,7 +38,7 @@ std::string plain(const std::string& what, const std::string& string, bool r_add
 }  // namespace
 
 Processed arrangement_of(const ProcessStrings& s) {
-  // Sockeye's r adds, Marian's r is a norm beside a: whoever writes r behind the sub-layer and no a means the former.
+  // Sockeye's r adds, Marian's r is a norm beside a: whoever writes r after the sub-layer and no a means the former.
   const bool r_adds = s.post.find('a') == std::string::npos;
   bool rms = false;
   const std::string pre = plain("preprocess", s.pre, false, rms), post = plain("postprocess", s.post, r_adds, rms),

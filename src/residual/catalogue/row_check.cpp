@@ -18,7 +18,7 @@ Problem problem_of(const UnitSlots& slots, const std::string& at) {
   if (slots.skip == Skip::normed && !slots.in)
     return RowProblem{at + ".skip", "is \"normed\", the norm before the branch; it needs in: true"};
   if (!slots.in_scale.is_one() && !slots.in)
-    return RowProblem{at + ".in_scale", "is a factor behind the norm before the branch; it needs in: true"};
+    return RowProblem{at + ".in_scale", "is applied after the norm before the branch; it needs in: true"};
   if (slots.skip == Skip::none && !slots.a.is_one() && !slots.a.is_zero())
     return RowProblem{at + ".a", "is the factor of the skip, but skip is \"none\"; leave a out, or choose a skip"};
   if (slots.b.profiled || (slots.a.profiled && !own))

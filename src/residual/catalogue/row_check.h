@@ -12,7 +12,7 @@ struct RowProblem {
   std::string field;  ///< "overrides[0].unit.in_scale"
   std::string text;   ///< what is wrong with it and what to do
 };
-/// The first one; nothing for a class, whose slots nobody reads.
+/// The first one; nothing for a class, whose slots are not read.
 std::optional<RowProblem> problem_of(const Arrangement& row);
 
 }  // namespace addnorm

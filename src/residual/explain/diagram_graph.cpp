@@ -19,7 +19,7 @@ class Grapher {
   void edge(const std::string& from, const std::string& to, const char* kind) {
     if (!from.empty()) graph.edges.push_back({from, to, kind});
   }
-  /// Steps behind `from`; the id of the last one. `kind` is that of the edges between them.
+  /// Steps after `from`; the id of the last one. `kind` is that of the edges between them.
   std::string walk(const Steps& steps, std::string from, const char* kind) {
     for (const DiagramStep& step : steps) from = walk(step, from, kind);
     return from;

@@ -152,7 +152,7 @@ class TextDrawing {
       return other.row == rung.row && (centres_[other.to] == column || centres_[other.from] == column);
     });
   }
-  /// Another rung of this row goes on behind the end of this one.
+  /// Another rung of this row goes on after the end of this one.
   bool further(const DiagramLayout::Rung& rung) const {
     const std::size_t end = std::max(rung.from, rung.to);
     return std::ranges::any_of(layout_.rungs, [&](const DiagramLayout::Rung& other) {

@@ -14,7 +14,7 @@
 namespace addnorm {
 namespace {
 
-/// Factors that can stand before a product or behind its bar: "α·x", "λ⊙x", "x/√n".
+/// Factors that can stand before a product or after a slash: "α·x", "λ⊙x", "x/√n".
 std::string product(const std::string& factor, bool vector, const std::string& x) {
   if (factor.starts_with("1/")) return x + factor.substr(1);
   return factor + (vector ? "⊙" : "·") + x;

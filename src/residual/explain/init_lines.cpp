@@ -28,7 +28,7 @@ std::vector<OuterMatrix> outer_of_any_model(StackKind kind) {
   return all;
 }
 
-/// In the order in which they are told.
+/// In the order in which they are listed.
 std::vector<Matrix> matrices_of(const DrawnStack& stack) {
   std::vector<Matrix> all;
   for (const SubLayer at : {SubLayer::self, SubLayer::cross})
@@ -87,16 +87,16 @@ std::string rule_of(const Matrix& matrix, const InitSpec& spec, const StackShape
   return rule;
 }
 
-/// Cross-attention has lines of its own where it starts otherwise than self-attention.
-bool tells_cross(const InitSpec& spec, const StackShape& shape) {
+/// Cross-attention gets separate lines if it starts differently than self-attention.
+bool lists_cross(const InitSpec& spec, const StackShape& shape) {
   if (!has_sub_layer(shape, SubLayer::cross)) return false;
   return std::ranges::any_of(kOfAttention, [&](Role role) {
     return rule_of({role, SubLayer::cross}, spec, shape) != rule_of({role, SubLayer::self}, spec, shape);
   });
 }
 
-/// Biases start at 0 where nobody says otherwise.
-bool is_told(const Matrix& matrix, const InitSpec& spec) {
+/// Biases start at 0 unless the rule says otherwise.
+bool is_listed(const Matrix& matrix, const InitSpec& spec) {
   return matrix.role != Role::bias || spec.draw_of(matrix.role, matrix.at) != nullptr;
 }
 
@@ -113,11 +113,11 @@ std::vector<InitLine> init_lines(const Arrangement& row, const DrawnStack& stack
     std::string rule, names, of_cross;
   };
   std::vector<Group> groups;
-  const bool with_cross = tells_cross(row.init, stack.shape);
+  const bool with_cross = lists_cross(row.init, stack.shape);
   const std::string of_tokens = stack.has(Role::token_embedding) ? rule_of({Role::token_embedding}, row.init, stack.shape) : "";
   for (const Matrix& matrix : matrices_of(stack)) {
     const bool cross = matrix.at == SubLayer::cross;
-    if ((cross && !with_cross) || !is_told(matrix, row.init)) continue;
+    if ((cross && !with_cross) || !is_listed(matrix, row.init)) continue;
     const std::string rule = rule_of(matrix, row.init, stack.shape);
     if (matrix.role == Role::position_embedding && rule == of_tokens) continue;  // "embeddings" are both
     auto found = std::ranges::find(groups, rule, &Group::rule);

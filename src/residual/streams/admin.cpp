@@ -40,7 +40,8 @@ class StreamProfile final : public StreamObserver {
     if (!omegas_[unit.index].defined() || not_finite_at_) return;
     fill(omegas_[unit.index].value(), omega_);
     omega_ = std::sqrt(omega_ * omega_ * variance(x_) + variance(f.value()));
-    if (!std::isfinite(omega_)) not_finite_at_ = unit.index;  // told when the pass is over: this is inside somebody's forward
+    if (!std::isfinite(omega_))
+      not_finite_at_ = unit.index;  // reported when the pass is over: this is inside the caller's forward pass
   }
   void require_measured() const {
     if (not_finite_at_)

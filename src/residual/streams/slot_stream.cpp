@@ -24,7 +24,7 @@ Var SlotStream::read_stream(const Unit& unit, const SlotResidual::Slots& slots) 
   return part.branch;
 }
 
-/// N_in(x). Skip and branch part before it, or, where the skip is N_in(x), behind it.
+/// N_in(x). Skip and branch part before it, or, where the skip is N_in(x), after it.
 Var SlotStream::read_normed(const Unit& unit, const SlotResidual::Slots& slots) {
   if (slots.row.skip == Skip::normed) {
     const Parted part = parted(unit, settled(slots.in));

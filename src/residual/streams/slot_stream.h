@@ -6,8 +6,8 @@
 namespace addnorm {
 
 /// A write without a norm after the sum only leaves the branch pending: the next read adds it and takes its norm in one pass
-/// over memory. The same bits as one by one. When somebody watches, the norm is taken by itself: inside the one pass the gradient
-/// of the sum, skip and branch together, is nowhere to be read.
+/// over memory. The same bits as one by one. With an observer, the norm is taken by itself: inside the one pass the gradient
+/// of the sum, skip and branch together, is not available.
 class SlotStream final : public Stream {
  public:
   SlotStream(const SlotResidual& residual, const Pass& pass, StreamObserver* observer);

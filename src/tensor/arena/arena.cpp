@@ -72,7 +72,7 @@ void* Arena::take(std::size_t bytes, bool& is_zero) {
 
 /// The smallest free block of a larger class, up to four times as large; null where there is none.
 char* Arena::borrow(std::size_t index) {
-  constexpr std::size_t kLeast = std::size_t{1} << 18;  // less is not worth a note
+  constexpr std::size_t kLeast = std::size_t{1} << 18;  // less is not worth recording
   if (size_of_class(index) < kLeast) return nullptr;
   const std::size_t end = std::min(kSizeClasses, index + 2 * kClassesPerDoubling + 1);
   for (std::size_t larger = index + 1; larger < end; ++larger) {

@@ -112,7 +112,7 @@ void ArenaPages::give_back(std::vector<PageSpan> spans) {
   }
 }
 
-// Whoever gets these addresses next must not inherit our marks.
+// The next owner of these addresses must not inherit our marks.
 bool ArenaPages::unmap(const Range& range) {
   const auto marked = static_cast<std::size_t>(range.accessible - range.begin);
   unpoison(range.begin, marked);

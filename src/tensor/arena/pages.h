@@ -16,7 +16,7 @@ struct PageSpan {
 class ArenaPages {
  public:
   /// `bytes` (a multiple of 64) of accessible memory, from a hole left by give_back() or from fresh pages; null when the
-  /// system refuses. `is_zero`: nobody has ever written there, and the system gives pages out as zeros.
+  /// system refuses. `is_zero`: it was never written to, and the system gives pages out as zeros.
   char* carve(std::size_t bytes, bool& is_zero);
   /// Takes spans that carve() gave out, in any order, and returns their pages to the system. Changes nothing when it throws.
   void give_back(std::vector<PageSpan> spans);
@@ -24,8 +24,8 @@ class ArenaPages {
   std::size_t bytes_accessible() const;
 
  private:
-  // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved. Nobody has
-  // written to [unused, end).
+  // [first, top) is carved or a hole, [top, accessible) is ready to be carved, [accessible, end) is only reserved. [unused, end)
+  // was never written to.
   struct Range {
     char* mapping;  // what was reserved
     char* begin;    // the first 2 MiB boundary in it

@@ -7,8 +7,8 @@ namespace {
 
 using Record = ArenaScope::Record;
 
-/// The records opened on this thread, innermost first, linked by `outer`. Ended ones leave at the next opening or
-/// end of a scope on this thread, and from the front when somebody looks.
+/// The records opened on this thread, innermost first, linked by `outer`. Ended ones are removed at the next opening or
+/// end of a scope on this thread, and from the front at each lookup.
 thread_local std::shared_ptr<Record> innermost;
 
 void drop(std::shared_ptr<Record>& link) {
@@ -16,7 +16,7 @@ void drop(std::shared_ptr<Record>& link) {
   link = std::move(gone->outer);
 }
 
-/// All ended records leave, wherever they stand: scopes that overlap like a chain leave no chain behind.
+/// Removes all ended records, wherever they are: scopes that overlap like a chain leave no chain of dead records.
 void prune() {
   for (std::shared_ptr<Record>* link = &innermost; *link;)
     if ((*link)->ended.load(std::memory_order_acquire))

@@ -20,7 +20,7 @@ struct ArenaScope::Record {
 std::shared_ptr<ArenaScope::Record> current_arena_scope();
 
 class Tensor;
-/// From now on it belongs to no scope. For one whose buffer nobody shares.
+/// From now on it belongs to no scope. Only for one whose buffer is not shared.
 void leave_arena_scope(Tensor& tensor);
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-// Size classes of the arena: which block serves a request of so many bytes.
+// Size classes of the arena: which block serves a request of a given size.
 #pragma once
 
 #include <bit>

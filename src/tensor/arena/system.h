@@ -5,8 +5,8 @@
 
 namespace addnorm::system_memory {
 
-std::size_t wish();                               ///< bytes to reserve at a time, where nobody needs more
-bool can_hold(std::size_t bytes);                 ///< whether the machine has so much memory at all
+std::size_t wish();                               ///< bytes to reserve at a time, unless more are needed
+bool can_hold(std::size_t bytes);                 ///< whether the machine has that much memory at all
 char* reserve(std::size_t bytes);                 ///< address space, on any boundary; null when refused
 bool release(char* reserved, std::size_t bytes);  ///< all that reserve() gave
 bool open(char* begin, std::size_t bytes);        ///< makes it readable and writable
@@ -15,6 +15,6 @@ void discard(char* begin, std::size_t bytes);     ///< contents not needed any m
 inline constexpr std::size_t kBoundary = std::size_t{2}
                                          << 20;  ///< begin of open() and close() lie on such, those of discard() on pages
 std::size_t page();
-extern const bool kOpensZeros;  ///< memory that nobody wrote to since open() is zero
+extern const bool kOpensZeros;  ///< memory not written to since open() is zero
 
 }  // namespace addnorm::system_memory

@@ -29,7 +29,7 @@ bool can_hold(std::size_t bytes) {
 }
 
 // Private memory without access is not charged against the system's limit; mprotect charges what becomes accessible. Huge pages
-// are a wish: without them everything works, slower.
+// are a hint: without them everything works, slower.
 char* reserve(std::size_t bytes) {
   void* mapping = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (mapping == MAP_FAILED) return nullptr;

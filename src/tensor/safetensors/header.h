@@ -18,7 +18,7 @@ namespace addnorm::safetensors {
 
 inline constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;
 inline constexpr std::string_view kMetadataKey = "__metadata__";
-/// Metadata: the checksum of the header, taken with zeros in its own place; with ":<name>" behind it, that of a tensor's bytes.
+/// Metadata: the checksum of the header, taken with zeros in its own place; with ":<name>" appended, that of a tensor's bytes.
 inline constexpr std::string_view kChecksumKey = "addnorm.checksum";
 std::string checksum_key(std::string_view tensor);
 /// Where in the text of a header the 16 digits of its own checksum are; npos: nowhere. Quotes inside of JSON strings have a

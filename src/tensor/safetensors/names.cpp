@@ -10,7 +10,7 @@ using Item = NameOrder::Item;
 constexpr std::size_t kKeyBytes = 7;
 
 /// The first seven bytes, and in the last byte how many there are, or one more: so "a" stands before "a\0", and two names of one
-/// key are equal, or both go on behind it.
+/// key are equal, or both go on after it.
 std::uint64_t key_of(std::string_view rest) {
   std::uint64_t key = 0;
   for (std::size_t i = 0; i < kKeyBytes; ++i) key = key << 8 | (i < rest.size() ? static_cast<unsigned char>(rest[i]) : 0u);
@@ -38,9 +38,9 @@ std::optional<std::uint32_t> sort_whole(std::span<Item> items, const NameOf& nam
   return twice == items.end() ? std::nullopt : std::optional(twice->number);
 }
 
-/// Sorts names that have `same` bytes in common. Calls itself for names that have one key; at most `levels` times inside each
-/// other, for those of a hostile file may go on agreeing as long as the stack lasts.
-std::optional<std::uint32_t> sort_behind(std::span<Item> items, std::size_t same, const NameOf& name, int levels = 32) {
+/// Sorts names by what follows their first `same` bytes, which are equal. Recurses for names with the same key, at most `levels`
+/// deep: the names of a hostile file may agree for so long that the stack would overflow.
+std::optional<std::uint32_t> sort_after(std::span<Item> items, std::size_t same, const NameOf& name, int levels = 32) {
   if (levels == 0) return sort_whole(items, name);
   same = common_bytes(items, same, name);
   for (Item& item : items) {
@@ -54,7 +54,7 @@ std::optional<std::uint32_t> sort_behind(std::span<Item> items, std::size_t same
     for (end = begin + 1; end < items.size() && items[end].key() == key;) ++end;
     if (end - begin == 1) continue;
     if (!goes_on(key)) return items[begin].number;
-    if (const auto twice = sort_behind(items.subspan(begin, end - begin), same + kKeyBytes, name, levels - 1)) return twice;
+    if (const auto twice = sort_after(items.subspan(begin, end - begin), same + kKeyBytes, name, levels - 1)) return twice;
   }
   return std::nullopt;
 }
@@ -64,7 +64,7 @@ std::optional<std::uint32_t> sort_behind(std::span<Item> items, std::size_t same
 std::optional<std::uint32_t> NameOrder::sort(std::size_t count, const NameOf& name) {
   items_.resize(count);
   for (std::size_t i = 0; i < count; ++i) items_[i].number = static_cast<std::uint32_t>(i);
-  return count == 0 ? std::nullopt : sort_behind(items_, 0, name);
+  return count == 0 ? std::nullopt : sort_after(items_, 0, name);
 }
 
 std::optional<std::uint32_t> NameOrder::find(std::string_view wanted, const NameOf& name) const {

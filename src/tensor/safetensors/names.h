@@ -13,7 +13,7 @@ namespace addnorm::safetensors {
 /// Names by number; they stay with their owner, whose function gives them.
 using NameOf = std::function<std::string_view(std::uint32_t)>;
 
-/// The numbers of names, sorted by name (bytes as unsigned numbers). Beside each number lie seven bytes of its name, those behind
+/// The numbers of names, sorted by name (bytes as unsigned numbers). Beside each number lie seven bytes of its name, those after
 /// what all names have in common: sorting by these stays in the cache, where the names themselves are all over the memory.
 /// 12 bytes per name, also while sorting. Time: n log n steps, and what it takes to read on where names agree in these bytes.
 class NameOrder {

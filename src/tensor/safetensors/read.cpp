@@ -73,7 +73,7 @@ std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
   return length;
 }
 
-/// The text is let go before its contents are sorted and checked.
+/// The text is freed before its contents are sorted and checked.
 safetensors::Table read_table(const InputFile& file, std::uint64_t length, const std::string& where) {
   const auto json = std::make_unique_for_overwrite<char[]>(length);
   file.read(kLengthBytes, json.get(), length);
@@ -168,7 +168,7 @@ void SafetensorsReader::Impl::wrong_type(std::size_t i, const char* function, st
                          ", which reads ", names, "; ", advice));
 }
 
-// body(values, first) for pieces of at most 256 KiB of `count` elements behind `begin`, read one after the other.
+// body(values, first) for pieces of at most 256 KiB of `count` elements after `begin`, read one after the other.
 template <class T>
 void SafetensorsReader::Impl::for_each_block(std::size_t i, std::size_t begin, std::size_t count, auto&& body) const {
   constexpr std::size_t kBlock = (std::size_t{256} << 10) / sizeof(T);
@@ -342,26 +342,26 @@ ValueCounts SafetensorsReader::count_values(std::string_view name) const {
 }
 
 void SafetensorsReader::Impl::verify_header() const {
-  const auto told = header.find_metadata(safetensors::kChecksumKey);
-  if (!told) throw DataError(concat(where, "has no checksums; it was not written to be verified"));
+  const auto stored = header.find_metadata(safetensors::kChecksumKey);
+  if (!stored) throw DataError(concat(where, "has no checksums; it was not written to be verified"));
   std::string text(length, '\0');
   file.read(kLengthBytes, text.data(), text.size());
   text = safetensors::without_own_checksum(std::move(text));
   const std::string found = as_hex(checksum(text.data(), text.size()));
-  if (*told != found)
-    throw DataError(concat(where, "the header has the checksum ", found, ", it was written with ", in_quotes(*told),
+  if (*stored != found)
+    throw DataError(concat(where, "the header has the checksum ", found, ", it was written with ", in_quotes(*stored),
                            "; the file is damaged"));
 }
 
 void SafetensorsReader::Impl::verify_tensor(std::size_t i) const {
-  const auto told = header.find_metadata(safetensors::checksum_key(header.name(i)));
-  if (!told) throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), " has no checksum; the others have"));
+  const auto stored = header.find_metadata(safetensors::checksum_key(header.name(i)));
+  if (!stored) throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), " has no checksum; the others have"));
   Checksum sum;
   for_each_block<std::byte>(i, [&](std::span<const std::byte> block, std::size_t) { sum.add(block.data(), block.size()); });
   const std::string found = as_hex(sum.value());
-  if (*told != found)
+  if (*stored != found)
     throw DataError(concat(where, "tensor ", in_quotes(header.name(i)), " has the checksum ", found, ", it was written with ",
-                           in_quotes(*told), "; the file is damaged, or was changed by a program that kept the old checksums"));
+                           in_quotes(*stored), "; the file is damaged, or was changed by a program that kept the old checksums"));
 }
 
 bool SafetensorsReader::has_checksums() const { return impl().header.find_metadata(safetensors::kChecksumKey).has_value(); }

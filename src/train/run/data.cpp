@@ -261,7 +261,7 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   std::shared_ptr<const TokenFile> ids =
       token_file(sources, *choice.tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
   if (!ids) return nullptr;
-  const std::string told = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.told();
+  const std::string told = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.summary();
   auto source = std::make_unique<TextSource>(std::move(choice), ids, told, mask, progress);
   return progress && !progress(1) ? nullptr : std::move(source);
 }

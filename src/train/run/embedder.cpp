@@ -42,7 +42,7 @@ std::size_t Embedder::most() const {
 
 void Embedder::add(const std::string& text, std::vector<std::int32_t>& ids) {
   std::vector<std::int32_t> inner = model_.tokenizer->encode(text);
-  const std::size_t around = frame_.before.size() + frame_.behind.size();
+  const std::size_t around = frame_.before.size() + frame_.after.size();
   if (inner.size() + around > most()) {
     inner.resize(most() - std::min(most(), around));
     ++cut_;

@@ -147,7 +147,7 @@ TEST(AttentionOp, RejectsBadOptionsAndSaysWhatIsAllowed) {
   EXPECT_TRUE(refuses([&] { attention(k, k, k, {.joined = {5}}); }, {"joined", "one batch", "2"}));
   const Var one(normal_tensor({1, 5, 8}, 3));
   EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {3, 1}}); }, {"joined", "4 tokens", "5"}));
-  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {3, 3}}); }, {"joined", "3 tokens behind 3 of 5"}));
+  EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {3, 3}}); }, {"joined", "3 tokens after 3 of 5"}));
   EXPECT_TRUE(refuses([&] { attention(one, one, one, {.joined = {5, 0}}); }, {"joined", "0 tokens"}));
   EXPECT_TRUE(refuses([&] { attention(one, one, one, {.key_lengths = {5}, .joined = {5}}); }, {"joined", "key_lengths"}));
   const auto wrong = std::make_shared<const AttentionMask>(AttentionMask{Shape{2, 5}, std::vector<std::uint8_t>(9)});

@@ -347,7 +347,7 @@ TEST(TableFile, SaysWhichCellIsWrongAndWhy) {
   EXPECT_TRUE(throws_saying<DataError>(reading("1;2;x\n1,5;4;y\n"), {"bad.csv:2:", "'1,5'", "decimals take a point"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,4,5,y\n"), {"bad.csv:2:", "4 cells", "have 3"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,\"4,y\n"), {"bad.csv:2:", "column 2", "quote has no end"}));
-  EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,\"4\"5,y\n"), {"bad.csv:2:", "column 2", "'5' behind"}));
+  EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,\"4\"5,y\n"), {"bad.csv:2:", "column 2", "'5' after"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,4,\n"), {"bad.csv:2:", "label is empty"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("1,2,x\n3,4,x\n"), {"bad.csv", "all 2 lines", "one label"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("one,two,kind\n"), {"bad.csv", "no numbers"}));

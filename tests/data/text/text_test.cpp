@@ -58,7 +58,7 @@ TEST(TextSources, TakeAFolderSortedAndRecursivelyWithoutHiddenFilesAndSaySo) {
   EXPECT_EQ(sources.files[1].name, "a/z.txt");
   EXPECT_EQ(sources.files[2].name, "b.txt");
   EXPECT_EQ(sources.bytes(), 6u);
-  EXPECT_EQ(sources.told(), "3 files, 6 bytes (2 hidden ones, 1 that is no file left out)");
+  EXPECT_EQ(sources.summary(), "3 files, 6 bytes (2 hidden ones, 1 that is no file left out)");
 }
 
 TEST(TextSources, LeaveOutTheFoldersThatSomebodyElseKnows) {
@@ -68,7 +68,7 @@ TEST(TextSources, LeaveOutTheFoldersThatSomebodyElseKnows) {
   folder.write("made/c.txt", "c");
   const std::vector<fs::path> paths{folder.path};
   const OtherFolders made{"thing", [](const fs::path& path) { return path.filename() == "made"; }};
-  EXPECT_EQ(text_sources(paths, made).told(), (folder.path / "a.txt").string() + ", 1 bytes (2 things left out)");
+  EXPECT_EQ(text_sources(paths, made).summary(), (folder.path / "a.txt").string() + ", 1 bytes (2 things left out)");
   EXPECT_EQ(text_sources(paths).files.size(), 3u);
   EXPECT_EQ(text_sources(std::vector<fs::path>{folder.path / "made"}, made).files.size(), 1u);  // named itself
 }
@@ -78,7 +78,7 @@ TEST(TextSources, TakeFilesInTheOrderGivenEvenHiddenOnes) {
   const std::vector<fs::path> paths{folder.write("b", "1"), folder.write(".a", "2")};
   const TextSources sources = text_sources(paths);
   EXPECT_EQ(ids_of(*token_file(sources, *byte_tokenizer(), folder.path / "cache")), (std::vector<std::int32_t>{'1', '2'}));
-  EXPECT_EQ(one(paths[0]).told(), paths[0].string() + ", 1 bytes");
+  EXPECT_EQ(one(paths[0]).summary(), paths[0].string() + ", 1 bytes");
 }
 
 TEST(TextSources, RefuseWhatIsNotThereOrEmptyOrUnreadable) {
@@ -199,7 +199,7 @@ TEST(TokenFile, CopiesOnlyWhatThereIs) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { tokens->copy(~0ull, 2, ids.data()); }, {"of 3"}));
 }
 
-TEST(TokenFile, StopsWhenToldToAndLeavesNoFile) {
+TEST(TokenFile, StopsWhenAskedToAndLeavesNoFile) {
   const TemporaryFolder folder;
   const TextSources sources = one(folder.write("text", long_text()));
   double last = -1;

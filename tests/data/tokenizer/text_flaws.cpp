@@ -73,7 +73,7 @@ TEST(TextFlaws, AWordIsShownByItsBeginningOnOneLine) {
 }
 
 // Measured against encoding as many letters that are known, so that it holds on any machine and under sanitizers. A message for
-// each character, of which one is told, would take three to eight times as long as that.
+// each character, of which one is reported, would take three to eight times as long as that.
 TEST(TextFlaws, OfAVeryLongWordTakeNoLongerThanEncodingOne) {
   const std::size_t length = test::kSanitized ? 1 << 18 : 1 << 21;
   for (const char* steps : {"", kByteLevel}) {

@@ -37,7 +37,7 @@ TEST(ByteTokenizer, GivesTheBytes) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { bytes->decode(Ids{-1}); }, {"-1"}));
 }
 
-TEST(BuiltinTokenizers, AddWhatIsAskedForBehindTheOrdinaryIdsAndNoTextGivesIt) {
+TEST(BuiltinTokenizers, AddWhatIsAskedForAfterTheOrdinaryIdsAndNoTextGivesIt) {
   const auto check = [](const Tokenizer& tokenizer, std::int32_t ordinary) {
     EXPECT_EQ(tokenizer.vocabulary(), static_cast<std::size_t>(ordinary + 3));
     EXPECT_EQ(tokenizer.special().begin, ordinary);
@@ -147,7 +147,7 @@ TEST(TokenizerJson, GivesTheIdsAndTextsOfTheReference) {
       const Ids want = golden["ids"][i].get<Ids>();
       EXPECT_EQ(tokenizer->encode(text), want) << texts[i];
       const std::string ours = tokenizer->decode(want);
-      if (decoded.find("\xEF\xBF\xBD") != std::string::npos) continue;  // bytes that are not UTF-8, which Python cannot tell
+      if (decoded.find("\xEF\xBF\xBD") != std::string::npos) continue;  // bytes that are not UTF-8, which Python cannot show
       EXPECT_TRUE(ours == decoded || ours == " " + decoded) << texts[i] << ": '" << ours << "', not '" << decoded << "'";
     }
   }
@@ -357,7 +357,7 @@ TEST(HostileTokenizer, WhatWeDoNotHaveIsNamed) {
           {"pre_tokenizer.pattern.Regex", "(a"});
   refused(small(R"({"pre_tokenizer":{"type":"Split","pattern":{"Regex":"a"},"behavior":"Else"}})"), {"behavior", "Isolated"});
   refused(small(R"({"pre_tokenizer":{"type":"Sequence","pretokenizers":[{"type":"ByteLevel"},{"type":"Digits"}]}})"),
-          {"behind ByteLevel"});
+          {"after ByteLevel"});
 }
 
 TEST(HostileTokenizer, FilesThatAreSomethingElseAreRefused) {

@@ -1,4 +1,4 @@
-// Tokens and their ids, and how a tokenizer.json tells them: in any order, with escapes, each token once.
+// Tokens and their ids, and how a tokenizer.json lists them: in any order, with escapes, each token once.
 #include "data/tokenizer/spec.h"
 
 #include <gtest/gtest.h>
@@ -81,7 +81,7 @@ TEST(TokenizerJson, TellsTokensAndMergesInAnyOrderAndWithEscapes) {
   EXPECT_EQ(from_text("\xEF\xBB\xBF" + model(kTokens, merges))->to_json(), merges_first->to_json());
 }
 
-TEST(TokenizerJson, RefusesTheSameMergesBeforeAndBehindTheTokens) {
+TEST(TokenizerJson, RefusesTheSameMergesBeforeAndAfterTheTokens) {
   const auto refused = [](const char* merge, std::initializer_list<std::string> said) {
     const std::string merges = std::string(R"("merges":["a b",)") + merge + "]";
     for (const std::string& text : {model(kTokens, merges), model(merges, kTokens)})

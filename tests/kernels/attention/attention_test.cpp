@@ -183,7 +183,7 @@ TEST_P(Attention, GivesZerosAndZeroGradientsToQueriesThatSeeNothing) {
   }
 }
 
-TEST_P(Attention, NeverReadsWhatLiesBehindTheLengths) {
+TEST_P(Attention, NeverReadsWhatLiesPastTheLengths) {
   AttentionCase c{.batch = 1, .queries = 4, .keys = 40, .lengths = {33}};
   AttentionRun<float> clean(c), dirty(c);
   std::fill(dirty.k.begin() + 33 * 16, dirty.k.end(), std::numeric_limits<float>::quiet_NaN());

@@ -1,4 +1,4 @@
-// Attention of sequences of unequal length that lie one behind the other.
+// Attention of sequences of unequal length that lie one after another.
 #include "support/attention_case.h"
 #include "support/every_target.h"
 #include "support/threads.h"

@@ -53,7 +53,7 @@ struct Problem {
     return {kind == Kind::scalar ? scalar : T{1}, nullptr};
   }
 
-  /// What forward and backward are told alike.
+  /// The options that forward and backward share.
   template <class Args>
   Args with_options(Args n, const Options& o) {
     n.rows = kRows;

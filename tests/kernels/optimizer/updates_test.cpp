@@ -173,7 +173,7 @@ TEST_P(OptimizerUpdates, AdamHandlesLateStepsZeroAndTinyGradients) {
   EXPECT_NE(tiny.p[0], 0.0f);
 }
 
-TEST_P(OptimizerUpdates, AdamLeavesNoDenormalMomentBehind) {
+TEST_P(OptimizerUpdates, AdamLeavesNoDenormalMoment) {
   State<float> state(std::vector<float>(20, 1.0f));
   state.adam(normal_values(20, 1), {});
   for (std::int64_t step = 2; step < 1200; ++step) state.adam(std::vector<float>(20, 0.0f), {.step = step});

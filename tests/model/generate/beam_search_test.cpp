@@ -126,7 +126,7 @@ TEST(BeamSearch, StoppingEarlyChangesNothing) {
   EXPECT_LT(read, 40u * 5u * (1 + 7 * 3));  // and it does stop early
 }
 
-/// Token 0 ends. The first step gives it `now`, and token 1 the rest; behind token 1 come `waiting` certain ones, and the end.
+/// Token 0 ends. The first step gives it `now`, and token 1 the rest; after token 1 come `waiting` certain ones, and the end.
 LogitsOf ends_now_or_later(float now, std::size_t waiting) {
   return [=](const Tokens& prefix) {
     if (prefix.size() == 1) return std::vector<float>{std::log(now), std::log(1 - now)};

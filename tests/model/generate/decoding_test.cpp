@@ -116,7 +116,7 @@ TEST(LanguageModelInput, IsRefusedWithWhatWasGivenAndAllowed) {
   decoding->append(std::vector<std::int32_t>(8, 1));
   EXPECT_EQ(decoding->room(), 0u);
   EXPECT_TRUE(
-      throws_saying<UsageError>([&] { decoding->append(std::vector<std::int32_t>{1}); }, {"1 tokens behind 8", "seq_len is 8"}));
+      throws_saying<UsageError>([&] { decoding->append(std::vector<std::int32_t>{1}); }, {"1 tokens after 8", "seq_len is 8"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { decoding->select(std::vector<std::size_t>{1}); }, {"row 1 of 1"}));
 }
 

@@ -42,7 +42,7 @@ class NanoSort : public testing::Test {
   LanguageModel* model = nullptr;
 };
 
-/// The stream behind every unit; [0] is what enters the stack.
+/// The stream after every unit; [0] is what enters the stack.
 class Watch : public StreamObserver {
  public:
   void on_branch(const Unit&, const Var&) override {}

@@ -1,4 +1,4 @@
-// Configs that make no model, that do not fit their weights, or speak of what is not computed here: H-06, H-07.
+// Configs that make no model, that do not fit their weights, or ask for what is not computed here: H-06, H-07.
 #include "core/json/json.h"
 #include "model/import/refusals.h"
 
@@ -88,7 +88,7 @@ void add_head(const fs::path& model, const char* head, const char* table, const 
 }
 void flip_first_byte(test::StoredTensor& tensor) { tensor.bytes.front() ^= std::byte{1}; }
 
-// Whatever the family calls its tensors, nobody is told what they are called here.
+// Whatever the family calls its tensors, messages do not say what they are called here.
 TEST_F(Refused, ATiedHeadThatDiffersOrIsMissingByTheNamesOfItsFile) {
   struct Row {
     const char *golden, *head, *table;
@@ -113,7 +113,7 @@ TEST_F(Refused, ABiasThatIsThereTwiceAndDiffers) {
   const fs::path model = golden("bert-masked");
   add_head(model, "cls.predictions.decoder.bias", "cls.predictions.bias",
            [](Stored& all) { flip_first_byte(all.at("cls.predictions.decoder.bias")); });
-  expect_refused(model, {"cls.predictions.decoder.bias is to repeat cls.predictions.bias, but differs", "take away"});
+  expect_refused(model, {"cls.predictions.decoder.bias is to repeat cls.predictions.bias, but differs", "remove the one"});
 }
 
 TEST_F(Refused, ATableThatIsMissingInAFileWithoutPrefixAndNothingElse) {

@@ -29,7 +29,7 @@ struct Export : testing::Test {
   }
   /// One line that names the file; nothing in the folder has changed.
   void expect_refused(const fs::path& from, const fs::path& to, const std::string& named) const {
-    std::map<std::string, std::string> before, behind;
+    std::map<std::string, std::string> before, after;
     const auto look = [&](std::map<std::string, std::string>& files) {
       for (const auto& entry : fs::recursive_directory_iterator(to))
         files[entry.path().string()] = entry.is_regular_file() ? test::text_of(entry.path()) : "";
@@ -43,8 +43,8 @@ struct Export : testing::Test {
       for (const std::string& part : {(to / named).string(), std::string("another folder")})
         EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
     }
-    look(behind);
-    EXPECT_EQ(before, behind);
+    look(after);
+    EXPECT_EQ(before, after);
   }
   test::TemporaryFolder folder;
 };

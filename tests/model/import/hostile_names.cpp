@@ -1,4 +1,4 @@
-// Names in files that would command a terminal, or begin another line: told, but written out. (expect_refused looks at that.)
+// Names in files that would command a terminal, or begin another line: shown, but escaped. (expect_refused looks at that.)
 #include "addnorm/data/tokenizer.h"
 #include "addnorm/model/hugging_face.h"
 #include "model/import/refusals.h"
@@ -13,17 +13,17 @@ using test::replace_in;
 using test::Stored;
 
 constexpr const char* kIndex = "model.safetensors.index.json";
-constexpr const char* kRed = R"(\u001b[31mred\n)";        // in JSON
-constexpr const char* kTold = "\\x1b[31mred\\n";          // in a message
-constexpr const char* kToldInJson = "\\u001b[31mred\\n";  // where it is told as JSON
+constexpr const char* kRed = R"(\u001b[31mred\n)";         // in JSON
+constexpr const char* kShown = "\\x1b[31mred\\n";          // in a message
+constexpr const char* kShownInJson = "\\u001b[31mred\\n";  // where it is printed as JSON
 
 TEST_F(Refused, AnIndexWithHostileNames) {
   fs::path model = golden("llama");
   replace_in(model / kIndex, "model.norm.weight", kRed);
-  expect_refused(model, {kIndex, kTold, "does not have it"});
+  expect_refused(model, {kIndex, kShown, "does not have it"});
   model = golden("llama");
   replace_in(model / kIndex, "model.norm.weight\": \"model-00003-of-00003.safetensors\"", concat(kRed, "\": 3"));
-  expect_refused(model, {kIndex, kTold, "it must be the name of a file"});
+  expect_refused(model, {kIndex, kShown, "it must be the name of a file"});
   for (const char* name : {kRed, R"(\u009b31m)", R"(\u202ex)"}) {
     model = golden("llama");
     replace_in(model / kIndex, "\"model-00001-of-00003.safetensors\"", concat("\"", name, "\""));
@@ -45,19 +45,19 @@ TEST_F(Refused, TensorsWithHostileNames) {
 TEST_F(Refused, ConfigsWithHostileValues) {
   fs::path model = golden("bert");
   replace_in(model / "config.json", "\"model_type\": \"bert\"", concat("\"model_type\": \"", kRed, "\""));
-  expect_refused(model, {"config.json", kToldInJson});
+  expect_refused(model, {"config.json", kShownInJson});
   model = golden("llama");
   replace_in(model / "config.json", "{", concat("{\"rope_scaling\": {\"type\": \"", kRed, "\\u007f\"},"));
-  expect_refused(model, {"config.json", concat(kTold, "\\x7f")});
+  expect_refused(model, {"config.json", concat(kShown, "\\x7f")});
   model = golden("bert");
   test::write_text(model / "modules.json", concat(R"([{"path": "", "type": "a.)", kRed, R"("}])"));
-  expect_refused(model, {"modules.json", concat("the modules are ", kTold)});
+  expect_refused(model, {"modules.json", concat("the modules are ", kShown)});
 }
 
 TEST(HostileConfig, NotesAreSafeToPrint) {
   const HuggingFaceConfig read = hugging_face_config(
       concat(R"({"model_type": "gpt2", "architectures": ["GPT2ForSequenceClassification)", kRed, R"("]})"), "config.json");
-  EXPECT_TRUE(test::mentions(read.notes, concat("GPT2ForSequenceClassification", kTold)));
+  EXPECT_TRUE(test::mentions(read.notes, concat("GPT2ForSequenceClassification", kShown)));
   for (const std::string& note : read.notes) EXPECT_EQ(note, printable(note));
   for (const std::string& one : read.differences) EXPECT_EQ(one, printable(one));
 }
@@ -79,16 +79,16 @@ TEST_F(Refused, TokenizersWithHostileTokensAndFields) {
                   "}");
   };
   EXPECT_NO_THROW(read_tokenizer(folder.write("tokenizer.json", tokenizer(""))));
-  expect_tokenizer_refused(folder, tokenizer(concat(R"(, ")", kRed, R"(": 1)")), concat("has a field '", kTold, "'"));
+  expect_tokenizer_refused(folder, tokenizer(concat(R"(, ")", kRed, R"(": 1)")), concat("has a field '", kShown, "'"));
   expect_tokenizer_refused(folder, tokenizer(concat(R"(, "added_tokens": [{"id": 0, "content": ")", kRed, R"("}])")),
-                           concat("gives '", kTold, "' the id 0"));
-  expect_tokenizer_refused(folder, tokenizer("", concat("[\"a\", \"", kRed, "\"]")), concat("joins 'a' and '", kTold, "'"));
-  expect_tokenizer_refused(folder, tokenizer("", concat("\"", kRed, "\"")), concat("is '", kTold, "'"));
+                           concat("gives '", kShown, "' the id 0"));
+  expect_tokenizer_refused(folder, tokenizer("", concat("[\"a\", \"", kRed, "\"]")), concat("joins 'a' and '", kShown, "'"));
+  expect_tokenizer_refused(folder, tokenizer("", concat("\"", kRed, "\"")), concat("is '", kShown, "'"));
   expect_tokenizer_refused(
       folder,
       tokenizer(concat(R"(, "post_processor": {"type": "TemplateProcessing", "single": [{"SpecialToken": {"id": ")", kRed,
                        R"(", "type_id": 0}}], "special_tokens": {}})")),
-      kTold);
+      kShown);
   expect_tokenizer_refused(
       folder,
       tokenizer(

@@ -37,7 +37,7 @@ TEST(HuggingFace, ArchitecturesSpeakWhereTheTypeIsMissing) {
       throws_saying<DataError>([] { hugging_face(R"({"architectures": ["Qwen2MoeForCausalLM"]})"); }, {"Qwen2MoeForCausalLM"}));
 }
 
-TEST(HuggingFace, IsToldFromOurOwnFiles) {
+TEST(HuggingFace, IsDistinguishedFromOurOwnFiles) {
   EXPECT_TRUE(is_hugging_face_config(kGpt2));
   EXPECT_TRUE(is_hugging_face_config(R"({"model_type": "mamba"})"));
   EXPECT_TRUE(is_hugging_face_config(R"({"architectures": ["BertModel"]})"));

@@ -48,7 +48,7 @@ std::ptrdiff_t extrapolated(const ModelConfig& c, Sizes sizes, std::size_t axis)
   return one + (far - 1) * (extrapolated(c, sizes, axis + 1) - one);
 }
 
-/// How many parameters make_model(config) would have: 64 tiny models tell it.
+/// How many parameters make_model(config) would have: found from 64 tiny models.
 std::size_t parameters(const ModelConfig& config) {
   ModelConfig c = completed(config);
   const std::size_t transform = c.head_transform ? c.d_model * c.d_model + 3 * c.d_model : 0;  // the one part that is a square
@@ -91,7 +91,7 @@ TEST(HuggingFace, Gpt2OfAnEmptyFileIsTheSmallOneAndSaysSo) {
   EXPECT_TRUE(notes(read, "not in the file, so as gpt2 has it by default: vocab_size 50257, num_hidden_layers 12"));
 }
 
-TEST(HuggingFace, BertIsPostLnBehindANormOfTheEmbeddings) {
+TEST(HuggingFace, BertIsPostLnAfterANormOfTheEmbeddings) {
   const HuggingFaceConfig read = hugging_face(kBert);
   const ModelConfig& c = read.config;
   EXPECT_EQ(c.model, ModelKind::encoder);

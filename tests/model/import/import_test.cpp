@@ -48,7 +48,7 @@ Tensor computed(Model& model, const Tokens& tokens) {
   return (model.config().head ? encoder.logits(tokens) : encoder(tokens)).value();
 }
 
-/// Without what stands behind the end of a sequence.
+/// Without what stands after the end of a sequence.
 void expect_near(const Tensor& got, const Expected& e) {
   ASSERT_EQ(got.shape(), e.want.shape());
   const std::size_t tokens = got.shape()[1], width = got.shape()[2];

@@ -16,7 +16,7 @@ using Header = std::array<std::int32_t, 7>;  // dim, hidden_dim, n_layers, n_hea
 constexpr Header kSmall{8, 12, 1, 2, 2, 5, 4};
 
 /// What follows such a header, in bytes.
-std::size_t bytes_behind(const Header& h) {
+std::size_t bytes_after(const Header& h) {
   const auto size = [&](std::size_t i) { return static_cast<std::size_t>(h[i]); };
   const std::size_t d = size(0), kv = size(4) * (d / size(3));
   const std::size_t layer = d * (2 + 2 * d + 2 * kv + 3 * size(1));
@@ -24,7 +24,7 @@ std::size_t bytes_behind(const Header& h) {
 }
 
 struct Llama2cFile : Refused {
-  /// The header, and so many bytes behind it.
+  /// The header, and so many bytes after it.
   void write(const Header& header, std::size_t bytes) const {
     std::string text(reinterpret_cast<const char*>(header.data()), sizeof header);
     text.resize(text.size() + bytes, '\0');
@@ -35,7 +35,7 @@ struct Llama2cFile : Refused {
 
 TEST_F(Llama2cFile, IsReadAsLongAsItsHeaderIsTrue) {
   for (const Header& header : {kSmall, Header{128, 4, 1, 2, 2, 5, 4}}) {  // the second begins with the byte of a pickle
-    write(header, bytes_behind(header));
+    write(header, bytes_after(header));
     const ModelConfig config = import_model(file).model->config();
     EXPECT_EQ(config.d_model, static_cast<std::size_t>(header[0]));
     EXPECT_EQ(config.seq_len, 4u);
@@ -43,12 +43,12 @@ TEST_F(Llama2cFile, IsReadAsLongAsItsHeaderIsTrue) {
   }
   Header own_head = kSmall;
   own_head[5] = -5;  // a negative vocabulary: its head follows
-  write(own_head, bytes_behind(kSmall) + 5 * 8 * sizeof(float));
+  write(own_head, bytes_after(kSmall) + 5 * 8 * sizeof(float));
   EXPECT_FALSE(import_model(file).model->config().tied);
 }
 
 TEST_F(Llama2cFile, IsRefusedWhereItsHeaderSpeaksOfOtherSizes) {
-  const std::size_t bytes = bytes_behind(kSmall);
+  const std::size_t bytes = bytes_after(kSmall);
   for (std::size_t field = 0; field < kSmall.size(); ++field)
     for (const std::int32_t other :
          {kSmall[field] + 1, 2 * kSmall[field], kSmall[field] - 1, -kSmall[field], 0, 1 << 20, 1 << 28, (1 << 28) + 1,
@@ -64,11 +64,11 @@ TEST_F(Llama2cFile, IsRefusedWhereItsHeaderSpeaksOfOtherSizes) {
   huge.fill(1 << 28);
   huge[3] = huge[4] = 1;
   write(huge, bytes);
-  expect_refused(file, {"its header speaks of"});
+  expect_refused(file, {"its header describes"});
 }
 
 TEST_F(Llama2cFile, SaysWhatIsWrongWithItsSizesAndDoesNotSpeakOfPickles) {
-  const std::size_t bytes = bytes_behind(kSmall);
+  const std::size_t bytes = bytes_after(kSmall);
   const auto expect_said = [&](const Header& header, const std::string& words) {
     write(header, bytes);
     expect_refused(file, {"no llama2.c file", words});
@@ -90,25 +90,25 @@ TEST_F(Llama2cFile, SaysWhatIsWrongWithItsSizesAndDoesNotSpeakOfPickles) {
 }
 
 TEST_F(Llama2cFile, IsRefusedWhereItIsCutOrLongerOrOfALaterVersion) {
-  const std::size_t bytes = bytes_behind(kSmall);
+  const std::size_t bytes = bytes_after(kSmall);
   for (const std::size_t less : {bytes, bytes - 1, bytes / 2, std::size_t{1}}) {
     write(kSmall, bytes - less);
-    expect_refused(file, {"its header speaks of", "truncated"});
+    expect_refused(file, {"its header describes", "truncated"});
   }
   for (const std::size_t more : {std::size_t{1}, std::size_t{160}, std::size_t{100000}}) {
     write(kSmall, bytes + more);
-    expect_refused(file, {"its header speaks of", "another version"});
+    expect_refused(file, {"its header describes", "another version"});
   }
   Header many = kSmall;
   many[2] = 1000000;
   write(many, bytes);
-  expect_refused(file, {"its header speaks of 1000000 layers"});
+  expect_refused(file, {"its header describes 1000000 layers"});
   write({0x616b3432, 2, 1, 2, 2, 5, 4}, bytes);
   expect_refused(file, {"version 2", "version 0 is read"});
 }
 
 TEST_F(Llama2cFile, IsFoundInItsFolderWhereItIsTheOnlyOne) {
-  write(kSmall, bytes_behind(kSmall));
+  write(kSmall, bytes_after(kSmall));
   EXPECT_EQ(import_model(folder.path).family, "llama2c");
   fs::copy_file(file, folder.path / "other.bin");
   expect_refused(folder.path, {"several llama2.c files", "model.bin", "other.bin", "name one of them"});

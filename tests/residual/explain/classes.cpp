@@ -1,10 +1,10 @@
-// What is told of arrangements that are classes against what they compute, as published and with choices.
+// What is printed about arrangements that are classes against what they compute, as published and with choices.
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
+#include "support/streams/explained_stack.h"
 #include "support/streams/stream_runs.h"
-#include "support/streams/told_stack.h"
 
 namespace addnorm {
 namespace {
@@ -20,7 +20,7 @@ using test::normal_tensor;
 using test::path_of;
 using test::reset_norms;
 
-constexpr std::size_t kWidth = test::kToldWidth;
+constexpr std::size_t kWidth = test::kExplainedWidth;
 
 // Those whose text is a formula are read and computed; the others are held word by word, their
 // computation by classes_test.cpp.
@@ -163,7 +163,7 @@ TEST_F(ClassFormulas, SpeakOfNormsOnlyWhereThereAreSome) {
   EXPECT_EQ(symbols("dlcl-post", "none"), "w_lk: learned, start at 1/l; y_0 = x₀");
 }
 
-// Classes with choices: everything told follows them, and with_choices is all it takes.
+// Classes with choices: everything printed follows them, and with_choices is all it takes.
 
 const struct {
   const char* name;
@@ -180,10 +180,10 @@ TEST(ChosenClasses, CountTheirParameters) {
   for (const auto& one : kChosen) {
     const Arrangement row = with_choices(arrangement_named(one.name), one.choices);
     EXPECT_EQ(extra_parameters_text(row, language_model(3)), one.parameters);
-    std::size_t told = row.exit ? 2 * kWidth : 0;
+    std::size_t expected = row.exit ? 2 * kWidth : 0;
     for (std::size_t i = 0; i < 6; ++i)
-      told += extra_parameters(row, language_model(3), language_model(3).unit(i)).count(kWidth, 0, 0);
-    EXPECT_EQ(count_parameters(*make_residual(row, language_model(3))), told);
+      expected += extra_parameters(row, language_model(3), language_model(3).unit(i)).count(kWidth, 0, 0);
+    EXPECT_EQ(count_parameters(*make_residual(row, language_model(3))), expected);
     EXPECT_EQ(formula_of(row, language_model(3)).exit, one.exit);
   }
 }

@@ -1,5 +1,5 @@
-// What is told of arrangements against what they compute: formulas are read back and computed, diagrams followed, parameters
-// counted. Classes: explain_classes.cpp; initialisation and skip gains: explain_gains.cpp.
+// What is printed about arrangements against what they compute: formulas are read back and computed, diagrams followed,
+// parameters counted. Classes: explain_classes.cpp; initialisation and skip gains: explain_gains.cpp.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
+#include "support/streams/explained_stack.h"
 #include "support/streams/stream_runs.h"
-#include "support/streams/told_stack.h"
 #include "support/test_names.h"
 
 namespace addnorm {
@@ -27,7 +27,7 @@ using test::normal_tensor;
 using test::read_back;
 using test::reset_norms;
 
-constexpr std::size_t kWidth = test::kToldWidth;
+constexpr std::size_t kWidth = test::kExplainedWidth;
 
 class EveryFormula : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), test::name_of_test);
@@ -170,14 +170,14 @@ TEST_P(EveryFormula, CountsTheParametersOfItsResidual) {
       Norm single(norm_named(norm), kWidth);
       return count_parameters(single);
     }();
-    std::size_t told = (row.entry ? one : 0) + (row.exit ? one : 0);
+    std::size_t expected = (row.entry ? one : 0) + (row.exit ? one : 0);
     for (std::size_t i = 0; i < shape.units(); ++i) {
       const Unit unit = shape.unit(i);
-      told += extra_parameters(row, shape, unit, norm_named(norm)).count(kWidth, kWidth, 0);
-      if (row.slots(shape, unit).mid) told -= one;  // the branch owns it
+      expected += extra_parameters(row, shape, unit, norm_named(norm)).count(kWidth, kWidth, 0);
+      if (row.slots(shape, unit).mid) expected -= one;  // the branch owns it
     }
-    if (row.name == "rezero") told += shape.layers;
-    EXPECT_EQ(count_parameters(*residual), told) << row.name << " with " << norm;
+    if (row.name == "rezero") expected += shape.layers;
+    EXPECT_EQ(count_parameters(*residual), expected) << row.name << " with " << norm;
   }
 }
 
@@ -253,7 +253,7 @@ TEST(Formulas, DefineTheirSymbolsWithNumbers) {
   EXPECT_EQ(symbol("layerscale"), "λ: learned, one per feature of each unit, starts at ε = 0.1");
 }
 
-TEST(ExtraParameters, AreToldInLettersAndByKindOfUnit) {
+TEST(ExtraParameters, AreGivenInLettersAndByKindOfUnit) {
   const auto text = [](const char* name, const char* norm = "layernorm") {
     return extra_parameters_text(arrangement_named(name), language_model(12), norm_named(norm));
   };

@@ -1,12 +1,12 @@
-// Initialisation and skip gain as they are told: lines and published numbers, and what random branches show.
+// Initialisation and skip gain as they are printed: lines and published numbers, and what random branches show.
 #include <cmath>
 #include <sstream>
 
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/residual/residual.h"
+#include "support/streams/explained_stack.h"
 #include "support/streams/stream_runs.h"
-#include "support/streams/told_stack.h"
 #include "support/test_names.h"
 
 namespace addnorm {
@@ -139,11 +139,11 @@ SkipGain measured_gain(const Arrangement& row, std::size_t layers) {
 
 void expect_predicted(const Arrangement& row) {
   const StackShape shape{.width = 8, .layers = 3};
-  const auto told = skip_gain(row, shape);
-  if (!told || row.name == "sub-ln") return;  // gains inside the branch
+  const auto predicted = skip_gain(row, shape);
+  if (!predicted || row.name == "sub-ln") return;  // gains inside the branch
   const SkipGain seen = measured_gain(row, shape.layers);
-  EXPECT_NEAR(seen.gain, told->gain, test::random_branch_tolerance(told->deviation)) << row.name;
-  EXPECT_NEAR(seen.deviation, told->deviation, test::random_branch_tolerance(told->deviation)) << row.name;
+  EXPECT_NEAR(seen.gain, predicted->gain, test::random_branch_tolerance(predicted->deviation)) << row.name;
+  EXPECT_NEAR(seen.deviation, predicted->deviation, test::random_branch_tolerance(predicted->deviation)) << row.name;
 }
 
 class EverySkipGain : public testing::TestWithParam<std::string> {};

@@ -122,7 +122,7 @@ TEST(Admin, FoldsIntoPostLn) {
   std::vector<Var> folded = w;
   ASSERT_EQ(from.size(), into.size());
   for (std::size_t norm = 0; norm <= shape.units();
-       ++norm)  // the norm before unit i takes ω_i; the last one has no unit behind it
+       ++norm)  // the norm before unit i takes ω_i; the last one has no unit after it
     for (std::size_t k = 0; k < 2; ++k)
       into[2 * norm + k].value() = norm < shape.units() ? mul(from[2 * norm + k].detach(), omega[norm].detach()).value()
                                                         : from[2 * norm + k].value().clone();

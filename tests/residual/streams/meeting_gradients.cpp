@@ -94,7 +94,7 @@ TEST_P(EveryMeeting, OfSkipAndBranchIsOneAddition) {
 }
 
 // Whoever watches gets the two parts themselves.
-TEST_P(EveryMeeting, IsToldInPartsWhoseSumIsTheWhole) {
+TEST_P(EveryMeeting, IsReportedInPartsWhoseSumIsTheWhole) {
   const auto residual = make_residual(GetParam(), {.width = kWidth, .layers = 3});
   test::scramble(*residual);
   test::Listener listener;

@@ -251,7 +251,7 @@ TEST(ZeroBranches, LeaveTheStreamAloneOrItsNorm) {
     EXPECT_NEAR_ALL(through(name, false), normed, test::two_norms_tolerance()) << name;
 }
 
-TEST(ZeroBranches, AreZeroBehindAnOutputNormOnlyWithEps) {
+TEST(ZeroBranches, AreZeroAfterAnOutputNormOnlyWithEps) {
   for (const char* name : {"sandwich", "res-post"}) {
     const auto residual = make_residual(name, shape_of(2), {.final_norm = false});
     const Tensor x = normal_tensor({1, 3, kWidth}, 1);

@@ -25,7 +25,7 @@ std::size_t with_every_allocation_failing(Body&& body, Check&& check) {
       const FailingAllocation failing(number);
       body();
     } catch (const std::bad_alloc&) {
-    } catch (const Caught&) {  // an error that was being told without memory, or told in another way
+    } catch (const Caught&) {  // an error that was being reported without memory, or reported in another way
     }
     check();
     if (!FailingAllocation::happened()) return number;

@@ -1,4 +1,4 @@
-// A disk that fails when told to, and forgets what was not synced when the power fails. It stands between the program and the
+// A disk that fails on request, and forgets what was not synced when the power fails. It stands between the program and the
 // system: the calls themselves are replaced in programs that link faulty_disk.cpp, so the code under test is what users run.
 #pragma once
 
@@ -23,7 +23,7 @@ struct DiskState {
   std::map<std::string, int> names{};                      ///< when the folder was last synced
   std::vector<Change> changes{};                           ///< since; any of them may have come to the disk
   std::map<int, std::string> synced_bytes{}, all_bytes{};  ///< of a file when it was last synced, and now
-  std::int64_t promised = 0;                               ///< what the program had been told is saved
+  std::int64_t promised = 0;                               ///< what the program takes for saved
 };
 
 /// Which part of what is not synced the power failure leaves.

@@ -86,7 +86,7 @@ inline void expect_same_files(const std::filesystem::path& want, const std::file
   EXPECT_GE(count, 1u) << want << " holds nothing to compare";
 }
 
-/// A golden's files in a folder of their own, to be changed; golden.safetensors stays behind.
+/// A golden's files in a folder of their own, to be changed; golden.safetensors is not copied.
 inline std::filesystem::path copy_of_golden(const std::string& name, const std::filesystem::path& to) {
   std::filesystem::copy(import_golden(name), to, std::filesystem::copy_options::recursive);
   std::filesystem::remove(to / "golden.safetensors");

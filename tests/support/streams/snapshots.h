@@ -1,4 +1,4 @@
-// Small snapshots whose values tell their step, and whether two are the same.
+// Small snapshots whose values show their step, and whether two are the same.
 #pragma once
 
 #include <gtest/gtest.h>

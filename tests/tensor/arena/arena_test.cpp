@@ -195,7 +195,7 @@ TEST(ArenaPages, ARangeInWhichNothingIsLeftIsUnmappedWithoutMarks) {
   pages.give_back({{block, block + 4096}});
   EXPECT_EQ(pages.bytes_accessible(), 0u);
 #ifdef ADDNORM_ASAN
-  EXPECT_FALSE(__asan_address_is_poisoned(block)) << "whoever maps this address next must not inherit our marks";
+  EXPECT_FALSE(__asan_address_is_poisoned(block)) << "the next owner of this address must not inherit our marks";
 #endif
 }
 

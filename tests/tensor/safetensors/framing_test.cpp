@@ -15,7 +15,7 @@ TEST_F(Safetensors, ST02_RejectsOneToSevenBytes) {
   for (std::size_t n = 1; n < 8; ++n) EXPECT_TRUE(rejects(kOne.substr(0, n), {std::to_string(n) + " bytes"}));
 }
 
-TEST_F(Safetensors, ST03_RejectsALengthWithNothingBehind) { EXPECT_TRUE(rejects(length_bytes(60), {"60", "truncated"})); }
+TEST_F(Safetensors, ST03_RejectsALengthWithNothingAfterIt) { EXPECT_TRUE(rejects(length_bytes(60), {"60", "truncated"})); }
 
 TEST_F(Safetensors, ST04_RejectsAHeaderOfNoBytes) {
   EXPECT_TRUE(rejects(length_bytes(0), {"empty"}));

@@ -62,7 +62,7 @@ TEST(SafetensorsNames, ThatBeginEachOtherAreSortedByLength) {
   expect_sorted(names);
 }
 
-TEST(SafetensorsNames, GivenTwiceAreToldTheLeastFirst) {
+TEST(SafetensorsNames, GivenTwiceAreReportedTheLeastFirst) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     Names names = random_names(seed);
     const std::string least = *std::ranges::min_element(names), other = names.back();

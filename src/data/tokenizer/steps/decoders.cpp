@@ -65,11 +65,11 @@ void add_decoder(const JsonPlace& at, TokenizerSteps& steps, bool& fused) {
   } else if (type == "Strip") {  // of a whole text the first space: we keep it, see Tokenizer::decode
     at.allow_only({"type", "content", "start", "stop"});
     if (!fused || at["content"].text() != " " || at["start"].number(1) > 1 || at["stop"].number(0) > 0)
-      at.wrong("supported is, behind Fuse, content \" \", start 1, stop 0");
+      at.wrong("supported is, after Fuse, content \" \", start 1, stop 0");
     steps.adds_space = at["start"].number(1) > 0;
   } else if (type == "Replace") {
     at.allow_only({"type", "pattern", "content"});
-    if (fused) at.fail("stands behind Fuse; supported is Replace of single tokens");
+    if (fused) at.fail("stands after Fuse; supported is Replace of single tokens");
     to.push_back(replacement_of(at));
   } else {
     at["type"].wrong(kDecoders);

@@ -87,7 +87,7 @@ void add_bert_normalizer(const JsonPlace& at, std::vector<NormalizerStep>& to) {
   if (lowers) to.emplace_back(lower_case);
 }
 
-/// A match may begin before white space and end behind it: cut there, a text would be changed in another way.
+/// A match may begin before white space and end after it: a text cut there would be normalised differently.
 bool looks_across_words(const JsonPlace& pattern) {
   if (!pattern.has("String")) return pattern["Regex"].text() != " {2,}";
   const std::string& from = pattern["String"].text();

@@ -31,7 +31,7 @@ std::vector<MatchSpan> covering(std::size_t size, const Spans& found, bool inver
   return all;
 }
 
-// Where a match stands alone, it goes to the part before it, or behind it when the spans are given from the end on.
+// Where a match stands alone, it goes to the part before it, or after it when the spans are given from the end on.
 std::vector<MatchSpan> merged(const std::vector<MatchSpan>& spans) {
   std::vector<MatchSpan> result;
   bool previous = false;
@@ -158,7 +158,7 @@ constexpr const char* kPreTokenizers =
     "WhitespaceSplit";
 
 // Patterns of other tokenizers (GPT-4, Llama 3; Qwen 2; GPT-4o) of which is known: a letter or number ends a word when white
-// space follows, whatever comes behind.
+// space follows, whatever comes after.
 constexpr std::array<std::string_view, 3> kKnownPatterns{
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
     R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)",
@@ -239,7 +239,7 @@ void add_pre_tokenizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cut
   if (at.is_null()) return;
   const JsonPlace type_at = at["type"];
   const std::string type = type_at.text();
-  if (steps.byte_level) at.fail("stands behind ByteLevel; supported is ByteLevel as the last pre-tokenizer");
+  if (steps.byte_level) at.fail("stands after ByteLevel; supported is ByteLevel as the last pre-tokenizer");
   auto& to = steps.pre_tokenizers;
   if (type == "Sequence") {
     at.allow_only({"type", "pretokenizers"});

@@ -184,7 +184,7 @@ struct Regex::Pattern {
       if (code == ONIG_MISMATCH) break;
       if (code < 0) fail(code, text.size());
       const auto first = static_cast<std::size_t>(region->beg[0]), last = static_cast<std::size_t>(region->end[0]);
-      if (first < at || last <= first) fail_empty();  // \K in a look-behind may begin before
+      if (first < at || last <= first) fail_empty();  // \K in a lookbehind may begin before
       found.emplace_back(first, last);
     }
     return found;

@@ -38,7 +38,7 @@ void add_template(const JsonPlace& at, TokenizerSteps& steps, const IdOf& id_of)
     const JsonPlace part = single.item(i);
     if (part.has("Sequence")) seen_text = true;
     if (!part.has("SpecialToken")) continue;
-    (seen_text ? steps.behind : steps.before).push_back(token(part));
+    (seen_text ? steps.after : steps.before).push_back(token(part));
   }
 }
 
@@ -49,7 +49,7 @@ void add_post_processor(const JsonPlace& at, TokenizerSteps& steps, const IdOf& 
     for (std::size_t i = 0; i < at["processors"].items(); ++i) add_post_processor(at["processors"].item(i), steps, id_of);
   } else if (type == "BertProcessing" || type == "RobertaProcessing") {
     steps.before = {token_with_id(at["cls"], id_of)};
-    steps.behind = {token_with_id(at["sep"], id_of)};
+    steps.after = {token_with_id(at["sep"], id_of)};
   } else if (type == "TemplateProcessing") {
     add_template(at, steps, id_of);
   } else if (type != "ByteLevel") {
@@ -83,7 +83,7 @@ TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
   };
   add_post_processor({post_processor, where, "post_processor"}, steps, id_of);
   if (!steps.before.empty()) steps.begin = steps.before.front();
-  if (!steps.behind.empty()) steps.end = steps.behind.back();
+  if (!steps.after.empty()) steps.end = steps.after.back();
   const Json padding = parsed(spec.padding, where);
   const JsonPlace pad(padding, where, "padding");
   if (pad.has("pad_id")) steps.pad = static_cast<std::int32_t>(pad["pad_id"].number(0x7FFFFFFF));

@@ -39,10 +39,10 @@ struct TextCut {
   /// What may stand before it; nothing: a text is never cut. Letters keep their places in all normal forms, signs may vanish.
   enum class Before { nothing, ascii_word, word, anything };
   Before before = Before::nothing;
-  bool only_space = false;  ///< behind it stands U+0020, not just any white space of ASCII
+  bool only_space = false;  ///< only before U+0020, not before other white space of ASCII
 };
 
-/// The steps that a file asks for. `where`: the file, for messages. What we do not have is a DataError.
+/// The steps that a file asks for. `where`: the file, for messages. What is not supported is a DataError.
 struct TokenizerSteps {
   std::vector<NormalizerStep> normalizers{};
   std::vector<PreTokenizerStep> pre_tokenizers{};
@@ -51,14 +51,14 @@ struct TokenizerSteps {
   bool gpt2_words = false;  ///< and the only one, with GPT-2's pattern and no space in front: pre_tokenizers is empty
   bool no_decoder = false;  ///< tokens are separated by spaces
   TextCut cut{};
-  std::string begin{}, end{};  ///< tokens that the post-processor puts around a text: the first before it, the last behind it
-  std::vector<std::string> before{}, behind{};  ///< all of them
-  bool adds_space = false;                      ///< decoders leave a space before the first word that the text did not have
-  std::int32_t pad = -1;                        ///< from "padding"
+  std::string begin{}, end{};  ///< tokens that the post-processor puts around a text: the first before it, the last after it
+  std::vector<std::string> before{}, after{};  ///< all of them
+  bool adds_space = false;                     ///< decoders leave a space before the first word that the text did not have
+  std::int32_t pad = -1;                       ///< from "padding"
 };
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where);
 
-// ---- between the files of this folder: what the JSON of each part asks for; kinds that we do not have are refused by name ----
+// ---- between the files of this folder: what the JSON of each part asks for; unsupported kinds are refused by name ----
 
 /// What steps say of where a text may be cut.
 struct CutFacts {

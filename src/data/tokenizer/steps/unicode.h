@@ -1,4 +1,4 @@
-// What Unicode says of characters and texts (ICU). Patterns have tables of their own: regex.h.
+// What Unicode says of characters and texts (ICU). Patterns use other tables: regex.h.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 
 namespace addnorm {
 
-/// What byte-level BPE tells apart: \p{L}, \p{N}, \s and all else.
+/// What byte-level BPE distinguishes: \p{L}, \p{N}, \s and all else.
 enum class CharClass : std::uint8_t { other, letter, number, space };
 
 CharClass char_class_beyond_ascii(char32_t code);

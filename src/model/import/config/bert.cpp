@@ -1,4 +1,4 @@
-// Encoders of BERT's kind: post-ln behind a norm of the embeddings.
+// Encoders of BERT's kind: post-ln after a norm of the embeddings.
 #include <array>
 
 #include "model/import/config/parts.h"

@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-// The lists of fields. Static instead of in a namespace without name, where JsonReader could not find them.
+// The lists of fields. Static instead of in an anonymous namespace, where JsonReader could not find them.
 
 template <class Io>
 static void fields(Io& io, ArrangementChoices& choices) {
@@ -106,7 +106,7 @@ static void read_named(const Json& json, Kind& value, const JsonAt& at, Kind (*n
 static void read(const Json& json, PositionKind& value, const JsonAt& at) { read_named(json, value, at, positions_named); }
 static void read(const Json& json, Activation& value, const JsonAt& at) { read_named(json, value, at, activation_named); }
 
-// A row of one's own is an object like that of a file.
+// Your own row is an object like that of a file.
 static void read(const Json& json, Arrangement& row, const JsonAt& at) {
   row = arrangement_from_json(json.dump(), concat(at.where, ": ", at.path));
 }
@@ -114,7 +114,7 @@ static Json written(const Arrangement& row) { return parsed(to_json(row), row.na
 
 namespace {
 
-// What others call our fields: Hugging Face's config files, nanoGPT, and people.
+// Other names of our fields: those of Hugging Face's config files, of nanoGPT, and common ones.
 struct ConfigAlias {
   const char* theirs;
   const char* ours;

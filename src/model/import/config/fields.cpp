@@ -92,7 +92,7 @@ std::vector<std::string> Fields::architectures() {
   return all;
 }
 
-void Fields::told_defaults(std::string_view model_type) {
+void Fields::note_defaults(std::string_view model_type) {
   if (!defaults_.empty()) note("not in the file, so as ", model_type, " has it by default: ", listed(defaults_));
 }
 

@@ -19,7 +19,7 @@ namespace addnorm::hugging_face {
 /// Names of one field, the usual one first. Where a file has several of them they must agree.
 using FieldNames = std::initializer_list<const char*>;
 
-// As in completed(), which would speak of our names.
+// As in completed(), which would use our names.
 inline constexpr std::size_t kMostLayers = 1000000;
 inline constexpr std::size_t kMostWidth = std::size_t{1} << 28;
 inline constexpr std::size_t kMostIds = std::numeric_limits<std::int32_t>::max();
@@ -30,9 +30,9 @@ class Fields {
     if (!object.is_object()) at_.wrong(object, "an object");
   }
 
-  /// 1 ... most. One that is missing is remembered for told_defaults.
+  /// 1 ... most. One that is missing is remembered for note_defaults.
   std::size_t size(FieldNames names, std::size_t otherwise, std::size_t most);
-  std::optional<std::size_t> size_if_given(FieldNames names, std::size_t most);  ///< null is as good as missing, here and below
+  std::optional<std::size_t> size_if_given(FieldNames names, std::size_t most);  ///< null counts as missing, here and below
   std::size_t whole(FieldNames names, std::size_t otherwise, std::size_t most);  ///< 0 ... most
   double number(FieldNames names, double otherwise, double least, double most);  ///< least <= value <= most
   std::optional<double> number_if_given(FieldNames names, double least, double most);
@@ -44,7 +44,7 @@ class Fields {
   /// An object inside, with notes of its own path. It must outlive what is read.
   Fields inside(const Json& object, std::string_view name) { return {object, at_.inside(name), out_}; }
 
-  /// Whether the field, whatever its shape, speaks of `word`.
+  /// Whether the field, whatever its shape, contains `word`.
   bool mentions(const char* name, std::string_view word, bool otherwise) const;
 
   /// The names of classes in "architectures"; none where it is missing.
@@ -54,20 +54,20 @@ class Fields {
   void note(const Parts&... parts) {
     out_.notes.push_back(printable(concat(parts...)));
   }
-  /// What the model computes otherwise there than here, not only while it is trained: a note too.
+  /// What the model computes differently there, not only in training: a note too.
   template <class... Parts>
   void differs(const Parts&... parts) {
     out_.differences.push_back(printable(concat(parts...)));
     out_.notes.push_back(out_.differences.back());
   }
-  /// What is otherwise only while the model is trained, or before: a note too.
+  /// What differs only in training or initialisation: a note too.
   template <class... Parts>
   void differs_in_training(const Parts&... parts) {
     out_.training.push_back(concat(parts...));
     out_.notes.push_back(out_.training.back());
   }
   /// Sizes that the file did not have, as one note.
-  void told_defaults(std::string_view model_type);
+  void note_defaults(std::string_view model_type);
   /// "config.json: heads is 5; it must be ..."
   [[noreturn]] void refuse(FieldNames names, std::string_view allowed);
   template <class... Parts>

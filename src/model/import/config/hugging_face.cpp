@@ -74,7 +74,7 @@ HuggingFaceConfig hugging_face_config(std::string_view text, std::string_view wh
   const Family family = family_of(fields);
   out.model_type = family.model_type;
   family.read(fields, out);
-  fields.told_defaults(out.model_type);
+  fields.note_defaults(out.model_type);
   try {
     completed(out.config);
   } catch (const UsageError& error) {

@@ -125,7 +125,7 @@ void note_softcap(Fields& f, std::optional<double> cap, const char* what) {
   if (cap) f.differs(what, " are capped at ", *cap, " there; here they are not");
 }
 
-// modeling_gemma2.py: Gemma2DecoderLayer, a norm before and one behind each branch.
+// modeling_gemma2.py: Gemma2DecoderLayer, a norm before and one after each branch.
 void read_gemma2(Fields& f, HuggingFaceConfig& out) {
   ModelConfig& c = out.config;
   read_llama_body(f, c, gemma_usual({{256000, 26, 2304, 8, 8192}, 9216, 4}));

@@ -19,7 +19,7 @@ std::span<const Family> bert_families();
 std::span<const Family> llama_families();
 std::span<const Family> seq2seq_families();
 
-/// What a type has where its file says nothing.
+/// What a type has where its file does not say.
 struct UsualSizes {
   std::size_t vocab, layers, d_model, heads, seq_len;
 };
@@ -37,11 +37,11 @@ void read_dropout(Fields& f, ModelConfig& c, const DropoutNames& names, double u
 void read_eps(Fields& f, ModelConfig& c, FieldNames names, double usual);
 void set_biases(ModelConfig& c, bool attention, bool ffn);
 
-/// rope_theta, and notes of what turns otherwise than ours. `share` of a head's features turns.
+/// rope_theta, and notes of what turns differently than ours. `share` of a head's features turns.
 void read_rotary(Fields& f, ModelConfig& c, double usual_share = 1, double usual_base = 10000);
 /// Positions that change only the scores: rotary ones stand for them.
 void stand_in_for(Fields& f, ModelConfig& c, const char* theirs);
-/// Some or all layers see only so many tokens back; no difference where that is all of them.
+/// Some or all layers see only a limited number of tokens back; no difference where that is all of them.
 void note_sliding(Fields& f, const ModelConfig& c, std::optional<double> window);
 void refuse_cross_attention(Fields& f);
 /// Another head than that of a language model.

@@ -50,7 +50,7 @@ struct ImportFamily {
   std::span<const NameRow> body;
   std::span<const NameRow> top;  ///< without prefix: heads
   std::span<const CopyRow> copies;
-  std::span<const UnusedRow> unused;  ///< behind a prefix or without
+  std::span<const UnusedRow> unused;  ///< after a prefix or without
 };
 
 const ImportFamily& gpt2_family();
@@ -68,7 +68,7 @@ std::span<const ImportFamily* const> all_families();
 /// Null: weights of that type are not imported.
 const ImportFamily* family_of_type(std::string_view model_type);
 
-/// Weights without a config.json: what model they are of is told by their names and shapes.
+/// Weights without a config.json: their names and shapes show what model they belong to.
 struct GuessedConfig {
   const ImportFamily* family;
   ModelConfig config;

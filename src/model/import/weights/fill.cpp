@@ -69,7 +69,7 @@ const std::string& name_in_file(const std::string& ours, const WeightSource& sou
   throw DataError(concat(source.where(*task.tensor), ": tensor ", task.tensor->name, " is to repeat ",
                          name_in_file(task.placed->ours, source, accounts), tied ? " by the config (tied)" : "",
                          ", but differs from it; ",
-                         tied ? "tie_word_embeddings must be false for such weights" : "take away the one that is not meant"));
+                         tied ? "tie_word_embeddings must be false for such weights" : "remove the one that is not meant"));
 }
 
 void compare(const WeightSource& source, const FillTask& task, const Accounts& accounts) {

@@ -25,7 +25,7 @@ constexpr std::array kLlamaUnused{
     UnusedRow{"rotary_emb.inv_freq", nullptr},
 };
 
-// modeling_olmo2.py: norms behind the branches.
+// modeling_olmo2.py: norms after the branches.
 constexpr std::array kOlmo2Types{"olmo2"};
 constexpr std::array kOlmo2Body{
     NameRow{"tokens.embedding", {"embed_tokens"}},

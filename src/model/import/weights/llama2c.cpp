@@ -58,7 +58,7 @@ bool is_llama2c(const std::filesystem::path& path) {
 
 Llama2cSource::Llama2cSource(const std::filesystem::path& path) : file_(path) {
   files_ = {path};
-  told_ = path.filename().string();
+  summary_ = path.filename().string();
   read_header();
   list_tensors();
 }
@@ -93,12 +93,12 @@ void Llama2cSource::read_header() {
 // export.py: legacy_export. The tensors of all layers stand together.
 void Llama2cSource::list_tensors() {
   const ModelConfig& c = config_;
-  // Before millions of names are made of a header that lies.
+  // Checked first: a wrong header could ask for millions of names.
   const double per_layer =
       static_cast<double>(c.d_model) *
       (2.0 + 2.0 * static_cast<double>(c.d_model) + 2.0 * static_cast<double>(kv_width_) + 3.0 * static_cast<double>(c.d_ff));
   if (sizeof(float) * per_layer * static_cast<double>(c.layers) > static_cast<double>(file_.size()))
-    throw DataError(concat(file_.path().string(), ": its header speaks of ", c.layers, " layers of ", per_layer,
+    throw DataError(concat(file_.path().string(), ": its header describes ", c.layers, " layers of ", per_layer,
                            " numbers, the file has ", file_.size(), " bytes; it is truncated or no llama2.c file"));
   std::size_t at = kHeaderBytes;
   const auto one = [&](std::string name, const Shape& shape) {
@@ -125,7 +125,7 @@ void Llama2cSource::list_tensors() {
   one("freqs_sin", {c.seq_len, half});
   if (!tied_) one("output.weight", {c.vocab, c.d_model});
   if (at != file_.size())
-    throw DataError(concat(file_.path().string(), ": its header speaks of ", at, " bytes, it has ", file_.size(),
+    throw DataError(concat(file_.path().string(), ": its header describes ", at, " bytes, it has ", file_.size(),
                            at > file_.size() ? "; it is truncated" : "; it is of another version, or no llama2.c file"));
 }
 

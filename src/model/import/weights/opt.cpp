@@ -1,4 +1,4 @@
-// OPT: modeling_opt.py. The norms of a layer have the same names before and behind their branch; only with do_layer_norm_before
+// OPT: modeling_opt.py. The norms of a layer have the same names before and after their branch; only with do_layer_norm_before
 // there is one at the end.
 #include "model/import/weights/family.h"
 

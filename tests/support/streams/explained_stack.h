@@ -1,4 +1,4 @@
-// Stacks whose computation is compared with what is told of them: they run, their formula is read back, their diagram is
+// Stacks whose computation is compared with what is printed about them: they run, their formula is read back, their diagram is
 // followed.
 #pragma once
 
@@ -13,18 +13,18 @@
 
 namespace addnorm::test {
 
-constexpr std::size_t kToldWidth = 6;
+constexpr std::size_t kExplainedWidth = 6;
 
-inline StackShape language_model(std::size_t layers) { return {.width = kToldWidth, .layers = layers}; }
+inline StackShape language_model(std::size_t layers) { return {.width = kExplainedWidth, .layers = layers}; }
 inline StackShape decoder(std::size_t layers) {
-  return {.width = kToldWidth,
+  return {.width = kExplainedWidth,
           .layers = layers,
           .sub_layers = {SubLayer::self, SubLayer::cross, SubLayer::ffn},
           .kind = StackKind::decoder,
           .other_layers = 3};
 }
 
-inline Var vector(std::uint64_t seed) { return Var(normal_tensor({kToldWidth}, seed, DType::f64)); }
+inline Var vector(std::uint64_t seed) { return Var(normal_tensor({kExplainedWidth}, seed, DType::f64)); }
 
 inline bool has(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 
@@ -57,7 +57,7 @@ class Executed {
     convert(*residual, DType::f64);
     for_each_parameter(*residual, [&](Parameter& p) { parameters[p.path] = p.value; });
     for (std::size_t i = 0; i < shape.units(); ++i) {
-      inner.emplace_back(residual->branch(shape.unit(i)).inner_norm, kToldWidth);
+      inner.emplace_back(residual->branch(shape.unit(i)).inner_norm, kExplainedWidth);
       scramble(inner.back(), i);
       convert(inner.back(), DType::f64);
     }
@@ -177,7 +177,7 @@ inline void reset_norms(Module& module) {
   });
 }
 
-/// Computes a diagram node by node. Its norms are all the same function; the unit is told by the sums that came before.
+/// Computes a diagram node by node. Its norms are all the same function; the number of sums so far gives the unit.
 inline Var follow(const DiagramGraph& graph, const Executed& executed, const Var& x0) {
   std::map<std::string, Var> values;
   std::size_t sums = 0;
