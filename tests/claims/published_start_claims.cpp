@@ -78,7 +78,7 @@ TEST(StartVerdict, OfDependencyLooksAtTheNewestBranch) {
   EXPECT_EQ(judged(0.04, 0.5), kNotSeen);
 }
 
-TEST(StartVerdict, OfRankCollapseComparesFeedForwardUnitsBehindTwoLayers) {
+TEST(StartVerdict, OfRankCollapseComparesFeedForwardUnitsAfterTwoLayers) {
   const auto judged = [](double bare, double skips, double ffn_at_2, double ffn_at_8) {
     return verdict_of("C15", {{"attention", {bare}},
                               {"attention and norms", {bare}},

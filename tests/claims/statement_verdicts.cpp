@@ -15,7 +15,7 @@ TEST(Verdict, OfTheSkipsGradientFollowsFromBothUnits) {
   EXPECT_EQ(verdict_of("S11", {{"x + F", {0.1}}, {"LN(x + F)", {0.5}}}), "false");
 }
 
-TEST(Verdict, OfTheIdentityDependsOnTheNormBehindTheSum) {
+TEST(Verdict, OfTheIdentityDependsOnTheNormAfterTheSum) {
   EXPECT_EQ(verdict_of("S13", {{"x + F", {0}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0}}}), "true");
   EXPECT_TRUE(only_if(verdict_of("S13", {{"x + F", {0}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0.4}}})));
   EXPECT_EQ(verdict_of("S13", {{"x + F", {1e-7}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0.4}}}), "false");

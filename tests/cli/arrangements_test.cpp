@@ -191,7 +191,7 @@ TEST(ArrangementsCommand, WritesTheChosenNorm) {
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
   EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
   EXPECT_TRUE(
-      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is told for norms"}));
+      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is given for norms"}));
   EXPECT_TRUE(says(run({"parallel", "--norm", "rmsnorm"}).out, {"0 per unit, and d per layer\n"}));
   EXPECT_TRUE(says(run({"dlcl-pre", "--norm", "none"}).out, {"0 per unit, and l for layer l, L + 1 for the exit\n"}));
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));

@@ -61,8 +61,8 @@ struct Spelling {
       : names(given.substr(0, given.find(' '))), value(given.size() > names.size() ? given.substr(names.size() + 1) : type) {}
 };
 
-/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign is put
-/// behind it before it parses, and taken off again; also behind one that ends with this sign.
+/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign is appended
+/// before it parses, and removed afterwards; also to one that ends with this sign.
 constexpr char kShield = '\x1f';
 std::string shielded(std::string text) {
   if (text.starts_with('[') && (text.ends_with(']') || text.ends_with(kShield))) text += kShield;
@@ -337,7 +337,7 @@ int Program::run(int argc, const char* const* argv) {
   return problem.empty() || code != 0 ? code : complain(app_->get_name(), problem, 1);
 }
 
-/// Options behind the name of a sub-command, up to a bare "--".
+/// Options after the name of a sub-command, up to a bare "--".
 std::vector<std::string> Program::in_our_words(int argc, const char* const* argv) const {
   std::vector<std::string> all(argv, argv + argc);
   const CLI::App* command = nullptr;

@@ -10,6 +10,6 @@ namespace addnorm::cli {
 
 /// One note where config and weights agree, or nothing is known; else warnings, which say what their figures are of. `source`:
 /// where the tokens come from.
-void tell_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result);
+void report_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result);
 
 }  // namespace addnorm::cli

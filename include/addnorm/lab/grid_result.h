@@ -76,7 +76,7 @@ enum class Happened : unsigned char {
   trains,          ///< more than half of its runs trained
   needs_warmup,    ///< they did not, and with more warm-up steps they did
   will_not_train,  ///< they did not, with more warm-up steps neither
-  does_not_train,  ///< they did not; nobody has tried more warm-up steps
+  does_not_train,  ///< they did not; more warm-up steps were not tried
   too_short,       ///< what runs that were too short to tell would have become decides
 };
 const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
@@ -124,7 +124,7 @@ struct RowResult {
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   /// A row that starts alike, differs in nothing that is learned and has all seeds of this one: an earlier row, or a later one
-  /// that has more. This one is then told and counted with it.
+  /// that has more. This one is then reported and counted with it.
   std::optional<std::size_t> same_as{};
 
   // Of runs that are done.
@@ -157,7 +157,7 @@ struct Confusion {
 
 struct GridResult {
   GridSpec spec{};
-  std::vector<RowResult> rows{};  ///< those of the spec, in order, and behind them those that were added
+  std::vector<RowResult> rows{};  ///< those of the spec, in order, then those that were added
   std::vector<GridRun> runs{};
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
@@ -176,8 +176,8 @@ Confusion confusion_of(const GridResult& result);
 /// seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
 ///
 /// Which row is the best is seen by the same losses, so p is corrected for all pairs among them, not only for those that are
-/// told: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear one
-/// is told in 5 % of the grids at most.
+/// reported: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear
+/// one is reported in 5 % of the grids at most.
 struct Comparisons {
   std::vector<std::string> lines{};
   bool compares = false;  ///< some line is about two rows; else there are only notes on what is left out, or nothing

@@ -48,7 +48,7 @@ struct StackRecord {
   std::vector<double> drift_mean{};       ///< change per step of the mean of what the sub-layer reads, in deviations
   std::vector<double> drift_deviation{};  ///< the same of its deviation. Both since the last record: none at the first
   std::vector<double> bypass_change{};    ///< loss with this branch at 0, less the loss
-  std::vector<double> lens_loss{};        ///< loss if the stack ended behind this unit
+  std::vector<double> lens_loss{};        ///< loss if the stack ended after this unit
   std::vector<double> lens_kl{};          ///< KL of the final distribution from that one
   std::vector<double> skip_share{};       ///< ||a s|| / ||a s + f||
   /// By component: what it brings to the label's logit, over the mean of all logits. Of the last stack.

@@ -89,7 +89,7 @@ class SpecReader {
         at.fail(unknown_name("field", at.inside(name).path, known), "\nOptions of runs stand in base, grid and rows");
   }
 
-  /// A list of options, an empty one too, is taken as it is: what is wrong with it is told in better words later.
+  /// A list of options, an empty one too, is taken as it is: a later check reports what is wrong with it in better words.
   static bool says_of_runs(const Json& json) {
     const Json* grid = json.find("grid");
     return json.contains("rows") || (grid != nullptr && !(grid->is_object() && grid->size() == 0));

@@ -13,9 +13,9 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kTellsLess = 10000;  // more than any rank of a change that speaks for a cause
+constexpr std::size_t kLessEvidence = 10000;  // more than any rank of a change that speaks for a cause
 
-/// What tells another row from one that failed, in words.
+/// How another row differs from one that failed, in words.
 struct Change {
   std::size_t other = 0;  ///< the row
   std::size_t rank = 0;   ///< the lower, the closer to the cause
@@ -71,7 +71,7 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   const auto& closer = result.rows[row].skip_gain_predicted ? kScaled : kSkips;
   if (field == "arrangement")
     change.rank += static_cast<std::size_t>(std::ranges::find(closer, changes.value(other, field)) - closer.begin());
-  if (!change.speaks) change.rank += two ? kTellsLess : 2 * kTellsLess;
+  if (!change.speaks) change.rank += two ? kLessEvidence : 2 * kLessEvidence;
   return change;
 }
 
@@ -98,7 +98,7 @@ std::optional<Change> closest(const GridResult& result, const GridChanges& chang
     if (trains && change->speaks && shows(result, one, result.rows[row].cause->kind)) {
       change->speaks = false;
       change->words += ", though its probes show the same";
-      change->rank += kTellsLess;
+      change->rank += kLessEvidence;
     }
     if (!best || change->rank < best->rank) best = std::move(change);
   }

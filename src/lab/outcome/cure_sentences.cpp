@@ -20,7 +20,7 @@ bool has_one_seed(const TriedChange& tried) { return tried.done == 1; }
 
 /// What a change is to a sentence.
 enum class ChangeKind : unsigned char {
-  placement,  ///< alone, or one without the start that the row's formula contains: listed behind "another placement"
+  placement,  ///< alone, or one without the start that the row's formula contains: listed after "another placement"
   own_start,  ///< an arrangement that carries a start of its own, and is no cure by placement
   start,      ///< weights, embeddings, warm-up: in the plural
   rate,
@@ -31,13 +31,14 @@ ChangeKind kind_of(const GridResult& result, const TriedChange& tried) {
   return result.rows[tried.row].start.own_start ? ChangeKind::own_start : ChangeKind::placement;
 }
 
-/// "pre-ln with 2 of 3 seeds" in a list in brackets, else "gpt2 weights (1 seed)".
-std::string change_with_seeds(const GridResult& result, const TriedChange& tried, bool is_told_of_all) {
+/// "pre-ln with 2 of 3 seeds" in a list in brackets, else "gpt2 weights (1 seed)". `said_once`: the sentence says the number of
+/// seeds once for all changes.
+std::string change_with_seeds(const GridResult& result, const TriedChange& tried, bool said_once) {
   const ChangeKind kind = kind_of(result, tried);
   const bool is_arrangement = kind == ChangeKind::placement || (kind == ChangeKind::own_start && tried.cures());
   const std::string& words = is_arrangement ? result.rows[tried.row].arrangement : tried.change;
   const std::string note = seeds_note(tried.cures() ? tried.trained : tried.done - tried.trained, tried.done);
-  if (note.empty() || is_told_of_all) return words;
+  if (note.empty() || said_once) return words;
   return kind == ChangeKind::placement ? concat(words, " with ", note) : concat(words, " (", note, ")");
 }
 

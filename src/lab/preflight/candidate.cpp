@@ -21,7 +21,7 @@ RuleContext context_of(const TrialGround& ground, const RunOptions& options) {
   return context;
 }
 
-/// Told of every step, and asked whether to go on.
+/// Called at every step; answers whether to go on.
 class Steps {
  public:
   Steps(const TrialGround& ground, std::string what, std::size_t of) : ground_(ground), what_(std::move(what)), of_(of) {}
@@ -42,7 +42,7 @@ bool run_seed(const TrialGround& ground, const RunOptions& options, const std::s
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
   const bool looked_at = patience == Patience::whole_trial, first = tried.trials.empty();
-  const StartLook brief = first ? StartLook::skip_gain : StartLook::none;  // that of the first seed is told
+  const StartLook brief = first ? StartLook::skip_gain : StartLook::none;  // that of the first seed is reported
   TrialRun run(own, own.seed, data.train, !looked_at ? StartLook::none : ground.request.brief ? brief : StartLook::whole);
   Steps go_on(ground, what, kTrialSteps);
   const RuleContext context = context_of(ground, own);
@@ -67,7 +67,7 @@ Tried first_look(const TrialGround& ground, const RunOptions& options, const std
   Tried tried;
   const std::size_t seeds = ground.request.seeds;
   const Twin twin = twin_within(options, ground.flops / static_cast<double>(kTrialSteps * seeds), ground.may_shorten);
-  tried.twin = twin.told;
+  tried.twin = twin.summary;
   while (tried.readings.size() < seeds && !tried.stopped && !enough(tried))
     tried.stopped = !run_seed(ground, twin.options, what, patience, tried);
   return tried;
@@ -86,7 +86,7 @@ void take_second_look(const TrialGround& ground, const RunOptions& options, cons
     if (course_of(run.trial(), now, warmup, ground.baselines) != Course::open) break;
   }
   if (tried.stopped) return;
-  tried.twin = look.told;
+  tried.twin = look.twin;
   tried.second = run.trial();
   tried.second_reading = read_second_look(run.trial(), warmup, ground.baselines);
 }
@@ -126,9 +126,9 @@ Tried try_out(const TrialGround& ground, const RunOptions& options, const std::s
 
 ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what, IfSlow if_slow) {
   const std::size_t seeds = ground.request.seeds;
-  const bool first_look_tells = options.optimizer.kind != OptimizerKind::sgd;
+  const bool first_look_decides = options.optimizer.kind != OptimizerKind::sgd;
   Tried tried;
-  if (first_look_tells)
+  if (first_look_decides)
     tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
       const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
       return hopeless || first_look_settles(t, seeds);
@@ -136,8 +136,8 @@ ChangeResult try_change(const TrialGround& ground, const RunOptions& options, co
   if (tried.stopped) return ChangeResult::fails;
   if (2 * tried.count(Standing::passes) > seeds) return ChangeResult::passes;
   const auto only_slow = static_cast<std::size_t>(std::ranges::count_if(tried.readings, is_clear));
-  if (first_look_tells && 2 * only_slow <= tried.readings.size()) return ChangeResult::fails;
-  if (first_look_tells && if_slow == IfSlow::leave_it) return ChangeResult::slow;
+  if (first_look_decides && 2 * only_slow <= tried.readings.size()) return ChangeResult::fails;
+  if (first_look_decides && if_slow == IfSlow::leave_it) return ChangeResult::slow;
   take_second_look(ground, options, what, tried);
   if (tried.stopped || !tried.second_reading) return ChangeResult::fails;
   if (tried.second_reading->trains()) return ChangeResult::passes;

@@ -49,7 +49,8 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 
-/// Depth is never made smaller, so that a stack may be too deep even for the narrowest twin: told before anything is allocated.
+/// Depth is never made smaller, so that a stack may be too deep even for the narrowest twin: refused before anything is
+/// allocated.
 void require_possible(const TrialGround& ground, const RunOptions& options) {
   const double looks = static_cast<double>(kTrialSteps * ground.request.seeds);
   const RunOptions twin = twin_within(options, ground.flops / looks, ground.may_shorten).options;

@@ -11,7 +11,7 @@ namespace addnorm {
 struct AttentionSeen {
   double entropy = 0;    ///< mean over heads and queries of -sum p ln p, over ln(visible keys): 0 one key, 1 all alike
   double max_logit = 0;  ///< largest |score|, scaled and capped, before softmax
-  double rows = 0;       ///< heads times queries behind the entropy
+  double rows = 0;       ///< heads times queries that the entropy is a mean of
 };
 
 /// Of up to 4 sequences and 16 queries of each, evenly spread over those that are no padding, in double: the cost does not grow

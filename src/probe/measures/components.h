@@ -14,7 +14,7 @@ namespace addnorm {
 ///   y = a s + f:   every component of s (the stream, or N_in of it) times a, and the new one f, the branch as it is added
 ///   x' = N(y):     every component through N with its scale frozen (FrozenNorm), and beta joins the biases
 ///
-/// Components: 0 the embedding (behind the stack's entry norm), 1 + i the branch of unit i, the last one the biases of norms.
+/// Components: 0 the embedding (after the stack's entry norm), 1 + i the branch of unit i, the last one the biases of norms.
 /// In double; holds units + 2 times the stream, twice its bytes each. For passes that do not train: batch norms are read by their
 /// running statistics.
 class Components final : public StreamObserver {

@@ -106,7 +106,7 @@ std::string options_to_repeat(std::string_view options, std::string_view where) 
 Json repeated_options(Json all, std::string_view where) {
   static constexpr std::array kByTheData{"vocab", "target_vocab", "features", "classes"};
   static constexpr std::array kPlannedByTheData{"layers", "d_model", "heads", "seq_len", "steps", "batch_size"};
-  const RunOptions told = run_options_of(all, where).options;
+  const RunOptions options = run_options_of(all, where).options;
   for (const char* name : kByTheData) all.erase(name);
   const Json wanted = outcome(all, where);
   Names names;
@@ -118,7 +118,7 @@ Json repeated_options(Json all, std::string_view where) {
     if (comes_to(wanted, without, where)) all = std::move(without);
   }
   for (const Use& use : kUses)
-    if (!use.used(told)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
+    if (!use.used(options)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
   return all;
 }
 

@@ -93,7 +93,7 @@ void remove_leftovers_inside(const std::filesystem::path& run) {
                                                             "config.json", "tokenizer.json", "report.html"};
     return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
   };
-  remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out behind a slash at the end
+  remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out after a slash at the end
   for (const char* folder : {"best", "checkpoints"}) remove_leftovers(run / folder, ours);
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kStart{"arrangement",   "own_arrangement", "init",        "init_std",
                             "embedding_std", "position_std",    "branch_scale"};
 
-/// What an arrangement computes and how it starts, without what is told of it.
+/// What an arrangement computes and how it starts, without its description.
 std::string computed(const ModelConfig& model) {
   Arrangement row = with_init(arrangement_of(model), model.init, option_or_field);
   row.init.name.clear();

@@ -149,7 +149,7 @@ void Run::loop() {
 void Run::note_end(const NumericsError& error) noexcept {
   try {
     metrics_->append(stopped_line(trainer_->steps() + 1, error.what()));
-  } catch (...) {  // the error itself is told all the same
+  } catch (...) {  // the error itself is still reported
   }
 }
 
@@ -161,7 +161,7 @@ void Run::keep_what_is_good() noexcept {
     } catch (const std::exception& error) {
       observer_.on_warning(error.what());
     }
-  } catch (...) {  // not even memory for the warning: the error that brought us here is told
+  } catch (...) {  // not even memory for the warning: the error that brought us here is reported
   }
 }
 

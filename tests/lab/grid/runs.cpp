@@ -185,7 +185,7 @@ TEST_F(GridRuns, ThatTwoRowsAskForAreRunOnce) {
   EXPECT_EQ(result.rows[0].runs, result.rows[1].runs);
 }
 
-TEST_F(GridRuns, ThatStartAlikeAreRunToldAndCountedOnce) {
+TEST_F(GridRuns, ThatStartAlikeAreRunReportedAndCountedOnce) {
   const GridResult result =
       run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 3, "rows": [
         {"arrangement": "post-ln"}, {"arrangement": "post-ln", "init": "xavier"}, {"arrangement": "pre-ln", "init": "xavier"},

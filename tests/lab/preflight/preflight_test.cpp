@@ -131,7 +131,7 @@ TEST(Preflight, SaysThatADeepStackWithoutSkipFailsWhateverItsTrialsShow) {
 }
 
 TEST(Preflight, TakesASecondLookWhereTheFirstDoesNotSettleIt) {
-  PreflightRequest near = request(  // a first look tells nothing of SGD
+  PreflightRequest near = request(  // a first look cannot judge SGD
       R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4, "optimizer": "sgd", "lr": 0.1, "warmup_steps": 0,
          "steps": 300)",
       3);
@@ -226,7 +226,7 @@ TEST(Twin, KeepsDepthAndHeadWidthAndShortensBatches) {
   EXPECT_EQ(completed(twin.options.model).d_head, 64);
   EXPECT_EQ(twin.options.model.seq_len, 32);
   EXPECT_EQ(twin.options.batch_size, 4);
-  EXPECT_NE(twin.told.find("(of 1024)"), std::string::npos);
+  EXPECT_NE(twin.summary.find("(of 1024)"), std::string::npos);
 }
 
 TEST(Twin, KeepsBranchesAsStrongWhereWeightsDoNotKnowTheWidth) {
@@ -271,7 +271,7 @@ TEST(Twin, ChangesItsBranchesAsMuchInAStep) {
 TEST(Twin, IsTheModelItselfWhereThatIsSmall) {
   const RunOptions o = planned_options(R"("layers": 12, "d_model": 64, "heads": 2, "seq_len": 16, "batch_size": 2)");
   const Twin twin = twin_within(o, 5e9, true);
-  EXPECT_EQ(twin.told, "");
+  EXPECT_EQ(twin.summary, "");
   EXPECT_EQ(twin.options.model.d_model, 64);
   EXPECT_EQ(twin.options.batch_size, 2);
 }

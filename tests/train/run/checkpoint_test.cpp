@@ -157,7 +157,7 @@ TEST_F(Checkpoint, K07SwappedFilesAreRefusedAndCopiesUnderOtherNamesAreNot) {
   EXPECT_TRUE(same(CheckpointFolder::read(run.path / "mine.safetensors"), snapshot_of(1)));
 }
 
-TEST_F(Checkpoint, K08OtherFormatsAreToldApart) {
+TEST_F(Checkpoint, K08OtherFormatsAreDistinguished) {
   const auto with_version = [&](const char* version) {
     SafetensorsWriter writer;
     if (*version != '\0') writer.set_metadata("addnorm.checkpoint", version);

@@ -161,13 +161,13 @@ TEST_F(Run, T09LinesThatAreNoneOfOursGoAndThoseWithoutStepStay) {
   EXPECT_EQ(text_of(run.metrics()), good);
 }
 
-TEST_F(Run, MetricsThatCannotBeOpenedAreToldOnceAndWrittenWhenTheyCan) {
-  std::vector<std::string> told;
+TEST_F(Run, MetricsThatCannotBeOpenedAreReportedOnceAndWrittenWhenTheyCan) {
+  std::vector<std::string> reported;
   const RunFolder later{folder.path / "later"};
-  MetricsLog log(later.metrics(), 0, [&](const std::string& message) { told.push_back(message); });
+  MetricsLog log(later.metrics(), 0, [&](const std::string& message) { reported.push_back(message); });
   for (std::int64_t step = 1; step <= 5; ++step) log.append(line(step));
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_NE(told[0].find(later.metrics().string()), std::string::npos);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_NE(reported[0].find(later.metrics().string()), std::string::npos);
   EXPECT_FALSE(log.working());
   fs::create_directory(later.path);
   log.append(line(6));
