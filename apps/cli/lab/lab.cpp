@@ -76,7 +76,7 @@ int lab(const LabChoices& o) {
   }
 }
 
-/// One prediction, in a process of its own: what `lab` starts for each row.
+/// One prediction, in its own process: what `lab` starts for each row.
 int predict_one(const std::vector<std::string>& files, int threads) {
   require(files.size() == 2, "two files are needed: what is asked, and where the answer goes");
   use_threads(threads);

@@ -94,7 +94,7 @@ void put_into_rows(GridSpec& spec, const Json& more, const std::filesystem::path
   for (const std::string& note : notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
 }
 
-/// What the rows of the default lab say themselves: whoever says one of these has a grid of their own.
+/// Options that the rows of the default lab set themselves: giving one of them asks for another grid.
 constexpr std::array kSaidByActs{"arrangement", "layers",        "warmup_steps", "init",
                                  "init_std",    "embedding_std", "position_std", "branch_scale"};
 

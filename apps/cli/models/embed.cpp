@@ -148,7 +148,7 @@ struct Compared {
   }
 };
 
-/// Until there are no more texts, a signal comes, or nobody reads on.
+/// Until there are no more texts, a signal comes, or the reader of the output has gone.
 void embed_all(const EmbedChoices& o, TextSource& source, Embedder& embedder, std::optional<VectorOutput>& output,
                Compared& compared) {
   for (auto texts = source.next(); !texts.empty() && SignalWatch::caught() == 0 && std::cout.good(); texts = source.next()) {

@@ -26,7 +26,7 @@ TextStart text_start(const Tokenizer& tokenizer) {
 std::vector<std::int32_t> end_tokens(const RunModel& run) {
   if (!run.ends.empty()) return run.ends;
   const SpecialTokens special = run.tokenizer->special();
-  const auto end = special.end ? special.end : special.begin;  // a text that begins anew is over
+  const auto end = special.end ? special.end : special.begin;  // where another text begins, this one is over
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
 }
 

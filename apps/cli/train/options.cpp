@@ -51,7 +51,7 @@ Json hugging_face_options(const std::string& text, const std::string& where, std
   ModelConfig config = with_own_init(read);
   config.head = true;                             // there is something to be learned
   Json options = parsed(to_json(config), where);  // without what is as our defaults are
-  options["layers"] = config.layers;              // these are said all the same: they would be planned by the data otherwise
+  options["layers"] = config.layers;              // set explicitly: they would be planned from the data otherwise
   options["d_model"] = config.d_model;
   options["heads"] = config.heads;
   options["seq_len"] = config.seq_len;

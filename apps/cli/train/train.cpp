@@ -118,7 +118,7 @@ int train(TrainChoices& o) {
   else if (!o.quiet)
     try {
       show_sample(request.folder, result.data, std::cout, std::cerr);
-    } catch (const Error& error) {  // the model is trained and saved all the same
+    } catch (const Error& error) {  // the model is trained and saved anyway
       std::cerr << "no sample: " << error.what() << '\n';
     }
   const fs::path page = request.folder / "report.html";  // last: it is an extra

@@ -44,7 +44,7 @@ std::string updates_text(const RunOptions& o) {
   return text;
 }
 
-/// What somebody would lose per token who knows so much of the training data and nothing else.
+/// The loss per token of a predictor that knows only so much of the training data.
 std::string baselines_text(const Baselines& b) {
   std::string text = "nats per token: ";
   const char* between = "";

@@ -31,7 +31,7 @@ void report_placement(const ModelConfig& config, const Placement& placement, con
   if (found.behaves_as.empty())
     result.notes.push_back(says + "; what the weights say cannot be determined");
   else if (found.agrees && found.ground == PlacementFinding::Ground::norms)
-    result.notes.push_back(says + " and the weights have its norms; they do not tell more");
+    result.notes.push_back(says + " and the weights have its norms; they show nothing more");
   else if (found.agrees)
     result.notes.push_back(says + " and the weights agree");
 }

@@ -1,4 +1,4 @@
-// What the config of a checkpoint says of its norms, held to the weights, in words.
+// What the config of a checkpoint says of its norms, compared with the weights, in words.
 #pragma once
 
 #include <string>

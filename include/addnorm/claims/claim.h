@@ -113,7 +113,7 @@ struct Claim {
   EarlierVerdict earlier{};
   std::vector<SeeAlso> see{};
   bool compares = false;  ///< things whose outcome may depend on how weights start: measured under each of kClaimInits
-  std::string start{};    ///< how weights start where no rule says it, or what has a start of its own; "": nothing to say
+  std::string start{};    ///< how weights start where no rule says it, or what has its own start; "": nothing to say
   bool trains = false;    ///< else it looks at initialisation only, and takes seconds
   std::size_t seeds = 10;
   /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to every judge.

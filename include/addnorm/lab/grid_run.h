@@ -1,4 +1,4 @@
-// Running a grid: predictions first, then every run as a process of its own, at most as many at once as there are processors.
+// Running a grid: predictions first, then every run as its own process, at most as many at once as there are processors.
 #pragma once
 
 #include <cstdint>
@@ -68,7 +68,7 @@ struct GridRequest {
 /// go_on() said no.
 ///
 /// Cost: of the runs. This process only waits: it computes nothing but what its checks need (texts are tokenised once).
-/// Children are in process groups of their own, get SIGTERM when this process or the calling thread ends, and have SIGINT,
+/// Children are in their own process groups, get SIGTERM when this process or the calling thread ends, and have SIGINT,
 /// SIGTERM and SIGHUP unblocked.
 GridResult run_grid(const GridRequest& request, GridObserver& observer);
 

@@ -33,7 +33,7 @@ struct StackRecord {
   std::vector<double> attention_entropy{};  ///< mean over heads and queries of H / ln(visible keys): 0 one key, 1 all alike
   std::vector<double> max_logit{};          ///< largest |score| before softmax
 
-  // The full set: by passes of its own, without dropout and with running statistics, before the update. By place:
+  // The full set: by extra passes, without dropout and with running statistics, before the update. By place:
   std::vector<double> max_over_median{};    ///< max|x| / median|x|
   std::vector<double> kurtosis{};           ///< mean over features of m4 / m2^2 over tokens: 3 for a normal distribution
   std::vector<double> token_similarity{};   ///< mean cosine of two different tokens

@@ -96,7 +96,7 @@ void take_changes(const GivenOptions& now, RunOptions& options);
 /// adamw.
 void require_used(const GivenOptions& given);
 /// Those of a run's record (run.json: options) that another run has to be given: neither what its data decides nor what planned()
-/// would say anyway. So a longer run has a warm-up of its own, and one with half the rate ends at half the rate.
+/// would say anyway. So a longer run has its own warm-up, and one with half the rate ends at half the rate.
 std::string options_to_repeat(std::string_view options, std::string_view where);
 /// Every option with its value, defaults included.
 std::string to_json(const RunOptions& options);

@@ -75,7 +75,7 @@ class TrainObserver {
 
 /// Refers to model, data and communicator, which outlive it.
 ///
-/// With ranks each trainer has a model of its own that begins with the same values, and the same data and options. Each takes its
+/// With ranks each trainer has its own model that begins with the same values, and the same data and options. Each takes its
 /// share of every part, in the order of ranks; labels, loss, gradients, and whether to stop are those of all ranks, and so is
 /// what a step answers. Weights stay the same bits on all of them. One rank alone is what a trainer without ranks is, to the bit.
 class Trainer {

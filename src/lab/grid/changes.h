@@ -1,4 +1,4 @@
-// What tells the rows of a grid apart: their planned options, each read once.
+// How the rows of a grid differ: their planned options, each read once.
 #pragma once
 
 #include <array>

@@ -17,8 +17,8 @@ struct ChildEnd {
   std::string text() const;  ///< "exit code 1", "ended by signal 9 (Killed); the machine may be out of memory"
 };
 
-/// Everything it says goes to `log`, which is begun anew; it reads nothing. It dies with the thread that made it, by SIGTERM.
-/// Whoever is not waited for is killed by the destructor.
+/// Everything it prints goes to `log`, which is truncated; it reads nothing. It dies with the thread that made it, by SIGTERM.
+/// A process that was not waited for is killed by the destructor.
 class Child {
  public:
   Child(const std::filesystem::path& program, const std::vector<std::string>& arguments, const std::filesystem::path& log);

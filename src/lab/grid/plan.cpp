@@ -89,7 +89,7 @@ Names differing(const std::vector<Json>& options) {
   return names;
 }
 
-/// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
+/// Options in which the rows differ, in their order; not those without effect on what is learned.
 Names differing_options(const std::vector<RowResult*>& rows) {
   std::vector<Json> options;
   for (const RowResult* row : rows) options.push_back(options_for_label(*row));

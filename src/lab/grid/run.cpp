@@ -61,7 +61,7 @@ class GridRunner {
   }
 
  private:
-  /// What was found is returned all the same.
+  /// What was found is returned anyway.
   void write_result() {
     if (request_.result_file.empty()) return;
     try {

@@ -21,7 +21,7 @@ namespace {
 /// Of one thread, in products of this size. It only decides what is made narrower, and must not depend on the machine: the same
 /// model gets the same twin everywhere.
 constexpr double kFlopsPerSecond = 3.5e10;
-constexpr double kMostOfTheTime = 10;  // times the seconds that were asked for; beyond it nobody waits
+constexpr double kMostOfTheTime = 10;  // times the seconds that were asked for; a longer one is refused
 
 using Clock = std::chrono::steady_clock;
 
@@ -63,7 +63,7 @@ void require_possible(const TrialGround& ground, const RunOptions& options) {
                available_memory());
 }
 
-/// Nothing that a trial shows tells it: gradients and tokens of such stacks look healthy now and then.
+/// A trial does not show it: gradients and tokens of such stacks look healthy now and then.
 bool is_too_deep_without_skip(const ModelConfig& config) {
   const Arrangement& row = arrangement_of(config);
   return row.is_row() && row.unit.skip == Skip::none && row.overrides.empty() && config.layers >= kTooDeepWithoutSkip;

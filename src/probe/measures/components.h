@@ -24,8 +24,8 @@ class Components final : public StreamObserver {
   /// Rows that do not count are carried along, but measured nowhere. Without `with_dependency` that is not measured, which takes
   /// half the time.
   Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths, bool with_dependency = true);
-  /// The residual as a row; null for classes of their own (dlcl, resi-dual, ...): they have no components here.
-  /// A cast, because a Residual of another class need not be a row and nobody but this asks.
+  /// The residual as a row; null for arrangements that are classes (dlcl, resi-dual, ...): they have no components here.
+  /// A cast, because a Residual of another class need not be a row, and nothing else needs it.
   static const SlotResidual* row_of(const Residual* residual) { return dynamic_cast<const SlotResidual*>(residual); }
 
   void on_branch(const Unit& unit, const Var& added) override;

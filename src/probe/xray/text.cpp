@@ -73,7 +73,7 @@ struct LineSequences {
   std::size_t lines = 0;  ///< that they are of
 };
 
-/// Each line a sequence of its own, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
+/// Each line is a sequence, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
 LineSequences sequences_of_lines(const std::vector<std::string>& lines, const std::string& name, const Tokenizer& tokenizer,
                                  const TextFrame& frame, std::size_t longest, std::size_t tokens) {
   const std::size_t around = frame.before.size() + frame.behind.size();
@@ -223,7 +223,7 @@ XrayText of_its_kind(const WantedText& w, std::optional<RunOptions> options) {
   require(w.file != "-", w.word("file"), " -: pairs, labelled text and tables are read from files");
   if (w.file.empty())
     throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
-                           ", which plain sentences say nothing to; give ", w.word("file"), " with a file of its kind"));
+                           ", which does not read plain sentences; give ", w.word("file"), " with a file of its kind"));
   if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
   options->data = {w.file};
   if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();

@@ -111,7 +111,7 @@ void CheckpointFolder::save(const Snapshot& snapshot) {
   remove_old(file);
 }
 
-// Removing old checkpoints of a folder that is not ours any more would be a loss to whoever it belongs to.
+// Removing old checkpoints of a folder that is not ours any more would destroy those of another run.
 void CheckpointFolder::check_same_folder() {
   const auto now = identity_of(folder_);
   const bool another = identity_ != std::pair<std::uint64_t, std::uint64_t>{} && identity_ != now;

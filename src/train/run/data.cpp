@@ -73,7 +73,7 @@ std::vector<std::uint32_t> bytes_by_id(const Tokenizer& tokenizer) {
 /// stands for its share in the text.
 class TextBytes {
  public:
-  /// Where `progress` says no, the figures are wrong: whoever said it wants none.
+  /// Where `progress` says no, the figures are wrong, and not used.
   TextBytes(const TokenFile& ids, const Tokenizer& tokenizer, const Progress& progress)
       : ids_(ids), by_id_(bytes_by_id(tokenizer)), one_each_(tokenizer.kind() == "bytes") {
     if (one_each_ || tokenizer.kind() == "chars") return;
@@ -187,7 +187,7 @@ class TextSource final : public RunSource {
   TextBytes bytes_;
 };
 
-/// Bytes can be learned from anything; whoever did not ask for that gave the wrong file.
+/// Any file can be learned from as bytes; without that being asked for, it is the wrong file.
 void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen) {
   if (chosen.flaws(std::string_view("\0", 1)).count > 0) return;  // ordinary characters
   for (const TextFile& file : sources.files)

@@ -57,7 +57,7 @@ constexpr std::array kUses{
         [](const RunOptions& o) {
           return !is(o, {ModelKind::mlp, ModelKind::classifier});
         },
-        "on a model that tells classes: its head is no table of tokens"},
+        "on a model that predicts classes: its head is no table of tokens"},
     Use{"d_ff", [](const RunOptions& o) { return o.model.layer != LayerKind::attention; }, "in layers without feed-forward"},
     Use{"activation", [](const RunOptions& o) { return o.model.layer != LayerKind::attention; },
         "in layers without feed-forward"},

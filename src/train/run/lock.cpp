@@ -67,7 +67,7 @@ std::string host() {
 
 void write_owner(int fd) {
   const std::string who = concat("process ", getpid(), " on ", host(), "\n");
-  // What it says is a courtesy to those who come second: without, they are refused all the same.
+  // The text is only for the message to a second process, which is refused without it too.
   if (ftruncate(fd, 0) != 0 || pwrite(fd, who.data(), who.size(), 0) < 0) errno = 0;
 }
 

@@ -185,7 +185,7 @@ class MixtureSource final : public RunSource {
             .validation = mixture_.dataset(validation_seed(o.seed)),
             .baselines = Baselines{.floor = best_.loss, .uniform = uniform, .unigram = uniform, .bigram = std::nan("")},
             .summary = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
-                              " dimensions, endless; nobody is right in more than ", 100 * best_.accuracy, " %")};
+                              " dimensions, endless; no predictor is right in more than ", 100 * best_.accuracy, " %")};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 

@@ -150,7 +150,7 @@ TEST_F(OptionsOfCommands, WhatWouldChangeNothingIsRefused) {
            {{"--validation", "0", "--eval-every", "3"}, "--eval-every has no effect with --validation 0"},
            {{"--decoder-layers", "2"}, "--decoder-layers has no effect except with --model seq2seq"},
            {{"--model", "mlp", "--heads", "2"}, "--heads has no effect in layers without attention"},
-           {{"--model", "classifier", "--no-tied"}, "--tied has no effect on a model that tells classes"},
+           {{"--model", "classifier", "--no-tied"}, "--tied has no effect on a model that predicts classes"},
            {{"--schedule", "constant", "--min-lr", "0"}, "--min-lr has no effect on this --schedule"},
            {{"--optimizer", "sgd", "--beta1", "0.8"}, "--beta1 has no effect on this --optimizer"},
            {{"--nesterov"}, "--nesterov has no effect on this --optimizer; sgd has it"},

@@ -111,7 +111,7 @@ TEST(SecondLook, GoesAsFarAsItMayAndBecomesNarrowerBeyondThat) {
   const SecondLook patient = second_look_within(o, 0.9 * decisive, true);  // its 120 steps take a little longer than they should
   EXPECT_EQ(patient.steps, kDecisive);
   EXPECT_EQ(patient.options.model.d_model, 64);
-  const SecondLook twin = second_look_within(o, 0.9 * decisive / kPatience, true);
+  const SecondLook twin = second_look_within(o, 0.9 * decisive / kOverBudget, true);
   EXPECT_GE(twin.steps, kDecisive);
   EXPECT_EQ(twin.options.model.d_model, 32);
   EXPECT_EQ(*twin.options.warmup_steps, twin.steps * 2 / 3);
