@@ -121,7 +121,7 @@ struct Claim {
   std::function<ClaimVerdict(const Samples&)> judge{};
 
   ClaimKind kind() const { return id.starts_with('S') ? ClaimKind::statement : ClaimKind::published; }
-  /// That runs it so; seeds 0 or the claim's own number, scale 1, and no rule of its own are not written out.
+  /// The command that runs it so; seeds of 0 or the claim's own number, scale 1 and an empty rule are left out.
   std::string command(double scale = 1, std::size_t of_seeds = 0, std::string_view init = "") const;
 };
 

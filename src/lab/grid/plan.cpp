@@ -63,7 +63,7 @@ std::string option_in_words(const std::string& name, const Json& value) {
   return words + " " + text;
 }
 
-/// The asked options of a row, with how its weights start in the words of StartText. A row of one's own has a name.
+/// The asked options of a row, with how its weights start in the words of StartText. An own_arrangement has a name.
 Json options_for_label(const RowResult& row) {
   Json options = parsed(row.row.options, row.row.place);
   for (const std::string_view name : kStartOptions) options.erase(name);

@@ -107,7 +107,7 @@ class GridRunner {
     if (!std::filesystem::exists(file, missing)) return false;
     try {
       result_.rows[row].prediction = prediction_from_json(small_text(file, "a prediction"), file.string());
-    } catch (const DataError&) {  // half of one, or of another version: made anew
+    } catch (const DataError&) {  // half of one, or of another version: made again
       return false;
     }
     observer_.on_predicted(result_, row);

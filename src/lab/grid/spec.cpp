@@ -123,7 +123,7 @@ class SpecReader {
     if (!json.contains("grid") && !json.contains("rows")) add_row(part, Json::object(), at, false);
   }
 
-  /// Options, and "seeds" where a row has a number of its own.
+  /// Options, and "seeds" where a row has its own number.
   void add_single_row(SpecPart part, Json own, const JsonAt& at) {
     if (own.is_object() && own.contains("seeds")) {
       part.seeds = read_seeds(own.at("seeds"), at.inside("seeds"));

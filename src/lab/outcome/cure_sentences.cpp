@@ -21,7 +21,7 @@ bool has_one_seed(const TriedChange& tried) { return tried.done == 1; }
 /// What a change is to a sentence.
 enum class ChangeKind : unsigned char {
   placement,  ///< alone, or one without the start that the row's formula contains: listed after "another placement"
-  own_start,  ///< an arrangement that carries a start of its own, and is no cure by placement
+  own_start,  ///< an arrangement with its own start, which is no cure by placement
   start,      ///< weights, embeddings, warm-up: in the plural
   rate,
 };
@@ -106,7 +106,7 @@ Texts by_count(const std::vector<ChangeCount>& all, std::size_t ChangeCount::*co
   return parts;
 }
 
-/// Of rows that another placement cures and nothing else did, each in a setting of its own.
+/// Of rows that another placement cures and nothing else did, each in another setting.
 std::string counted_in_words(const GridResult& result, const GridChanges& changes, const std::vector<std::size_t>& rows) {
   std::vector<ChangeCount> placements, own_starts, others;
   for (const std::size_t row : rows)
@@ -131,7 +131,7 @@ std::string counted_in_words(const GridResult& result, const GridChanges& change
   return text + concat("; nothing else did (tried: ", separated(by_count(others, &ChangeCount::tried, rows.size())), ")");
 }
 
-/// Another placement, and nothing else that was tried but arrangements with a start of their own.
+/// Another placement, and nothing else that was tried but arrangements with their own start.
 bool is_cured_by_placement_alone(const GridResult& result, const std::vector<TriedChange>& all) {
   const auto cures_by = [&](ChangeKind kind) {
     return std::ranges::any_of(all, [&](const TriedChange& one) { return one.cures() && kind_of(result, one) == kind; });

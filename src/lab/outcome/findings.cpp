@@ -16,7 +16,7 @@ std::string with_verb(const Texts& names, const char* one, const char* several) 
   return concat(joined(names), names.size() == 1 ? one : several);
 }
 
-/// The label without its first word, the arrangement: of the first row whose weights have no gains of its own.
+/// The label without its first word, the arrangement: of the first row whose weights have no gains of the formula.
 std::string where_of(const GridResult& result, const std::vector<std::size_t>& rows) {
   const auto has_plain_weights = [&](std::size_t i) {
     return result.rows[i].start.weights_in_label == result.rows[i].start.weights_in_words;

@@ -16,7 +16,7 @@ struct AttentionSeen {
 
 /// Of up to 4 sequences and 16 queries of each, evenly spread over those that are no padding, in double: the cost does not grow
 /// with the batch. `query_lengths` [B]: queries from there on are padding; none: no query is. Queries that see fewer than two
-/// keys are left out of the entropy. NaN where a mask of the caller's own decides what is visible, and where a score is not
+/// keys are left out of the entropy. NaN where the caller's mask decides what is visible, and where a score is not
 /// finite.
 AttentionSeen look_at(const AttentionScores& scores, std::span<const std::size_t> query_lengths = {});
 

@@ -35,7 +35,7 @@ constexpr const char* kUnmeasured = "with --validation 0: nothing is measured";
 
 constexpr std::array kUses{
     Use{"task", [](const RunOptions& o) { return o.data.empty(); }, "beside --data: it says which data is made up"},
-    Use{"tokenizer", [](const RunOptions& o) { return !o.data.empty(); }, "without --data: made-up data has tokens of its own"},
+    Use{"tokenizer", [](const RunOptions& o) { return !o.data.empty(); }, "without --data: made-up data has its own tokens"},
     Use{"tokenizer", on_tokens, kOnNumbers},
     Use{"label", [](const RunOptions& o) { return is(o, {ModelKind::mlp}) && !o.data.empty(); },
         "except on a table of numbers (--model mlp with --data)"},

@@ -86,7 +86,7 @@ FileHandle locked(const std::filesystem::path& run, const std::filesystem::path&
   }
 }
 
-/// Only what a run writes itself, where it writes it: a user may keep files of his own there.
+/// Only what a run writes itself, where it writes it: users may keep their own files there.
 void remove_leftovers_inside(const std::filesystem::path& run) {
   const auto ours = [](std::string_view name) {
     static constexpr std::array<std::string_view, 7> kFiles{"input.txt",   "run.json",       "metrics.jsonl", "model.safetensors",

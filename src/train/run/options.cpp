@@ -104,7 +104,7 @@ std::vector<OptionText> model_texts() {
       {"layer", Value::text, "attention+ffn, attention or ffn (default: attention+ffn)"},
       {"positions", Value::text, "learned, sinusoidal, rotary, ... (default: learned)"},
       {"bias", Value::yes_no, "matrices of the stack have biases, or none (default: they have)"},
-      {"tied", Value::yes_no, "the head is the table of tokens, or has a matrix of its own (default: tied)"},
+      {"tied", Value::yes_no, "the head is the table of tokens, or has its own matrix (default: tied)"},
   };
 }
 

@@ -223,7 +223,7 @@ StepRecord Trainer::Impl::attempt(bool stop) {
       judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
   undo->put_back();
   refuse_update(record, judgement.verdict, std::move(after));
-  undo->keep();  // a rollback has statistics of its own
+  undo->keep();  // a rollback has its own statistics
   return record;
 }
 

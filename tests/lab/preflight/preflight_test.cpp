@@ -102,8 +102,8 @@ TEST(Preflight, SaysWhereItsHitRateWasNotMeasured) {
   EXPECT_NE(beyond(R"(, "model": "encoder")").find("masked"), std::string::npos);
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "embedding_std": 0.125, "branch_scale": 0.5)"), "");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "t5")"), "started by the rule t5");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights of an --init-std of their own");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions of a --position-std of their own");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights from an --init-std");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions from a --position-std");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 2)"), "had an --embedding-std above 0.5");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 0.001)"), "had an --embedding-std below 0.02");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 2)"), "had a --branch-scale above 1");
