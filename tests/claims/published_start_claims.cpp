@@ -49,7 +49,7 @@ TEST(StartVerdict, OfTheStreamsSizeHasTwoParts) {
   EXPECT_EQ(judged(0.5, 2), kNotSeen);
 }
 
-TEST(StartVerdict, OfAmplificationTellsPowersFromLogarithms) {
+TEST(StartVerdict, OfAmplificationDistinguishesPowersFromLogarithms) {
   const auto judged = [](double post, double pre, double r2, double deepnorm) {
     Numbers numbers{{"post-ln, power", {post}}, {"deepnorm, power", {deepnorm}}};
     for (const char* name : {"pre-ln", "admin"}) {

@@ -97,7 +97,7 @@ TEST_F(Reports, HaveCurvesOfRunsFromTheirFolders) {
   EXPECT_EQ(data["trains"].array_items()[0]["curve"].dump(), R"({"step":[1,2],"loss":[3.5,2.5]})");
 }
 
-TEST_F(Reports, TellRecordsOfTheSameNameApart) {
+TEST_F(Reports, DistinguishRecordsOfTheSameName) {
   const Json data = data_of(report_of({lab("a/lab"), lab("b/lab"), run("c/lab")}));
   EXPECT_EQ(data["labs"].array_items()[0]["name"].text(), "lab");
   EXPECT_EQ(data["labs"].array_items()[1]["name"].text(), "lab (2)");

@@ -12,7 +12,7 @@ async function at_view(context, view, more = '') {
   return opened;
 }
 
-test('hovering over curves tells numbers', async (context) => {
+test('hovering over curves shows numbers', async (context) => {
   const { page, problems } = await at_view(context, 'overview');
   await page.hover('.loss svg.chart', { position: { x: 200, y: 150 } });
   const text = await page.textContent('.tooltip');
@@ -21,7 +21,7 @@ test('hovering over curves tells numbers', async (context) => {
   await page.close();
 });
 
-test('a heat map tells its cell on hover, and a click opens the history of that unit', async (context) => {
+test('a heat map describes its cell on hover, and a click opens the history of that unit', async (context) => {
   const { page, problems } = await at_view(context, 'maps');
   await page.hover('.heat >> nth=0', { position: { x: 150, y: 60 } });
   expect(/step \d+/.test(await page.textContent('.tooltip')), 'no reading');
@@ -83,7 +83,7 @@ test('all maps of a view share one colour scale', async (context) => {
   await page.close();
 });
 
-test('the depth slider tells the skip gain at that depth', async (context) => {
+test('the depth slider shows the skip gain at that depth', async (context) => {
   const { page } = await at_view(context, 'layers');
   const slider = page.locator('input[type=range]').first();
   await slider.focus();

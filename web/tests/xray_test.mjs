@@ -85,7 +85,7 @@ test('the x-ray says which units could go, and its texts are no HTML', async (co
   await page.close();
 });
 
-test('a bar of the x-ray tells its unit by pointer and by arrow keys', async (context) => {
+test('a bar of the x-ray describes its unit by pointer and by arrow keys', async (context) => {
   const { page } = await at_xray(context, [record()]);
   const chart = figure_of(page, 'What each unit is worth').locator('svg');
   await chart.scrollIntoViewIfNeeded();

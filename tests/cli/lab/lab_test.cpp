@@ -291,7 +291,7 @@ TEST_F(LabTool, RunsAnewWhatHasLostAFileAndKeepsTheRest) {
   }
 }
 
-TEST_F(LabTool, TellsWhatItFoundWhereNothingMoreCanBeWritten) {
+TEST_F(LabTool, PrintsWhatItFoundWhereNothingMoreCanBeWritten) {
   const auto asked = lab({"--arrangements", "pre-ln", "--steps", "60", "--seeds", "1"});
   ASSERT_EQ(run(asked).code, 0);
   fs::remove(folder.path / "runs/lab/lab.json");

@@ -32,7 +32,7 @@ RunOptions planned_options(const std::string& options) {
   return o;
 }
 
-TEST(Preflight, TellsADeepPostNormFromAPreNorm) {
+TEST(Preflight, DistinguishesADeepPostNormFromAPreNorm) {
   PreflightRequest post = request(concat(kDeep, R"(, "arrangement": "post-ln")"), 3);
   post.advice = false;
   const PreflightResult bad = preflight(post);
@@ -75,7 +75,7 @@ TEST(Preflight, AdvisesOnlyWhatHasPassedTheSameTrial) {
   }
 }
 
-TEST(Preflight, TellsARateThatIsTooSmallAndAdvisesALargerOne) {
+TEST(Preflight, FindsARateThatIsTooSmallAndAdvisesALargerOne) {
   const char* const sturdy = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 8, "optimizer": "adam",
                                 "warmup_steps": 0, "steps": 300, "arrangement": "pre-ln", "lr": )";
   for (const char* rate : {"0", "1e-5"}) {

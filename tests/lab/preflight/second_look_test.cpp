@@ -70,7 +70,7 @@ TEST(SecondLook, DecidesByTheLossWhereItWasLongEnough) {
   EXPECT_FALSE(read_second_look(trial(180, 2.95, 1e-6, 0.5), 0, std::nullopt).trains()) << "no gradient arrives";
 }
 
-TEST(SecondLook, TellsALossThatRoseFromOneThatIsSlow) {
+TEST(SecondLook, DistinguishesALossThatRoseFromOneThatIsSlow) {
   EXPECT_EQ(read_second_look(trial(180, 6, 1, 0.5, -0.01), 0, kKnown).sign, Sign::rising);
   const Reading idle = read_second_look(trial(180, 3.9, 1, 0.5), 0, kKnown);
   EXPECT_EQ(idle.sign, Sign::slow);

@@ -26,7 +26,7 @@ export function reference_words(rows: labs.Row[]): string[] {
 const kMostLines = 14;
 
 /** Of a great many rows the most informative: the best and the worst of each arrangement. */
-export function telling(rows: labs.Row[]): labs.Row[] {
+export function most_informative(rows: labs.Row[]): labs.Row[] {
   if (rows.length <= kMostLines) return rows;
   const out = new Set<labs.Row>();
   const ranked = [...new Set(rows.map((r) => r.arrangement))]
