@@ -12,9 +12,9 @@
 
 namespace {
 
-/// Threads that wait for each other turn for a moment, then sleep. GCC's OpenMP turns for some 15 ms, in which whoever is waited
-/// for may have no processor: beside other programs that is ten times slower. It reads the variable before main, so we begin
-/// anew. Not for bench, which compares with PyTorch as it is.
+/// Threads that wait for each other spin for a moment, then sleep. GCC's OpenMP spins for some 15 ms, during which the thread
+/// that is waited for may have no processor: beside other programs that is ten times slower. It reads the variable before main,
+/// so the program starts itself again. Not for bench, which compares with PyTorch as it is.
 void sleep_soon_when_waiting(int argc, char** argv) {
   const bool is_bench = argc > 1 && std::string_view(argv[1]) == "bench";
   if (is_bench || std::getenv("GOMP_SPINCOUNT") || std::getenv("OMP_WAIT_POLICY")) return;

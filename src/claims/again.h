@@ -12,7 +12,7 @@ void add_typed_texts(Json& result, const Claim& claim);
 
 /// Sets verdict, measured (of every rule, and of all of them) and expected to what the claim's judge says of the numbers now.
 /// Where these were kept as means and spreads alone it is asked about several numbers that have them; no, and nothing is changed,
-/// where it does not answer all alike: then only measuring again can tell.
+/// where it does not answer all alike: then only measuring again can decide.
 [[nodiscard]] bool judge_again(Json& result, const Claim& claim);
 
 }  // namespace addnorm

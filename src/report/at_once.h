@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-/// read(i) for every i below `count`, each exactly once; each must write to a place of its own. When all are done the first
+/// read(i) for every i below `count`, each exactly once; each must write to its own place. When all are done the first
 /// exception, by number, is thrown. So the result is the same for any number of threads.
 template <class Read>
 void read_at_once(std::size_t count, const Read& read) {

@@ -37,7 +37,7 @@ Json run_record(const Json& run) {
 
 bool has_begun(const Json& run) { return text_in(run, "state") != "waiting" && whole_in(run, "steps_done").value_or(1) > 0; }
 
-/// What is told of one run; "" where there is nothing to tell.
+/// Problems of one run to report; "": there are none.
 struct RunNotes {
   std::string missing{}, outside{}, flaws{};
 };
@@ -95,9 +95,9 @@ void add_lab_curves(LabRecord& lab, std::size_t points, Problems& problems) {
     outside.add(one.outside);
     flaws.add(one.flaws);
   }
-  missing.tell("such runs are shown without curves of gradient and rate", problems);
-  outside.tell("it is not read", problems);
-  flaws.tell("the other lines are shown", problems);
+  missing.report("such runs are shown without curves of gradient and rate", problems);
+  outside.report("it is not read", problems);
+  flaws.report("the other lines are shown", problems);
 }
 
 std::vector<ProbePlace> probe_places(const LabRecord& lab) {

@@ -55,8 +55,8 @@ class ProbeRoom {
     taken_.clear();
   }
 
-  void tell() const {
-    flaws_.tell("the other lines are shown", problems_);
+  void report() const {
+    flaws_.report("the other lines are shown", problems_);
     if (left_out_ > 0)
       problems_.push_back(concat("probes of ", left_out_, " runs are left out: those of a page take ",
                                  kMostProbeBytes / 1'000'000, " MB at most; name fewer runs to see them"));
@@ -89,7 +89,7 @@ void add_probes(const std::vector<ProbeJob>& jobs, Problems& problems) {
     room.leave_out(wanted.size() - std::min(begin, wanted.size()));
     room.give(!first_seeds);  // other seeds of some rows only would be a puzzle
   }
-  room.tell();
+  room.report();
 }
 
 }  // namespace addnorm

@@ -52,7 +52,7 @@ std::vector<LinePlace> lines_in(const std::filesystem::path& file, LineFlaws& fl
   return lines;
 }
 
-/// A line that is no longer there, because somebody writes the file anew, has no stacks.
+/// A line that is no longer there, because the file is being rewritten, has no stacks.
 Record read_record(const InputFile& in, const LinePlace& line) {
   std::string text(line.bytes, '\0');
   in.read(line.offset, text.data(), text.size());

@@ -23,7 +23,7 @@ void CountedProblem::add(const std::string& what) {
   if (!what.empty() && count_++ == 0) first_ = what;
 }
 
-void CountedProblem::tell(const std::string& consequence, Problems& problems) const {
+void CountedProblem::report(const std::string& consequence, Problems& problems) const {
   if (count_ == 0) return;
   problems.push_back(concat(first_, count_ > 1 ? concat(" (and ", count_ - 1, " more like it)") : "", "; ", consequence));
 }

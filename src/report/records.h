@@ -16,7 +16,7 @@ using Problems = std::vector<std::string>;
 class CountedProblem {
  public:
   void add(const std::string& what);  ///< "": nothing
-  void tell(const std::string& consequence, Problems& problems) const;
+  void report(const std::string& consequence, Problems& problems) const;
 
  private:
   std::size_t count_ = 0;
@@ -27,7 +27,7 @@ class CountedProblem {
 struct LabRecord {
   Json lab;                        ///< all but its runs
   std::vector<Json> runs;          ///< as lab.json has them, then with curves and probes
-  std::filesystem::path folder{};  ///< below which the folders of runs are; empty: nobody knows
+  std::filesystem::path folder{};  ///< below which the folders of runs are; empty: not known
 
   Json written() const;
 };
@@ -57,7 +57,7 @@ Json xray_record(const Json& result, const std::string& name, const std::string&
 /// Of one claim (src/claims/results/S01.json). DataError where it is something else.
 Json claim_record(const Json& claim, const std::string& where);
 
-/// Options of a run with numbers rounded; absolute paths, which tell of the machine, are cut to their last part.
+/// Options of a run with numbers rounded; absolute paths, which name folders of this machine, are cut to their last part.
 Json options_record(const Json& options);
 
 }  // namespace addnorm

@@ -89,10 +89,10 @@ std::vector<ProbeJob> probe_jobs(Gathered& all, std::vector<Json>& trains) {
 /// Of every run that was found, in their order.
 std::vector<Json> train_records(const std::vector<FoundRecord>& runs, std::size_t points, Problems& problems) {
   std::vector<Json> trains(runs.size());
-  std::vector<Problems> told(runs.size());
+  std::vector<Problems> found(runs.size());
   read_at_once(runs.size(),
-               [&](std::size_t i) { trains[i] = train_record(runs[i].json, runs[i].name, runs[i].folder, points, told[i]); });
-  for (const Problems& some : told) problems.insert(problems.end(), some.begin(), some.end());
+               [&](std::size_t i) { trains[i] = train_record(runs[i].json, runs[i].name, runs[i].folder, points, found[i]); });
+  for (const Problems& some : found) problems.insert(problems.end(), some.begin(), some.end());
   return trains;
 }
 
@@ -111,14 +111,14 @@ std::string title_of(const std::vector<std::string>& names) {
 
 /// The catalogue, and the arrangements of runs that are not in it. Formulas of single runs, which run.json does not have.
 Json arrangements_of(const Gathered& all, const ReportRequest& request, std::vector<Json>& trains) {
-  Json told = rounded_copy(parsed(request.arrangements, "the catalogue"));
-  if (!request.told) return told;
+  Json entries = rounded_copy(parsed(request.arrangements, "the catalogue"));
+  if (!request.summarize) return entries;
   std::set<std::string> known;
-  for (const Json& one : told.array_items()) known.insert(text_in(one, "name"));
+  for (const Json& one : entries.array_items()) known.insert(text_in(one, "name"));
   const auto ask = [&](const Json& options) {
-    ToldArrangement answer = request.told(options.dump());
+    ArrangementSummary answer = request.summarize(options.dump());
     if (!answer.json.empty() && known.insert(text_in(options, "arrangement")).second)
-      told.push_back(rounded_copy(parsed(answer.json, "an arrangement")));
+      entries.push_back(rounded_copy(parsed(answer.json, "an arrangement")));
     return answer.formula;
   };
   for (const LabRecord& lab : all.labs)
@@ -126,7 +126,7 @@ Json arrangements_of(const Gathered& all, const ReportRequest& request, std::vec
       if (const Json* options = row.find("options"); options && !known.contains(text_in(row, "arrangement"))) ask(*options);
   for (std::size_t i = 0; i < trains.size(); ++i)
     if (const std::string formula = ask(all.runs[i].json.at("options")); !formula.empty()) trains[i]["formula"] = formula;
-  return told;
+  return entries;
 }
 
 Json document_of(Gathered& all, const ReportRequest& request, Report& report) {

@@ -28,8 +28,8 @@ struct ExpectedField {
   std::span<const ExpectedField> inside{};
 };
 
-/// The fields of `from` that are as expected, numbers rounded. One that holds something else is left out, like one that nobody
-/// expects; so whoever reads the result need not look twice.
+/// The fields of `from` that are as expected, numbers rounded. One that holds something else is left out, like one that is not
+/// expected; so readers of the result need no further check.
 Json shaped(const Json& from, std::span<const ExpectedField> fields);
 
 }  // namespace addnorm

@@ -21,8 +21,8 @@ struct FoundRecord {
   std::filesystem::path folder{};  ///< with the files beside it; empty: there are none
 };
 
-/// All records of a source, told by what they hold and not by their names. A folder that is none itself may have some directly
-/// below it; then what is damaged there is told in `problems`, and the others count. DataError where nothing is found.
+/// All records of a source, recognised by their content and not by their names. A folder that is none itself may have some
+/// directly below it; then what is damaged there is listed in `problems`, and the others count. DataError where nothing is found.
 std::vector<FoundRecord> records_of(const ReportSource& source, std::vector<std::string>& problems);
 
 }  // namespace addnorm

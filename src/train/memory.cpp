@@ -16,8 +16,8 @@ namespace {
 constexpr double kFloat = sizeof(float);
 constexpr double kStatistics = 12;  // bytes per row and norm: mean in double, rstd in float
 
-/// What ops keep of a token for their backward, in vectors of their own width. The one place to change when an op keeps more or
-/// less; tests/train/trainer/memory_test.cpp measures whether it is right.
+/// What ops keep of a token for their backward, in vectors of the width named beside each. The one place to change when an op
+/// keeps more or less; tests/train/trainer/memory_test.cpp measures whether it is right.
 struct KeptPerToken {
   double norm = 1;               ///< d_model: the sum; its norm is made again
   double other_norm = 2;         ///< d_model: of kinds that are not added and normed at once, the norm as well

@@ -157,7 +157,7 @@ TEST(Claims, HaveTheNumbersThatFormulasPredict) {
 
 // What is reported of a claim
 
-TEST(ClaimResult, IsToldAsJson) {
+TEST(ClaimResult, IsWrittenAsJson) {
   const Json json = parsed(to_json(claim_named("S11"), result_of("S11")), "S11");
   for (const char* name : {"id", "claim", "source", "measured", "expected", "verdict", "command", "version", "kind"})
     EXPECT_TRUE(json[name].is_string() && !json[name].text().empty()) << name;
@@ -180,7 +180,7 @@ TEST(ClaimResult, IsToldAsJson) {
   EXPECT_FALSE(json.contains("inits"));
 }
 
-TEST(Samples, TellMeanAndSpread) {
+TEST(Samples, GiveMeanAndSpread) {
   const Samples s = made_up({{"a", {1, 2, 3}}, {"b", {5, 5}}, {"c", {0.5, 0.5 + 1e-15}}, {"n", {1, std::nan("")}}});
   EXPECT_EQ(s.text("a"), "2 ± 1");
   EXPECT_EQ(s.text("b"), "5");

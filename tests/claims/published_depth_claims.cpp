@@ -46,7 +46,7 @@ TEST(Verdict, OfDegradationNeedsSkipsThatKeepTheLoss) {
   EXPECT_EQ(judged({1.05, 2.1}, {0.5, 0.51, 0.52}), "not seen");
 }
 
-TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatTellsThemApart) {
+TEST(Verdict, OfWarmUpAndRAdamNeedsARateThatSeparatesThem) {
   const auto judged = [](double post, double warm, double pre, double radam) {
     Numbers numbers;
     add_line_of(numbers, "post-LN", post);
@@ -84,7 +84,7 @@ TEST(Verdict, OfRAdamLooksAtEveryRateWhereWarmUpDecides) {
   EXPECT_EQ(judged(1, 1, 1), "not decided");  // nothing was to be made up for
 }
 
-TEST(Verdict, OfAdafactorTellsWhetherItIsTheClipping) {
+TEST(Verdict, OfAdafactorSaysWhetherItIsTheClipping) {
   const auto judged = [](double adam, double clipped, double unclipped) {
     Numbers numbers;
     add_line_of(numbers, "Adam", adam);

@@ -49,7 +49,7 @@ TEST(StartVerdict, OfTheStreamsSizeHasTwoParts) {
   EXPECT_EQ(judged(0.5, 2), kNotSeen);
 }
 
-TEST(StartVerdict, OfAmplificationTellsPowersFromLogarithms) {
+TEST(StartVerdict, OfAmplificationDistinguishesPowersFromLogarithms) {
   const auto judged = [](double post, double pre, double r2, double deepnorm) {
     Numbers numbers{{"post-ln, power", {post}}, {"deepnorm, power", {deepnorm}}};
     for (const char* name : {"pre-ln", "admin"}) {
@@ -78,7 +78,7 @@ TEST(StartVerdict, OfDependencyLooksAtTheNewestBranch) {
   EXPECT_EQ(judged(0.04, 0.5), kNotSeen);
 }
 
-TEST(StartVerdict, OfRankCollapseComparesFeedForwardUnitsBehindTwoLayers) {
+TEST(StartVerdict, OfRankCollapseComparesFeedForwardUnitsAfterTwoLayers) {
   const auto judged = [](double bare, double skips, double ffn_at_2, double ffn_at_8) {
     return verdict_of("C15", {{"attention", {bare}},
                               {"attention and norms", {bare}},

@@ -15,7 +15,7 @@ TEST(Verdict, OfTheSkipsGradientFollowsFromBothUnits) {
   EXPECT_EQ(verdict_of("S11", {{"x + F", {0.1}}, {"LN(x + F)", {0.5}}}), "false");
 }
 
-TEST(Verdict, OfTheIdentityDependsOnTheNormBehindTheSum) {
+TEST(Verdict, OfTheIdentityDependsOnTheNormAfterTheSum) {
   EXPECT_EQ(verdict_of("S13", {{"x + F", {0}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0}}}), "true");
   EXPECT_TRUE(only_if(verdict_of("S13", {{"x + F", {0}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0.4}}})));
   EXPECT_EQ(verdict_of("S13", {{"x + F", {1e-7}}, {"x + F(LN(x))", {0}}, {"LN(x + F)", {0.4}}}), "false");
@@ -35,7 +35,7 @@ TEST(Verdict, OfThePrintedPreLnWouldBeTrueIfItWerePreLn) {
   EXPECT_EQ(verdict_of("S22", {{"from pre-LN", {0.8}}, {"from post-LN of the normed input", {0}}}), "false");
 }
 
-TEST(Verdict, OfStabilityTellsThePrintedFormulaFromTheUsualOne) {
+TEST(Verdict, OfStabilityDistinguishesThePrintedFormulaFromTheUsualOne) {
   const auto judged = [](double post, double printed, double pre) {
     return verdict_of("S23", {{"post-ln", {3.4}},
                               {"post-ln, trained", {post}},
@@ -75,12 +75,12 @@ TEST(Verdict, OfTheRootCauseLooksAtTheGradientBeforeTheFailure) {
   EXPECT_EQ(judged(1e-4, 1), "not decided");  // it trained: nothing to look at
 }
 
-TEST(Verdict, OfDependencyTellsBranchFromStream) {
+TEST(Verdict, OfDependencyDistinguishesBranchFromStream) {
   EXPECT_EQ(verdict_of("S48", {{"post-LN, branch", {0.5}}, {"pre-LN, branch", {0.05}}}), "false");
   EXPECT_EQ(verdict_of("S48", {{"post-LN, branch", {0.02}}, {"pre-LN, branch", {0.05}}}), "true");
 }
 
-TEST(Verdict, OfAddAndNormTellsWhatSkipsCarryFromWhatBranchesCarry) {
+TEST(Verdict, OfAddAndNormSeparatesWhatSkipsCarryFromWhatBranchesCarry) {
   const auto judged = [](double skips, double all, double size) {
     Numbers numbers{{"all paths, 48 units", {all}}, {"output RMS after 24 units", {size}}};
     for (const char* units : {"2", "12", "24", "48"}) numbers.push_back({concat("skips alone, ", units, " units"), {skips}});

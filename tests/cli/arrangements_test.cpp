@@ -105,7 +105,7 @@ TEST(ArrangementsCommand, GivesOneArrangementInFull) {
   EXPECT_EQ(Json::parse(run({"pre-ln", "--json", "--model", "seq2seq"}).out)[0]["stacks"].size(), 2u);
 }
 
-TEST(ArrangementsCommand, TellsAllAboutOne) {
+TEST(ArrangementsCommand, DescribesOneInFull) {
   const Outcome o = run({"deepnorm", "--layers", "100"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
@@ -127,7 +127,7 @@ TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
   }
 }
 
-TEST(ArrangementsCommand, TellsOfEachArrangementOnce) {
+TEST(ArrangementsCommand, DescribesEachArrangementOnce) {
   EXPECT_EQ(Json::parse(run({"pre-ln", "post-ln", "PreLN", "pre-ln", "--json"}).out).size(), 2u);
 }
 
@@ -191,13 +191,13 @@ TEST(ArrangementsCommand, WritesTheChosenNorm) {
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
   EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
   EXPECT_TRUE(
-      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is told for norms"}));
+      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is given for norms"}));
   EXPECT_TRUE(says(run({"parallel", "--norm", "rmsnorm"}).out, {"0 per unit, and d per layer\n"}));
   EXPECT_TRUE(says(run({"dlcl-pre", "--norm", "none"}).out, {"0 per unit, and l for layer l, L + 1 for the exit\n"}));
   EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
 }
 
-TEST(ArrangementsCommand, TellsOfARowInAFile) {
+TEST(ArrangementsCommand, DescribesARowInAFile) {
   const std::string file = ADDNORM_SOURCE_DIR "/examples/halved.json";
   const Outcome o = run({"pre-ln", "--arrangement", file.c_str()});
   EXPECT_EQ(o.code, 0) << o.err;
@@ -222,13 +222,13 @@ TEST(ArrangementsCommand, TextsOfAFileDoNotCommandTheTerminal) {
   std::filesystem::remove(file);
 }
 
-TEST(ArrangementsCommand, TellsOfBothStacksOfAnEncoderDecoder) {
+TEST(ArrangementsCommand, DescribesBothStacksOfAnEncoderDecoder) {
   EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
                    {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",
                     "deepnorm, decoder", "self-attention", "cross-attention"}));
 }
 
-TEST(ArrangementsCommand, TellsOfADecoderThatIsNotAsDeepAsItsEncoder) {
+TEST(ArrangementsCommand, DescribesADecoderThatIsNotAsDeepAsItsEncoder) {
   const Outcome o = run({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6"});
   EXPECT_TRUE(
       says(o.out, {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.866", "decoder: α = (3M)^¼ = 2.06", "  N = 18, M = 6 encoder: "}))
@@ -255,7 +255,7 @@ TEST(ArrangementsCommand, ListsInitsOfBothStacks) {
   EXPECT_FALSE(Json::parse(run({"--inits", "--json"}).out)[1]["init"][0].contains("stack"));
 }
 
-TEST(ArrangementsCommand, TellsWhatAFormulaContainsOfBothStacks) {
+TEST(ArrangementsCommand, SaysWhatAFormulaContainsOfBothStacks) {
   EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq"}).out,
                    {"contained     encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)\n",
                     "                decoder: W_v, W_o, W_1, W_2: times (12M)^−¼\n"}));

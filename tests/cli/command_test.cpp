@@ -146,7 +146,7 @@ TEST(Command, WordsOfOtherProgramsAndUnderscoresAreUnderstoodAndNotInTheHelp) {
   EXPECT_EQ(help.find("epochs"), std::string::npos) << help;
 }
 
-TEST(Command, AnOptionBeforeItsCommandIsToldWhereItGoes) {
+TEST(Command, AnOptionBeforeItsCommandIsRefusedWithItsPlace) {
   const Outcome o = run({"--threads", "1", "measure"});
   EXPECT_EQ(o.code, 2);
   EXPECT_TRUE(says(o.err, {"'--threads' must stand after the command", "tool measure --threads"}));

@@ -74,7 +74,7 @@ class Process {
   }
   Process(const Process&) = delete;
   Process& operator=(const Process&) = delete;
-  /// Whoever was not waited for is ended: a test that failed leaves nobody behind who trains on.
+  /// A process that was not waited for is ended: a test that failed leaves none training.
   ~Process() {
     if (reaped_) return;
     kill(pid_, SIGKILL);

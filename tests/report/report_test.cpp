@@ -1,4 +1,4 @@
-// From folders to a page: what is found, what is told, and what a damaged one costs.
+// From folders to a page: what is found, what is reported, and what a damaged one costs.
 #include "addnorm/report/report.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ const Json* claim_named(const Json& set, const std::string& id) {
   return nullptr;
 }
 
-bool told(const Report& report, const std::string& words) {
+bool has_problem(const Report& report, const std::string& words) {
   for (const std::string& problem : report.problems)
     if (problem.find(words) != std::string::npos) return true;
   return false;
@@ -97,14 +97,14 @@ TEST_F(Reports, HaveCurvesOfRunsFromTheirFolders) {
   EXPECT_EQ(data["trains"].array_items()[0]["curve"].dump(), R"({"step":[1,2],"loss":[3.5,2.5]})");
 }
 
-TEST_F(Reports, TellRecordsOfTheSameNameApart) {
+TEST_F(Reports, DistinguishRecordsOfTheSameName) {
   const Json data = data_of(report_of({lab("a/lab"), lab("b/lab"), run("c/lab")}));
   EXPECT_EQ(data["labs"].array_items()[0]["name"].text(), "lab");
   EXPECT_EQ(data["labs"].array_items()[1]["name"].text(), "lab (2)");
   EXPECT_EQ(data["trains"].array_items()[0]["name"].text(), "lab (3)");
 }
 
-TEST_F(Reports, DoNotTellWhereFoldersOfThisMachineAre) {
+TEST_F(Reports, DoNotNameFoldersOfThisMachine) {
   const Report report = report_of({lab("one"), run("book")});
   EXPECT_EQ(report.html.find("/home/me"), std::string::npos);
   EXPECT_EQ(report.html.find(folder.path.string()), std::string::npos);
@@ -116,7 +116,7 @@ TEST_F(Reports, FindTheRunsDirectlyBelowAFolder) {
   folder.write("all/broken/lab.json", "{");
   const Report report = report_of({folder.path / "all"});
   EXPECT_EQ(report.labs + report.runs, 2u);
-  EXPECT_TRUE(told(report, "broken/lab.json: not JSON"));
+  EXPECT_TRUE(has_problem(report, "broken/lab.json: not JSON"));
 }
 
 TEST_F(Reports, GoOnWithoutWhatIsDamagedAndSayWhatItWas) {
@@ -128,11 +128,11 @@ TEST_F(Reports, GoOnWithoutWhatIsDamagedAndSayWhatItWas) {
                                    folder.path / "outside", lab("good")});
   EXPECT_EQ(report.labs, 1u);
   EXPECT_EQ(report.problems.size(), 5u);
-  EXPECT_TRUE(told(report, "missing: there is no such file or folder"));
-  EXPECT_TRUE(told(report, "empty: no run in this folder; expected: a folder with lab.json"));
-  EXPECT_TRUE(told(report, "damaged/lab.json: not JSON: line 1"));
-  EXPECT_TRUE(told(report, "other/lab.json: no rows and runs in it"));
-  EXPECT_TRUE(told(report, "row 'x' has run 5, and there are 1"));
+  EXPECT_TRUE(has_problem(report, "missing: there is no such file or folder"));
+  EXPECT_TRUE(has_problem(report, "empty: no run in this folder; expected: a folder with lab.json"));
+  EXPECT_TRUE(has_problem(report, "damaged/lab.json: not JSON: line 1"));
+  EXPECT_TRUE(has_problem(report, "other/lab.json: no rows and runs in it"));
+  EXPECT_TRUE(has_problem(report, "row 'x' has run 5, and there are 1"));
   EXPECT_FALSE(report.html.empty());
 }
 
@@ -150,8 +150,8 @@ TEST_F(Reports, ShowARunWithoutMetricsAndSaySo) {
   fs::remove(two / "run-1" / "metrics.jsonl");
   const Report report = report_of({one, two});
   EXPECT_EQ(report.runs + report.labs, 2u);
-  EXPECT_TRUE(told(report, "book/metrics.jsonl"));
-  EXPECT_TRUE(told(report, "run-1/metrics.jsonl"));
+  EXPECT_TRUE(has_problem(report, "book/metrics.jsonl"));
+  EXPECT_TRUE(has_problem(report, "run-1/metrics.jsonl"));
   EXPECT_EQ(data_of(report)["trains"].array_items()[0]["curve"]["step"].size(), 0u);
 }
 
@@ -163,10 +163,10 @@ TEST_F(Reports, SayWhichLineOfWhichFileBreaksOffAndShowTheOthers) {
   }
   const Report report = report_of({folder.path / "book", folder.path / "one"});
   EXPECT_EQ(report.problems.size(), 3u);
-  EXPECT_TRUE(told(report, "book/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
-  EXPECT_TRUE(told(report, "one/run-1/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
-  EXPECT_TRUE(
-      told(report, "one/run-1/probes.jsonl: line 2, the last, breaks off (and 1 more like it); the other lines are shown"));
+  EXPECT_TRUE(has_problem(report, "book/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
+  EXPECT_TRUE(has_problem(report, "one/run-1/metrics.jsonl: line 3, the last, breaks off; the other lines are shown"));
+  EXPECT_TRUE(has_problem(
+      report, "one/run-1/probes.jsonl: line 2, the last, breaks off (and 1 more like it); the other lines are shown"));
   const Json data = data_of(report);
   const Json &train = data["trains"].array_items()[0], &of_lab = data["labs"].array_items()[0]["runs"].array_items()[0];
   for (const Json* shown : {&train, &of_lab}) {
@@ -190,7 +190,7 @@ TEST_F(Reports, AreTheSameForAnyNumberOfThreads) {
   const fs::path many = folder.write("many/lab.json", Json{{"rows", rows}, {"runs", runs}}.dump()).parent_path();
   const auto read = [&] { return report_of({many, folder.path / "book-0", folder.path / "book-1", folder.path / "book-2"}); };
   const Report first = read();
-  EXPECT_TRUE(told(first, "run-0/metrics.jsonl")) << "the first by number";
+  EXPECT_TRUE(has_problem(first, "run-0/metrics.jsonl")) << "the first by number";
   test::with_every_thread_count([&] {
     const Report again = read();
     EXPECT_EQ(again.html, first.html);
@@ -201,7 +201,7 @@ TEST_F(Reports, AreTheSameForAnyNumberOfThreads) {
 TEST_F(Reports, ReadNoRunOutsideTheFolderOfItsLab) {
   folder.write("secret/metrics.jsonl", kMetrics);
   const Report report = report_of({lab("one", lab_json("x", "../secret"))});
-  EXPECT_TRUE(told(report, "'../secret' of a run is not below it"));
+  EXPECT_TRUE(has_problem(report, "'../secret' of a run is not below it"));
   EXPECT_FALSE(data_of(report)["labs"].array_items()[0]["runs"].array_items()[0].contains("rate_curve"));
 }
 
@@ -287,9 +287,9 @@ TEST_F(Reports, ShowBuiltInClaimsByInitialisationAndWithTheirLinks) {
 
 TEST_F(Reports, AskForTheFormulaOfARunAndForArrangementsOfOnesOwn) {
   ReportRequest request{.sources = {{.path = run("book")}}, .arrangements = R"([{"name":"post-ln"}])"};
-  request.told = [](const std::string& options) {
+  request.summarize = [](const std::string& options) {
     EXPECT_NE(options.find("pre-ln"), std::string::npos);
-    return ToldArrangement{.formula = "x' = x + F(LN(x))", .json = R"({"name":"pre-ln"})"};
+    return ArrangementSummary{.formula = "x' = x + F(LN(x))", .json = R"({"name":"pre-ln"})"};
   };
   const Json data = data_of(make_report(request));
   EXPECT_EQ(data["trains"].array_items()[0]["formula"].text(), "x' = x + F(LN(x))");

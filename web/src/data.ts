@@ -6,7 +6,7 @@
 // - A number that is not known or not finite is null. Numbers are written with at most 6 significant digits (`%.6g`).
 // - Fields the page does not know are ignored, so an object that exists already (a row of lab.json) may be passed on as it is.
 // - `<` is written as \u003c. Every text is data: the page inserts it as text and never as HTML.
-// - Paths are for reading only. What would tell of the machine (absolute folders) is best cut to its last part.
+// - Paths are for reading only. What would identify the machine (absolute folders) is best cut to its last part.
 //
 // Size
 // - A loss curve has at most 300 points: means over blocks of steps, as lab.json has them. On a page with more than 200 runs: 120.

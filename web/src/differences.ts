@@ -1,13 +1,13 @@
-// What tells rows of a lab apart: options that differ, and how weights start, in words.
+// How rows of a lab differ: options that differ, and how weights start, in words.
 import type { LabRow } from './data';
 import { listed } from './numbers';
 
-/** How weights start is compared by what it comes to, where that is told: two options may ask for the same. */
+/** How weights start is compared by what it comes to, where that is known: two options may ask for the same. */
 const kStart = ['init', 'init_std', 'embedding_std', 'position_std', 'branch_scale'];
-const kStartTold = ['weights', 'embeddings'];
+const kKnownStart = ['weights', 'embeddings'];
 /** What changes nothing that is learned, or is another draw of the same. */
 const kNoFactor = ['seed', 'save_every', 'keep', 'log_every', 'eval_every', 'eval_samples', 'probes', 'probe_every'];
-/** Those that have an axis or words of their own. */
+/** Those that have their own axis or words. */
 const kShown = ['arrangement', 'layers', 'lr', 'warmup_steps'];
 
 function text_of(row: LabRow, name: string): string {
@@ -16,15 +16,15 @@ function text_of(row: LabRow, name: string): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** What was asked for, as factors: what merely follows from another option is none of its own. */
+/** What was asked for, as factors: what merely follows from another option is no factor. */
 function factors(rows: LabRow[]): string[] {
   const asked = new Set(rows.flatMap((r) => Object.keys(r.asked ?? r.options ?? {})));
-  const start_told = rows.every((r) => r.weights);
-  const left_out = [...kNoFactor, ...(start_told ? kStart : [])];
-  return [...asked, ...(start_told ? kStartTold : [])].filter((name) => !left_out.includes(name));
+  const start_known = rows.every((r) => r.weights);
+  const left_out = [...kNoFactor, ...(start_known ? kStart : [])];
+  return [...asked, ...(start_known ? kKnownStart : [])].filter((name) => !left_out.includes(name));
 }
 
-/** The factors in which rows differ, but for those that have an axis of their own. */
+/** The factors in which rows differ, except those that have their own axis. */
 export function differing(rows: LabRow[]): string[] {
   return factors(rows).filter((name) => !kShown.includes(name) && new Set(rows.map((r) => text_of(r, name))).size > 1);
 }

@@ -1,4 +1,4 @@
-// A figure as a file: SVG with every colour written out, and the numbers behind it as CSV.
+// A figure as a file: SVG with every colour written out, and its numbers as CSV.
 import { h } from './dom';
 
 export type Cell = string | number | null | undefined;
@@ -22,7 +22,7 @@ const kStyles: Record<string, string> = {
   'image-rendering': 'auto',
 };
 
-/** The drawing as a document of its own, which looks the same without the page's style sheet. */
+/** The drawing as a separate document, which looks the same without the page's style sheet. */
 export function svg_text(drawing: SVGSVGElement, title: string): string {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const from = [drawing, ...Array.from(drawing.querySelectorAll<SVGElement>('*'))];
@@ -59,7 +59,7 @@ export function svg_text(drawing: SVGSVGElement, title: string): string {
 function field(cell: Cell): string {
   if (cell === null || cell === undefined || (typeof cell === 'number' && !Number.isFinite(cell))) return '';
   if (typeof cell === 'number') return String(cell);
-  // A text that a spreadsheet would take for a formula is told to be one no more.
+  // A quote keeps a spreadsheet from taking a text for a formula.
   const text = /^[=+\-@\t\r]/.test(cell) && !/^-?\d*\.?\d+(e[+-]?\d+)?$/i.test(cell) ? `'${cell}` : cell;
   return /[",\n\r]/.test(text) ? `"${text.replace(/"/g, '""')}"` : text;
 }

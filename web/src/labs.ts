@@ -123,7 +123,7 @@ export function probes_of(run: LabRun | undefined): Probes | undefined {
   return stacks.find((s) => s.stack === state.get('stack')) ?? stacks[stacks.length - 1];
 }
 
-/** The rows with looks that tell those of one arrangement apart, also where they are of several parts of the lab. */
+/** The rows with looks that distinguish those of one arrangement, also where they are of several parts of the lab. */
 export function looking_different(rows: Row[]): Row[] {
   const seen = new Map<string, number>();
   return rows.map((row) => {
@@ -197,7 +197,7 @@ export function together(row: Row): Together {
 
 const kOpen = ['unknown', 'too short to tell']; // words that the program writes where there is no verdict
 
-/** Runs are done, and long enough to tell what happened. */
+/** Runs are done, and long enough for a verdict. */
 export function judged(row: LabRow): boolean {
   return !!row.happened && known(row.trained) && !kOpen.includes(row.happened);
 }

@@ -43,7 +43,7 @@ export const kMetrics: Metric[] = [
     by: 'place',
     values: (p) => unpack(p.spread),
     word: 'spread',
-    read: 'Near 0 nothing above can tell the tokens apart.',
+    read: 'Near 0 nothing above can distinguish the tokens.',
   },
   {
     id: 'update_ratio',

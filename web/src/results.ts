@@ -68,7 +68,7 @@ export interface Preflight {
   name: string; // of its file or folder
   verdict: string;
   confidence?: number | null;
-  beyond_measured?: string | null; // what the runs behind the confidence were not: "none of them was wider than 88"
+  beyond_measured?: string | null; // how it differs from the runs that gave the confidence: "none of them was wider than 88"
   notes?: string[];
   clear?: boolean;
   reason?: string;
@@ -109,7 +109,7 @@ export interface Trial {
 /** One set per folder of claims on the page, and one of those that come with the program (built in from src/claims/results). */
 export interface ClaimSet {
   name: string;
-  shipped: boolean; // true: measured by us and built in; the Learn tab cites these where the page has no claims of its own
+  shipped: boolean; // true: measured by us and built in; the Learn tab cites these where the page has no own claims
   claims: Claim[];
 }
 

@@ -19,7 +19,7 @@ function values(rows: LabRow[], name: string): Value[] {
 }
 
 /** "12"; "6, 12 and 24"; "4 to 96". Empty where nothing is known. */
-function told(list: Value[], text: (value: Value) => string = String): string {
+function range_text(list: Value[], text: (value: Value) => string = String): string {
   const numbers = list.filter((v): v is number => typeof v === 'number').sort((a, b) => a - b);
   if (numbers.length < list.length || numbers.length <= 4) return listed((numbers.length ? numbers : list).map(text));
   return `${text(numbers[0])} to ${text(numbers[numbers.length - 1])}`;
@@ -43,9 +43,9 @@ function data_of(row: LabRow): string {
 }
 
 function training_of(rows: LabRow[]): string {
-  const steps = told(values(rows, 'steps')),
-    optimizer = told(values(rows, 'optimizer'), (name) => kOptimizers[name] ?? String(name)),
-    rate = told(values(rows, 'lr'), (lr) => short(lr as number));
+  const steps = range_text(values(rows, 'steps')),
+    optimizer = range_text(values(rows, 'optimizer'), (name) => kOptimizers[name] ?? String(name)),
+    rate = range_text(values(rows, 'lr'), (lr) => short(lr as number));
   if (!steps) return '';
   return [`${steps} steps`, optimizer ? ` of ${optimizer}` : '', rate ? ` at ${rate}` : ''].join('');
 }
@@ -54,7 +54,7 @@ function warm_up_of(rows: LabRow[]): string {
   const steps = values(rows, 'warmup_steps');
   if (!steps.length) return '';
   if (steps.every((n) => n === 0)) return 'no warm-up';
-  return steps.includes(0) ? 'with and without warm-up' : `${told(steps)} steps of warm-up`;
+  return steps.includes(0) ? 'with and without warm-up' : `${range_text(steps)} steps of warm-up`;
 }
 
 /** Empty where the rows do not say how they were trained. */
@@ -63,8 +63,8 @@ export function setting_of(rows: LabRow[]): string {
   if (!known_rows.length) return '';
   const data = [...new Set(known_rows.map(data_of))],
     models = values(known_rows, 'model').map((name) => kModels[name] ?? String(name)),
-    width = told(values(known_rows, 'd_model')),
-    layers = told(values(known_rows, 'layers')),
+    width = range_text(values(known_rows, 'd_model')),
+    layers = range_text(values(known_rows, 'layers')),
     seeds = [...new Set(known_rows.map((row) => row.runs.length))];
   const parts = [
     data.length > 3 ? `${data.length} sets of data` : listed(data),

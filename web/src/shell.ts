@@ -52,7 +52,7 @@ function theme_button(): HTMLElement {
   return button;
 }
 
-/** What has the focus, told so that it can be found again after a view was drawn anew. */
+/** Describes the element with the focus, so that it can be found again after a view was redrawn. */
 function focus_keeper(main: HTMLElement): () => void {
   const all = (): Element[] => Array.from(main.querySelectorAll('button, a, select, input, svg[tabindex], summary'));
   const key = (e: Element): string =>

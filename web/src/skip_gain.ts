@@ -59,10 +59,10 @@ export function measured(name: string, preflights: Preflight[]): Dot[] {
   for (const table of labs.all())
     for (const row of table.rows) {
       if (row.arrangement !== name || !known(row.layers)) continue;
-      const told = row.prediction?.skip_gain_measured;
-      const gain = known(told) ? told : from_probes(row);
+      const stored = row.prediction?.skip_gain_measured;
+      const gain = known(stored) ? stored : from_probes(row);
       if (known(gain) && gain > 0)
-        out.push({ layers: row.layers, gain, from: known(told) ? `preflight of ${row.label}` : `first step of ${row.label}` });
+        out.push({ layers: row.layers, gain, from: known(stored) ? `preflight of ${row.label}` : `first step of ${row.label}` });
     }
   for (const p of preflights)
     if (p.options?.arrangement === name && known(p.skip_gain_measured) && p.skip_gain_measured > 0)

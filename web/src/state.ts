@@ -37,7 +37,7 @@ export function set(changes: State, quiet = false): void {
     if (state.view !== old.view) history.pushState(null, '', url);
     else history.replaceState(null, '', url);
   } catch {
-    // A page opened in a frame without an address of its own keeps its state in memory.
+    // A page opened in a frame without its own address keeps its state in memory.
   }
   if (!quiet) for (const f of listeners) f(state, old);
 }

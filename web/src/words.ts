@@ -42,7 +42,7 @@ export const kWords: [string, string][] = [
     "How much of a stack's input is left at its output, if one follows the skips alone. A small one does not say that no gradient arrives: at the first step the branches carry it, and they stop once training has made all tokens alike.",
   ],
   ['spread', 'What still differs between tokens, as a share of their size. 0: all tokens are one vector.'],
-  ['sub-layer', 'A part of a layer with a residual connection of its own: attention, cross-attention, feed-forward.'],
+  ['sub-layer', 'A part of a layer with its own residual connection: attention, cross-attention, feed-forward.'],
   ['unigram', 'The loss of one who knows only how frequent each token is. Models that fail end here.'],
   ['unit', 'A sub-layer with its skip and its norms.'],
   ['update-to-stream ratio', 'The size of what a branch adds over the size of the stream it is added to.'],

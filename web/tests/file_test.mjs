@@ -1,4 +1,4 @@
-// What can be told from the file alone.
+// What can be checked from the file alone.
 import { createHash } from 'node:crypto';
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';

@@ -12,7 +12,7 @@ async function at_view(context, view, more = '') {
   return opened;
 }
 
-test('hovering over curves tells numbers', async (context) => {
+test('hovering over curves shows numbers', async (context) => {
   const { page, problems } = await at_view(context, 'overview');
   await page.hover('.loss svg.chart', { position: { x: 200, y: 150 } });
   const text = await page.textContent('.tooltip');
@@ -21,7 +21,7 @@ test('hovering over curves tells numbers', async (context) => {
   await page.close();
 });
 
-test('a heat map tells its cell on hover, and a click opens the history of that unit', async (context) => {
+test('a heat map describes its cell on hover, and a click opens the history of that unit', async (context) => {
   const { page, problems } = await at_view(context, 'maps');
   await page.hover('.heat >> nth=0', { position: { x: 150, y: 60 } });
   expect(/step \d+/.test(await page.textContent('.tooltip')), 'no reading');
@@ -68,9 +68,9 @@ for (const [choice, place] of [
     const steps = rows.runs[rows.rows[0].runs[0]].probes[0].step;
     for (const { step, x } of ticks) {
       await page.mouse.move(Math.min(Math.max(x, cells.left + 1), cells.right - 1), cells.top + 20);
-      const told = Number(/step (\d+)/.exec(await page.textContent('.tooltip'))?.[1]);
+      const shown = Number(/step (\d+)/.exec(await page.textContent('.tooltip'))?.[1]);
       const distance = (s) => Math.abs(place(s) - place(step));
-      expect(distance(told) <= Math.min(...steps.map(distance)) + 1.5 / pixels, `above step ${step} stands the record of ${told}`);
+      expect(distance(shown) <= Math.min(...steps.map(distance)) + 1.5 / pixels, `above step ${step} stands the record of ${shown}`);
     }
     await page.close();
   });
@@ -83,13 +83,13 @@ test('all maps of a view share one colour scale', async (context) => {
   await page.close();
 });
 
-test('the depth slider tells the skip gain at that depth', async (context) => {
+test('the depth slider shows the skip gain at that depth', async (context) => {
   const { page } = await at_view(context, 'layers');
   const slider = page.locator('input[type=range]').first();
   await slider.focus();
-  const before = await page.textContent('.told');
+  const before = await page.textContent('.summary');
   await page.keyboard.press('ArrowRight');
-  expect((await page.textContent('.told')) !== before && /depth=\d+/.test(page.url()), 'nothing changed');
+  expect((await page.textContent('.summary')) !== before && /depth=\d+/.test(page.url()), 'nothing changed');
   await page.close();
 });
 
@@ -143,12 +143,12 @@ test('layer norm follows the vector that is typed', async (context) => {
 
 test('the batch size changes batch norm and not layer norm', async (context) => {
   const { page } = await at_view(context, 'learn', '&topic=batch-norm');
-  const told = () => page.textContent('.told');
-  const before = await told();
+  const summary = () => page.textContent('.summary');
+  const before = await summary();
   await page.locator('input[type=range]').first().fill('64');
-  expect((await told()) !== before && (await told()).includes('Layer norm: 0'), await told());
+  expect((await summary()) !== before && (await summary()).includes('Layer norm: 0'), await summary());
   await page.locator('input[type=range]').first().fill('1');
-  expect((await told()).includes('zeros'), await told());
+  expect((await summary()).includes('zeros'), await summary());
   await page.close();
 });
 

@@ -56,7 +56,7 @@ function unpacked(text) {
 test('a small skip gain is not said to be a small gradient', async (context) => {
   const { page } = await open(context, 'view=layers&a=post-ln&b=pre-ln');
   if (!(await views_of(page)).includes('layers')) throw new Skip('this page has no arrangements');
-  const note = await page.textContent('.figure:has(.told) figcaption');
+  const note = await page.textContent('.figure:has(.summary) figcaption');
   expect(note.includes('does not mean that no gradient arrives: at the first step the branches carry it'), note);
   const lab = read_data(context.file).labs?.[0];
   const row = lab?.rows.find((r) => r.arrangement === 'post-ln' && lab.runs[r.runs[0]].probes?.length);

@@ -126,7 +126,7 @@ for (const [what, rows, names] of [
     ['lr 1, norm layernorm', 'lr 2, norm layernorm', 'lr 1, norm rmsnorm', 'lr 2, norm rmsnorm'],
   ],
 ])
-  test(`rows of one arrangement are told apart: ${what}`, async (context) => {
+  test(`rows of one arrangement are distinguished: ${what}`, async (context) => {
     const page = await changed(context, 'view=overview', starts(...rows));
     const found = await page.$$eval('.card h3', (all) => all.map((c) => c.textContent.trim()));
     expect(found.join('; ') === names.map((n) => `post-ln (${n})`).join('; '), found.join('; '));

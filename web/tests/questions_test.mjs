@@ -33,8 +33,8 @@ test('an answer is checked, shown and counted, and the others stay closed', asyn
   expect((await seen(page, '.outcome')) === 1, 'others have opened');
   await answer(page, 1, 1);
   expect(/^1 right of 2 answered/.test(await score()), await score());
-  expect(await question(page, 1).locator('.told').isVisible(), 'no word of it');
-  expect((await question(page, 1).locator('.told').textContent()) === 'Right.', 'it was right');
+  expect(await question(page, 1).locator('.summary').isVisible(), 'no word of it');
+  expect((await question(page, 1).locator('.summary').textContent()) === 'Right.', 'it was right');
   expect(await question(page, 1).locator('input').first().isDisabled(), 'the answer can be changed afterwards');
   await page.close();
 });

@@ -85,21 +85,21 @@ test('the x-ray says which units could go, and its texts are no HTML', async (co
   await page.close();
 });
 
-test('a bar of the x-ray tells its unit by pointer and by arrow keys', async (context) => {
+test('a bar of the x-ray describes its unit by pointer and by arrow keys', async (context) => {
   const { page } = await at_xray(context, [record()]);
   const chart = figure_of(page, 'What each unit is worth').locator('svg');
   await chart.scrollIntoViewIfNeeded();
   const bar = await chart.locator('.unit-bar').nth(1).boundingBox();
   await page.mouse.move(bar.x + bar.width / 2, bar.y + bar.height / 2);
-  const told = () => page.textContent('.tooltip');
-  expect(/layer 1, feed-forward \(layers\.0\.ffn\).*1\.25/.test(await told()), await told());
-  await page.mouse.move(0, 0);  // a pointer that rests on the chart is told of again when the page moves under it
+  const tooltip = () => page.textContent('.tooltip');
+  expect(/layer 1, feed-forward \(layers\.0\.ffn\).*1\.25/.test(await tooltip()), await tooltip());
+  await page.mouse.move(0, 0);  // a pointer that rests on the chart is described again when the page moves under it
   await chart.focus();
   for (let i = 0; i < 2; ++i) await page.keyboard.press('ArrowRight');
-  expect(/layers\.\d\.\w+/.test(await told()), await told());
+  expect(/layers\.\d\.\w+/.test(await tooltip()), await tooltip());
   await page.keyboard.press('End');
   for (let i = 0; i < 6; ++i) await page.keyboard.press('ArrowRight');
-  expect(/layers\.1\.ffn.*not measured/.test(await told()), await told());
+  expect(/layers\.1\.ffn.*not measured/.test(await tooltip()), await tooltip());
   await page.keyboard.press('Escape');
   expect(!(await page.isVisible('.tooltip')), 'it stays');
   await page.close();
@@ -110,8 +110,8 @@ test('a line of the x-ray names the place under the pointer', async (context) =>
   const chart = figure_of(page, 'If the stack ended here').locator('svg');
   await chart.focus();
   await page.keyboard.press('ArrowLeft');
-  const told = await page.textContent('.tooltip');
-  expect(/after layer 2, attention \(layers\.1\.self\).*2\.5/.test(told), told);
+  const tooltip = await page.textContent('.tooltip');
+  expect(/after layer 2, attention \(layers\.1\.self\).*2\.5/.test(tooltip), tooltip);
   await page.close();
 });
 

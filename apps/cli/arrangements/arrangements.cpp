@@ -68,7 +68,7 @@ Options with_process(Options o) {
   return o;
 }
 
-void tell_canonical_init(const std::string& given) {
+void print_canonical_init(const std::string& given) {
   const std::string name = canonical_init(given);
   if (!name.empty() && name != given) std::cerr << "addnorm arrangements: init " << given << " is " << name << '\n';
 }
@@ -76,7 +76,7 @@ void tell_canonical_init(const std::string& given) {
 /// The same rows, started by --init; what a reader should know of the two together goes to stderr.
 std::deque<Arrangement> started(const Rows& rows, const InitOptions& init) {
   std::deque<Arrangement> all;
-  tell_canonical_init(init.rule);
+  print_canonical_init(init.rule);
   for (const Arrangement* row : rows) {
     all.push_back(with_init(*row, init));
     for (const std::string& note : init_notes(*row, init)) std::cerr << "addnorm arrangements: " << note << '\n';
@@ -139,19 +139,19 @@ void add_arrangements(Program& program) {
   command.positional("names", o->names, "names or aliases; several are drawn side by side (default: a table of all)");
   command.option("--arrangement FILE", o->file, "a row of your own in a JSON file, e.g. my.json; docs/adding-an-arrangement.md");
   command.option("--preprocess LETTERS", o->process.pre, "Marian's and Sockeye's way to name one: n, with the two below");
-  command.option("--postprocess LETTERS", o->process.post, "behind the sub-layer, e.g. da or dan");
-  command.option("--postprocess-top LETTERS", o->process.top, "behind the stack, e.g. n");
+  command.option("--postprocess LETTERS", o->process.post, "after the sub-layer, e.g. da or dan");
+  command.option("--postprocess-top LETTERS", o->process.top, "after the stack, e.g. n");
   command.option("--format KIND", o->format, "text, svg, mermaid or json");
   command.option("--json", o->json, "the same as --format json: an array of objects");
-  command.option("--layers", o->layers, "depth that numbers of the initialisation are told for");
+  command.option("--layers", o->layers, "depth for which numbers of the initialisation are given");
   command.given("--decoder-layers N", "of the decoder, with --model seq2seq (default: as --layers)",
                 [o](const std::string& text) { o->decoder_layers = parse_value<std::int64_t>(text); });
   command.option("--init NAME", o->init.rule, "how weights start: arrangement, xavier, gpt2, ...");
   command.option("--inits", o->inits, "list what --init takes, with what each draws from");
   command.option("--norm KIND", o->norm, "the norm in formulas, e.g. rmsnorm");
-  command.option("--model KIND", o->model, "stacks that are told of: lm, encoder or seq2seq (encoder and decoder)");
+  command.option("--model KIND", o->model, "stacks to describe: lm, encoder or seq2seq (encoder and decoder)");
   command.option("--ascii", o->ascii, "no letters beyond ASCII; a terminal without UTF-8 gets that anyway");
-  command.section("What is told",
+  command.section("What is printed",
                   {{"formula", "x: the stream, x': after the unit, F: the branch; e: the embedding, y: what the stack gives"},
                    {"parameters", "d: width of the stream, f: inside the feed-forward part, H: heads"},
                    {"init", "the rule by which matrices start, and where it comes from; --init takes another"},

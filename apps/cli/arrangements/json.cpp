@@ -15,10 +15,10 @@ Json lines_of(const Formula& formula) {
 
 /// {"6": 0.277, ...}; null where there is no skip.
 Json gains_of(const Arrangement& row, const StackShape& stack, const ArrangementView& view) {
-  const bool told = no_gain_reason(row, view).empty();
+  const bool has_gain = no_gain_reason(row, view).empty();
   Json gains = Json::object();
   for (const std::size_t layers : kGainDepths) {
-    gains[std::to_string(layers)] = told ? Json(skip_gain(row, with_layers(stack, layers))->gain) : Json(nullptr);
+    gains[std::to_string(layers)] = has_gain ? Json(skip_gain(row, with_layers(stack, layers))->gain) : Json(nullptr);
   }
   return gains;
 }

@@ -14,7 +14,7 @@
 namespace addnorm::cli {
 namespace {
 
-constexpr std::size_t kWidth = 512;        // only so that stacks are complete: what is told does not depend on it
+constexpr std::size_t kWidth = 512;        // only so that stacks are complete: the output does not depend on it
 constexpr std::size_t kWideTable = 110;    // from here on a table has columns
 constexpr std::size_t kLabel = 16;         // of a page: room for what a line is about
 constexpr std::size_t kMostColumns = 100;  // longer lines of text are hard to read
@@ -68,7 +68,7 @@ std::string wide_table(const std::vector<std::vector<std::string>>& lines, std::
   return all;
 }
 
-/// A formula cut behind each of its statements.
+/// A formula cut after each of its statements.
 std::vector<std::string> lines_of_formula(const std::string& formula) {
   std::vector<std::string> lines;
   std::size_t begin = 0;
@@ -80,7 +80,7 @@ std::vector<std::string> lines_of_formula(const std::string& formula) {
   return lines;
 }
 
-/// One label and its text, wrapped behind it.
+/// One label and its text, wrapped to the right of it.
 std::string entry(const std::string& label, const std::string& text, std::size_t columns) {
   std::string all, before = padded(label, kLabel - 1) + " ";
   for (const std::string& line : wrapped(text, columns == 0 ? 0 : std::max<std::size_t>(columns, 40) - kLabel)) {
@@ -235,7 +235,7 @@ ArrangementView arrangement_view(const std::string& model, const std::string& no
 
 std::string no_gain_reason(const Arrangement& row, const ArrangementView& view) {
   const bool unit = norm_kind(view.norm.formula).gives == NormSize::unit_variance;
-  return unit ? skip_gain_reason(row) : "the gain is told for norms that give variance 1, and this one does not";
+  return unit ? skip_gain_reason(row) : "the gain is given for norms that give variance 1, and this one does not";
 }
 
 StackShape with_layers(StackShape stack, std::size_t layers) {

@@ -12,7 +12,7 @@
 
 namespace addnorm::cli {
 
-/// For which stacks formulas, initialisation and skip gains are told.
+/// The stacks for which formulas, initialisation and skip gains are printed.
 struct ArrangementView {
   NormKindOptions norm{};
   std::vector<StackShape> stacks{};  ///< one, or the encoder and the decoder
@@ -21,7 +21,7 @@ struct ArrangementView {
 ArrangementView arrangement_view(const std::string& model, const std::string& norm, std::int64_t layers,
                                  std::optional<std::int64_t> decoder_layers = {});
 
-/// Depths at which skip gains are told.
+/// Depths at which skip gains are printed.
 inline constexpr std::size_t kGainDepths[] = {6, 12, 24, 100};
 /// Why there is no skip gain; empty: there is one.
 std::string no_gain_reason(const Arrangement& row, const ArrangementView& view);

@@ -53,7 +53,7 @@ void check(const Options& o) {
   require(o.plan.seeds >= 0 && o.plan.seeds <= 1000, "--seeds is ", o.plan.seeds,
           "; it must be 1 ... 1000, or 0 for each claim's own");
   require(o.write.empty() || o.plan.scale == 1, "--write with --scale ", o.plan.scale,
-          ": the page tells experiments as they are at scale 1; leave out one of the two");
+          ": the page describes experiments at scale 1; leave out one of the two");
   require(o.write.empty() || o.plan.init.empty(), "--write with --init ", o.plan.init,
           ": the page has every claim under each of its rules; leave out one of the two");
   require(o.page.empty() || !o.write.empty(), "--page is where --write writes its page; say the folder too, with --write FOLDER");

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kThisProgram = "/proc/self/exe";
 
-/// What a kept result must have been made by: a program that was built anew runs everything anew.
+/// What a kept result must have been made by: a program that was rebuilt runs everything again.
 std::string build_stamp() {
   std::error_code unknown;
   const auto size = fs::file_size(kThisProgram, unknown);

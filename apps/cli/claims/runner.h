@@ -1,4 +1,4 @@
-// Claims as a person waits for them: two at a time in processes of their own, each kept as soon as it is done.
+// Claims as a person waits for them: two at a time in separate processes, each kept as soon as it is done.
 #pragma once
 
 #include <filesystem>
@@ -29,7 +29,7 @@ struct FinishedClaim {
 /// In this process. Where it was done before by this very program with the same options, what was kept.
 FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const std::function<bool()>& go_on);
 
-/// Each claim in a process of its own, `at_once` of them at a time with one thread each (the last one alone has all): one that
+/// Each claim in its own process, `at_once` of them at a time with one thread each (the last one alone has all): one that
 /// crashes does not end the others. `report` is called with each when it is done. What is done when go_on says no is returned, in
 /// the order of `wanted`.
 std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& wanted, const ClaimsPlan& plan, std::size_t at_once,

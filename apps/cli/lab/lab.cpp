@@ -26,7 +26,7 @@ struct LabChoices {
   bool no_confirm = false, no_predict = false;
 };
 
-void tell(const GridResult& result) {
+void print(const GridResult& result) {
   const Terminal terminal = terminal_of_stdout();
   std::cout << '\n' << lab_table(result, terminal) << confusion_table(result) << '\n';
   if (result.not_written.empty()) std::cout << "results: " << file_link(result.folder / "lab.json") << '\n';
@@ -52,7 +52,7 @@ int run_lab(const LabChoices& o) {
   if (o.place.json)
     std::cout << to_json(result) << '\n' << std::flush;
   else
-    tell(result);
+    print(result);
   if (!result.not_written.empty()) std::cerr << "addnorm lab: the result is not kept: " << result.not_written << '\n';
   if (SignalWatch::caught()) return stopped_by_signal(what_is_kept(result));
   const auto page = result.folder / "report.html";
@@ -76,7 +76,7 @@ int lab(const LabChoices& o) {
   }
 }
 
-/// One prediction, in a process of its own: what `lab` starts for each row.
+/// One prediction, in its own process: what `lab` starts for each row.
 int predict_one(const std::vector<std::string>& files, int threads) {
   require(files.size() == 2, "two files are needed: what is asked, and where the answer goes");
   use_threads(threads);

@@ -65,7 +65,7 @@ Json singles_of(const Json& lists) {
   return all;
 }
 
-void tell_renamed_inits(const Json& lists) {
+void print_renamed_inits(const Json& lists) {
   const Json* inits = lists.find("init");
   if (!inits) return;
   for (const Json& init : inits->array_items())
@@ -94,7 +94,7 @@ void put_into_rows(GridSpec& spec, const Json& more, const std::filesystem::path
   for (const std::string& note : notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
 }
 
-/// What the rows of the default lab say themselves: whoever says one of these has a grid of their own.
+/// Options that the rows of the default lab set themselves: giving one of them asks for another grid.
 constexpr std::array kSaidByActs{"arrangement", "layers",        "warmup_steps", "init",
                                  "init_std",    "embedding_std", "position_std", "branch_scale"};
 
@@ -165,7 +165,7 @@ void GridCollector::declare(Command& command, bool lists) {
 GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<std::size_t> seeds, std::size_t with_warmup) const {
   try {
     std::vector<std::string> notes;
-    tell_renamed_inits(impl_->lists);
+    print_renamed_inits(impl_->lists);
     const Json lists = checked_lists(impl_->lists, notes), base = singles_of(lists);
     Json grid = Json::object();
     for (const auto& [name, values] : lists.items())
@@ -198,7 +198,7 @@ std::string GridCollector::one(const std::vector<std::string>& without) const {
       require(values.size() == 1, option_name(name), " has ", values.size(), " values; here it takes one");
       require(std::ranges::find(without, name) == without.end(), option_name(name), " is what is looked for; leave it out");
     }
-    tell_renamed_inits(impl_->lists);
+    print_renamed_inits(impl_->lists);
     return singles_of(lists).dump();
   } catch (const DataError& error) {
     throw UsageError(error.what());

@@ -49,7 +49,7 @@ std::string cause_line(const RowResult& row) {
   return concat("suspected: ", cause.text, by.empty() ? "" : "; ", by);
 }
 
-/// What was changed by itself, and whether that was enough.
+/// What was changed alone, and whether that was enough.
 std::string tried_line(const RowResult& row) {
   std::string cures, others;
   for (const TriedChange& tried : row.tried) {
@@ -281,7 +281,7 @@ std::string confusion_table(const GridResult& result) {
     text += "\n";
   }
   const std::size_t untried = c.rows() - three;
-  if (untried > 0) text += concat(counted(untried, "row"), " did not train and nobody tried more warm-up: not in the table\n");
+  if (untried > 0) text += concat(counted(untried, "row"), " did not train and more warm-up was not tried: not in the table\n");
   if (three > 0) text += concat("balanced accuracy ", fixed(c.balanced_accuracy(), 3), "; ");
   return text + concat("trains or not: ", fixed(c.two_way_accuracy(), 3), ", missed failures ", c.two_way[0][1], " of ",
                        c.two_way[0][1] + c.two_way[1][1], "\n");

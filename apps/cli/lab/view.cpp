@@ -14,7 +14,7 @@ namespace addnorm::cli {
 namespace {
 
 constexpr std::size_t kSpark = 16;
-constexpr double kDrawEvery = 0.2, kTellEvery = 15;
+constexpr double kDrawEvery = 0.2, kPrintEvery = 15;
 
 double since(std::chrono::steady_clock::time_point then) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - then).count();
@@ -64,7 +64,7 @@ std::string loss_line(const std::vector<double>& losses, const Baselines& baseli
 }
 
 LabView::LabView(std::ostream& out, Terminal terminal, bool headings)
-    : out_(out), terminal_(terminal), headings_(headings), begun_(Clock::now()), drawn_(begun_), told_(begun_) {}
+    : out_(out), terminal_(terminal), headings_(headings), begun_(Clock::now()), drawn_(begun_), printed_(begun_) {}
 
 void LabView::line(const std::string& text) {
   wipe();
@@ -180,8 +180,8 @@ void LabView::on_wait(const GridResult& so_far) {
     drawn_ = Clock::now();
     return draw(so_far);
   }
-  if (since(told_) < kTellEvery) return;
-  told_ = Clock::now();
+  if (since(printed_) < kPrintEvery) return;
+  printed_ = Clock::now();
   out_ << total_line(so_far) << '\n' << std::flush;
 }
 

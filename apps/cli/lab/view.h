@@ -36,7 +36,7 @@ class LabView : public GridObserver {
   std::ostream& out_;
   Terminal terminal_;
   bool headings_;
-  Clock::time_point begun_, drawn_, told_;
+  Clock::time_point begun_, drawn_, printed_;
   bool runs_begun_ = false;
   double work_before_ = 0;  // done when the first run of this grid began
   std::size_t live_lines_ = 0;

@@ -148,7 +148,7 @@ struct Compared {
   }
 };
 
-/// Until there are no more texts, a signal comes, or nobody reads on.
+/// Until there are no more texts, a signal comes, or the reader of the output has gone.
 void embed_all(const EmbedChoices& o, TextSource& source, Embedder& embedder, std::optional<VectorOutput>& output,
                Compared& compared) {
   for (auto texts = source.next(); !texts.empty() && SignalWatch::caught() == 0 && std::cout.good(); texts = source.next()) {
@@ -170,8 +170,8 @@ int run_embed(const EmbedChoices& o) {
   Embedder embedder(load_run(o.folder, "", std::cerr), o.folder);
   if (!embedder.says_pooling())
     std::cerr << "the folder does not say how the vectors of tokens become one: their mean is taken\n";
-  if (o.file == "-") tell_if_waiting(std::cerr);
-  std::optional<VectorOutput> output;  // begins with the first vectors: what is refused before leaves nothing behind
+  if (o.file == "-") note_if_waiting(std::cerr);
+  std::optional<VectorOutput> output;  // begins with the first vectors: an input that is refused earlier leaves no output
   Compared compared;
   embed_all(o, source, embedder, output, compared);
   if (SignalWatch::caught() != 0) return SignalWatch::exit_code();

@@ -49,11 +49,11 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   return options;
 }
 
-/// What is measured, and how a person is told.
+/// What is measured, and its description for the table.
 struct Part {
   std::shared_ptr<const Dataset> data;
   const char* name;  // "validation", "all"
-  std::string told;
+  std::string summary;
   bool pairs;
 };
 
@@ -73,7 +73,7 @@ void print_table(const Evaluation& e, const Part& part, ModelKind kind, std::ost
     out << std::left << std::setw(16) << name << value << '\n';
   };
   const bool classes = kind == ModelKind::classifier || kind == ModelKind::mlp, masked = kind == ModelKind::encoder;
-  line("data", part.told);
+  line("data", part.summary);
   for (const auto& [name, value] : measures(e, kind, part.pairs)) {
     if (name == "loss")
       line(name, fixed(value, 4) + (classes ? " nats per sample" : masked ? " nats per masked token" : " nats per token"));
@@ -131,7 +131,7 @@ int run_eval(const EvalChoices& o) {
   const Scratch scratch("eval");
   std::unique_ptr<KeptFile> input;
   if (options.data == std::vector<std::string>{"-"}) {
-    tell_if_waiting(std::cerr);
+    note_if_waiting(std::cerr);
     input = kept_standard_input(scratch.path, goes_on);
     if (!input) return SignalWatch::exit_code();
     options.input = input->path;

@@ -34,7 +34,7 @@ struct GenerateChoices {
   const char* drawing() const { return top_k ? "--top-k" : top_p ? "--top-p" : seed ? "--seed" : ""; }
 };
 
-/// What can be told from the command line alone.
+/// What can be checked from the command line alone.
 void check(const GenerateChoices& o) {
   const double heat = o.temperature.value_or(1), top_p = o.top_p.value_or(1);
   require(!o.run.empty(), "which run? addnorm generate runs/NAME");
@@ -50,7 +50,7 @@ void check(const GenerateChoices& o) {
   require(!*draws, draws, " has no effect with --beams, which draws nothing. Leave one of them out");
 }
 
-/// What depends on the model. Options that change nothing are only told of: scripts give them all, whatever the temperature.
+/// What depends on the model. Options without effect only give a note: scripts pass them all, whatever the temperature.
 void check(const GenerateChoices& o, bool answers, std::ostream& notes) {
   if (answers) {
     require(!o.prompt, "--prompt is for models of text; ", o.run, " was trained on pairs and takes a --source");
@@ -208,7 +208,7 @@ int run_generate(const GenerateChoices& o) {
   if (run.tokenizer == nullptr) throw_no_tokenizer(o.run);
   const bool answers = pairs || run.answers;
   check(o, answers, notes);
-  if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).told << '\n';
+  if (!answers && o.prompt.value_or("").empty()) notes << "no --prompt: " << text_start(*run.tokenizer).summary << '\n';
   std::cerr << notes.str();
   Output output(o.json, answers || o.n > 1 || isatty(STDOUT_FILENO) != 0);
   if (answers) answer(run, o, output);

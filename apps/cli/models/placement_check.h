@@ -1,4 +1,4 @@
-// Whether the weights of a checkpoint are arranged as its config says, told by text that is at hand anyway.
+// Whether the weights of a checkpoint are arranged as its config says, tested on text that is read anyway.
 #pragma once
 
 #include <functional>

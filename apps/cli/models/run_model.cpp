@@ -15,8 +15,8 @@ namespace addnorm::cli {
 int threads_for(int asked) {
   require(asked >= 0 && asked <= kMaxThreads, "--threads is ", asked, "; it must be 0 (what the machine grants) ... ",
           kMaxThreads);
-  const bool told = std::getenv("OMP_NUM_THREADS") != nullptr;
-  return asked > 0 ? asked : told ? threads() : granted_threads();
+  const bool given = std::getenv("OMP_NUM_THREADS") != nullptr;
+  return asked > 0 ? asked : given ? threads() : granted_threads();
 }
 
 int use_threads(int asked) {
@@ -36,7 +36,7 @@ RunModel load_run(const std::filesystem::path& run, const std::string& weights, 
   return found;
 }
 
-void tell_if_waiting(std::ostream& notes) {
+void note_if_waiting(std::ostream& notes) {
   if (isatty(STDIN_FILENO) != 0)
     notes << "reading text from the terminal; Ctrl-D at the beginning of a line ends it\n" << std::flush;
 }

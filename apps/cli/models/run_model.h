@@ -22,7 +22,7 @@ inline constexpr const char* kThreadsByDefault =
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes,
                   TextNeeds needs = TextNeeds::text);
 
-/// Whoever sits before a terminal is told that `--data -` waits for them to type.
-void tell_if_waiting(std::ostream& notes);
+/// If the standard input is a terminal: a note that `--data -` waits for text to be typed.
+void note_if_waiting(std::ostream& notes);
 
 }  // namespace addnorm::cli

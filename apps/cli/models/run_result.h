@@ -1,4 +1,4 @@
-// What a person or a program is told of a run that has ended: a sample, figures, JSON.
+// The output for a run that has ended: a sample, figures, JSON.
 #pragma once
 
 #include <filesystem>

@@ -28,7 +28,7 @@ const char* happened(const DepthTried& one) {
   return name_of(one.trains ? Happened::trains : Happened::does_not_train);
 }
 
-int find_and_tell(const DepthChoices& o) {
+int find_and_print(const DepthChoices& o) {
   require(o.seeds >= 1 && o.seeds <= 100, "--seeds is ", o.seeds, "; it must be 1 ... 100");
   DepthRequest request{.options = o.grid.one({"layers"}), .seeds = o.seeds, .most = o.most, .grid = o.place.request({})};
   request.grid.predict = !o.no_predict;
@@ -53,7 +53,7 @@ int find_and_tell(const DepthChoices& o) {
 int depth(const DepthChoices& o) {
   const SignalWatch signals;  // before any other thread
   try {
-    return find_and_tell(o);
+    return find_and_print(o);
   } catch (const Error&) {
     if (SignalWatch::caught()) return stopped_by_signal("the data was still being read and no run was begun");
     throw;

@@ -30,7 +30,7 @@ PreflightRequest request_of(PreflightChoices& o) {
           o.config.string(), "; leave one of them out");
   const std::filesystem::path file = o.config.empty() ? std::filesystem::path(o.config_file) : o.config;
   PreflightRequest request{.given = o.library.given(file, o.place)};
-  if (!o.quiet) tell_notes(o.place, file, request.given.options.model);
+  if (!o.quiet) print_notes(o.place, file, request.given.options.model);
   request.seeds = o.seeds;
   request.seconds = o.seconds;
   request.advice = !o.no_advice;
@@ -81,7 +81,7 @@ bool write_page(const PreflightResult& result, const std::filesystem::path& file
   return true;
 }
 
-int look_and_tell(PreflightChoices& o) {
+int run_and_print(PreflightChoices& o) {
   const PreflightRequest request = request_of(o);
   use_threads(o.place.threads.value_or(0));
   PreflightProgress progress(o.quiet || o.json);
@@ -94,8 +94,9 @@ int look_and_tell(PreflightChoices& o) {
   result.notes.insert(result.notes.end(), o.place.notes.begin(), o.place.notes.end());
   view.wipe();
   if (SignalWatch::caught())
-    return stopped_by_signal(view.told() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
-                             "begin again with");
+    return stopped_by_signal(
+        view.has_verdict() ? "the verdict above stands, more advice was not looked for" : "preflight keeps nothing",
+        "begin again with");
   if (o.json)
     std::cout << to_json(result) << '\n' << std::flush;
   else if (result.forecast != Forecast::trains && result.advice.empty() && !o.no_advice)
@@ -106,7 +107,7 @@ int look_and_tell(PreflightChoices& o) {
 int run(PreflightChoices& o) {
   const SignalWatch signals;  // before any other thread
   try {
-    return look_and_tell(o);
+    return run_and_print(o);
   } catch (const Error&) {
     if (SignalWatch::caught()) return stopped_by_signal("preflight keeps nothing", "begin again with");
     throw;

@@ -101,7 +101,7 @@ void PreflightView::on_verdict(const PreflightResult& result) {
   wipe();
   const std::string text = verdict_text(result, terminal_);
   std::cout << (terminal_.unicode ? text : in_ascii(text)) << std::flush;
-  told_ = true;
+  has_verdict_ = true;
 }
 
 void PreflightView::on_advice(const Advice& advice) {

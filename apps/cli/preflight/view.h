@@ -27,11 +27,11 @@ class PreflightView : public PreflightProgress {
   PreflightView(bool quiet, const Terminal& terminal) : PreflightProgress(quiet), terminal_(terminal) {}
   void on_verdict(const PreflightResult& result) override;
   void on_advice(const Advice& advice) override;
-  bool told() const { return told_; }  ///< the verdict
+  bool has_verdict() const { return has_verdict_; }  ///< it has been printed
 
  private:
   Terminal terminal_;
-  bool told_ = false, advised_ = false;
+  bool has_verdict_ = false, advised_ = false;
 };
 
 /// Profiles, verdict and reason, for a terminal of this width.

@@ -32,14 +32,14 @@ Json entry_for_page(const Arrangement& row, const ArrangementView& view) {
 }
 
 /// Of the options of a run. Those of another version, which are refused, have no formula; the page does without.
-ToldArrangement told_of(const std::string& options) {
+ArrangementSummary summary_of(const std::string& options) {
   try {
     const ModelConfig model = run_options_from_json(options, "options").options.model;
     const Arrangement row = with_options(arrangement_of(model), residual_options(model));
-    ToldArrangement told{.formula = units_text(formula_of(row, first_stack_shape(model), norm_of(model)))};
+    ArrangementSummary summary{.formula = units_text(formula_of(row, first_stack_shape(model), norm_of(model)))};
     if (model.own_arrangement)
-      told.json = entry_for_page(row, arrangement_view("lm", "layernorm", static_cast<std::int64_t>(model.layers))).dump();
-    return told;
+      summary.json = entry_for_page(row, arrangement_view("lm", "layernorm", static_cast<std::int64_t>(model.layers))).dump();
+    return summary;
   } catch (const Error&) {
     return {};
   }
@@ -55,7 +55,8 @@ std::string catalogue_for_page() {
 }
 
 Report report_of(std::vector<ReportSource> sources) {
-  return make_report({.sources = std::move(sources), .arrangements = catalogue_for_page(), .told = told_of, .made = utc_now()});
+  return make_report(
+      {.sources = std::move(sources), .arrangements = catalogue_for_page(), .summarize = summary_of, .made = utc_now()});
 }
 
 bool write_beside(std::vector<ReportSource> sources, const std::filesystem::path& file) {

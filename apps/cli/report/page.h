@@ -9,10 +9,10 @@
 
 namespace addnorm::cli {
 
-/// What the catalogue tells of every arrangement, as JSON for the page: formula, diagram, initialisation, skip gain by depth.
+/// What the catalogue says of every arrangement, as JSON for the page: formula, diagram, initialisation, skip gain by depth.
 std::string catalogue_for_page();
 
-/// The page of these sources, with what the catalogue tells of their arrangements.
+/// The page of these sources, with what the catalogue says of their arrangements.
 Report report_of(std::vector<ReportSource> sources);
 
 /// The page that a command writes beside its result. It is an extra: what goes wrong is a line on stderr, and false.

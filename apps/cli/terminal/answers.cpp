@@ -11,13 +11,13 @@
 namespace addnorm::cli {
 
 TextStart text_start(const Tokenizer& tokenizer) {
-  constexpr const char* kBehindBegin = "it begins behind the token that begins a text";
-  if (const TextFrame frame = tokenizer.frame(); !frame.before.empty()) return {frame.before.back(), kBehindBegin};
+  constexpr const char* kAfterBegin = "it begins after the token that begins a text";
+  if (const TextFrame frame = tokenizer.frame(); !frame.before.empty()) return {frame.before.back(), kAfterBegin};
   try {
     if (const auto line = tokenizer.encode("\n"); line.size() == 1) return {line.front(), "it begins at the start of a line"};
   } catch (const DataError&) {  // an alphabet without line ends
   }
-  if (const auto begin = tokenizer.special().begin) return {*begin, kBehindBegin};
+  if (const auto begin = tokenizer.special().begin) return {*begin, kAfterBegin};
   const std::int32_t first = 0;
   return {first,
           concat("it goes on from '", printable(tokenizer.decode(std::span(&first, 1))), "', the first token of its vocabulary")};
@@ -26,7 +26,7 @@ TextStart text_start(const Tokenizer& tokenizer) {
 std::vector<std::int32_t> end_tokens(const RunModel& run) {
   if (!run.ends.empty()) return run.ends;
   const SpecialTokens special = run.tokenizer->special();
-  const auto end = special.end ? special.end : special.begin;  // a text that begins anew is over
+  const auto end = special.end ? special.end : special.begin;  // where another text begins, this one is over
   return end ? std::vector{*end} : std::vector<std::int32_t>{};
 }
 
@@ -59,7 +59,7 @@ std::unique_ptr<Decoding> within_tokenizer(std::unique_ptr<Decoding> decoding, c
 }
 
 std::size_t longest_source(const RunModel& run) {
-  return run.model->config().seq_len - (run.answers ? 1 : 0);  // the begin token stands behind it
+  return run.model->config().seq_len - (run.answers ? 1 : 0);  // the begin token follows it
 }
 
 Question question(const RunModel& run, std::vector<std::int32_t> source) {

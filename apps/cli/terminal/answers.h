@@ -11,11 +11,11 @@
 
 namespace addnorm::cli {
 
-/// Where text begins that nobody has begun: behind what the tokenizer puts before a text, else behind the end of a line, else
-/// behind the begin token, else behind any.
+/// Where generated text begins without a prompt: after what the tokenizer puts before a text, else after a line end, else after
+/// the begin token, else after any token.
 struct TextStart {
   std::int32_t token;
-  std::string told;  ///< "it begins at the start of a line"
+  std::string summary;  ///< "it begins at the start of a line"
 };
 TextStart text_start(const Tokenizer& tokenizer);
 

@@ -54,15 +54,15 @@ std::string with_default(const std::string& help, const std::string& value) {
   return value.empty() ? help : concat(help, " (default: ", value, ")");
 }
 
-/// "--shape" with the name of its type, "--shape ROWSxWIDTH" with a name of its own for the value.
+/// "--shape" with the name of its type, "--shape ROWSxWIDTH" with its own name for the value.
 struct Spelling {
   std::string names, value;
   Spelling(const std::string& given, const char* type)
       : names(given.substr(0, given.find(' '))), value(given.size() > names.size() ? given.substr(names.size() + 1) : type) {}
 };
 
-/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign is put
-/// behind it before it parses, and taken off again; also behind one that ends with this sign.
+/// The library takes a text in brackets for a list and cuts it up: "[MASK]" would become "MASK". A sign is appended
+/// before it parses, and removed afterwards; also to one that ends with this sign.
 constexpr char kShield = '\x1f';
 std::string shielded(std::string text) {
   if (text.starts_with('[') && (text.ends_with(']') || text.ends_with(kShield))) text += kShield;
@@ -211,7 +211,7 @@ std::string explain_extra(const CLI::App& app, const OtherWords& words, const st
   return unknown_name("command", name, commands);
 }
 
-/// Whoever read the standard output has gone.
+/// The reader of the standard output has gone.
 bool reader_has_gone() {
   pollfd out{.fd = STDOUT_FILENO, .events = POLLOUT, .revents = 0};
   return poll(&out, 1, 0) > 0 && (out.revents & POLLERR) != 0;
@@ -300,7 +300,7 @@ void Command::examples(const std::vector<std::string>& lines) {
 }
 
 void Command::run(std::function<int()> body) {
-  // CLI11 calls back without a result; the exit code travels as an exception of its own kind.
+  // CLI11 calls back without a result; the exit code travels as an exception.
   app_->callback([app = app_, body = std::move(body)] {
     if (!app->get_subcommands().empty()) return;
     if (const int code = body(); code != 0) throw CLI::RuntimeError(code);
@@ -337,7 +337,7 @@ int Program::run(int argc, const char* const* argv) {
   return problem.empty() || code != 0 ? code : complain(app_->get_name(), problem, 1);
 }
 
-/// Options behind the name of a sub-command, up to a bare "--".
+/// Options after the name of a sub-command, up to a bare "--".
 std::vector<std::string> Program::in_our_words(int argc, const char* const* argv) const {
   std::vector<std::string> all(argv, argv + argc);
   const CLI::App* command = nullptr;

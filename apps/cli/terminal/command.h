@@ -62,7 +62,7 @@ class Command {
 
   /// Another name of an option, understood like its own; so are underscores in place of dashes, in every option.
   void also_named(const std::string& theirs, const std::string& ours) { words_->names[theirs] = ours; }
-  /// What is said to somebody who asks for an option that there is not.
+  /// The answer to an option that does not exist.
   void answer(const std::string& name, const std::string& text) { words_->answers[name] = text; }
 
   /// Arguments without a dash, in the order of the calls; optional.
@@ -93,7 +93,7 @@ class Program {
 
   /// Parses, runs the sub-command and returns the exit code: what its body returned; 2 with a line on stderr for bad
   /// usage (UsageError included); 1 with a line on stderr for any other error, also when std::cout did not take what was
-  /// written to it (a full disk); 141 in silence when whoever read the output has gone (head), as if SIGPIPE had ended it.
+  /// written to it (a full disk); 141 in silence when the reader of the output has gone (head), as if SIGPIPE had ended it.
   int run(int argc, const char* const* argv);
 
  private:

@@ -8,7 +8,7 @@
 
 namespace addnorm::cli {
 
-/// Gone when it is not needed any more; whoever wants it makes it.
+/// A temporary folder, removed by the destructor. Its user creates it.
 struct Scratch {
   explicit Scratch(const std::string& command)
       : path(std::filesystem::temp_directory_path() / ("addnorm-" + command + "-" + std::to_string(getpid()))) {}

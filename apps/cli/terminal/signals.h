@@ -12,9 +12,9 @@ namespace addnorm::cli {
 /// While it lives, the first SIGINT, SIGTERM or SIGHUP is only noted; a second one ends the process at once, which leaves good
 /// files because every file is written beside and renamed. SIGPIPE is ignored: a reader that has gone does not stop training.
 ///
-/// A thread of its own waits for them, and all others have them blocked: make it before any other thread is there. A handler
+/// A separate thread waits for them, and all others have them blocked: make it before any other thread is there. A handler
 /// would not do: oneDNN's generated products use the stack pointer as an ordinary register, and the system puts a handler's frame
-/// where it points, onto somebody's numbers.
+/// where it points, over numbers in use.
 class SignalWatch {
  public:
   SignalWatch();

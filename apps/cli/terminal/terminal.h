@@ -10,7 +10,7 @@ namespace addnorm::cli {
 struct Terminal {
   std::size_t columns = 0;  ///< 0: no terminal but a pipe or a file, where lines are as long as they are
   bool unicode = true;
-  bool colour = false;  ///< a terminal that knows colours, and nobody asked for none (NO_COLOR)
+  bool colour = false;  ///< a terminal with colours, unless NO_COLOR is set
 };
 /// Of stdout, or any other. Without UTF-8 in LC_ALL, LC_CTYPE or LANG a terminal gets ASCII; pipes and files always get UTF-8.
 Terminal terminal_of_stdout();

@@ -51,7 +51,7 @@ Json hugging_face_options(const std::string& text, const std::string& where, std
   ModelConfig config = with_own_init(read);
   config.head = true;                             // there is something to be learned
   Json options = parsed(to_json(config), where);  // without what is as our defaults are
-  options["layers"] = config.layers;              // these are said all the same: they would be planned by the data otherwise
+  options["layers"] = config.layers;              // set explicitly: they would be planned from the data otherwise
   options["d_model"] = config.d_model;
   options["heads"] = config.heads;
   options["seq_len"] = config.seq_len;
@@ -107,7 +107,7 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
   take(options, "threads", place.threads.has_value(), place.threads, at);
 }
 
-/// Nothing where a name is unknown: whoever plans the run refuses it by its option.
+/// Nothing for an unknown name: planning the run refuses it by its option.
 std::vector<std::string> start_notes(const ModelConfig& model) {
   try {
     return init_notes(model, option_or_field);
@@ -118,7 +118,7 @@ std::vector<std::string> start_notes(const ModelConfig& model) {
 
 }  // namespace
 
-void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
+void print_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
   for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
   if (!place.renamed.empty()) std::cerr << "note: " << place.renamed << '\n';
   for (const std::string& note : start_notes(model)) std::cerr << "note: " << note << '\n';

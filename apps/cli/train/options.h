@@ -26,7 +26,7 @@ struct RunPlace {
 };
 
 /// Its notes, and those of how the weights of the model start, on the standard error.
-void tell_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
+void print_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
 
 /// "--init normal is bert"; "" where the name is the canonical one, or none.
 std::string renamed_init(const std::string& given);

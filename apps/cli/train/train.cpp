@@ -76,33 +76,33 @@ class QuietView : public RunObserver {
 };
 
 /// "probes: every 10 steps, 3 % of the time (runs/x/probes.jsonl)"; "" without.
-std::string told(const ProbeCost& cost) {
+std::string text_of(const ProbeCost& cost) {
   if (cost.records == 0) return "";
   const std::string share = cost.share ? concat(", ", fixed(100 * *cost.share, 1), " % of the time") : "";
   return concat("probes: every ", cost.every, " steps", share, " (", cost.file.string(), ")");
 }
 
-RunResult train_and_tell(const RunRequest& request, bool quiet, int threads) {
+RunResult train_and_print(const RunRequest& request, bool quiet, int threads) {
   if (quiet) {
     QuietView view;
     return train_run_with_probes(request, view);
   }
   const std::vector<std::string>& data = request.given.options.data;
-  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) tell_if_waiting(std::cerr);
+  if (request.given.given.contains("data") && data == std::vector<std::string>{"-"}) note_if_waiting(std::cerr);
   TrainView view(std::cerr, isatty(STDERR_FILENO) != 0, kernels::fma_peak(threads), request.folder);
   ProbedRun run(view, request.folder);
   RunResult result = train_run(request, run);
   view.wipe();
-  if (const std::string line = told(run.cost()); !line.empty()) std::cerr << line << '\n';
+  if (const std::string line = text_of(run.cost()); !line.empty()) std::cerr << line << '\n';
   return result;
 }
 
 int train(TrainChoices& o) {
   const SignalWatch signals;  // before any other thread
   const RunRequest request = request_of(o);
-  if (!o.quiet) tell_notes(o.place, o.config, request.given.options.model);
+  if (!o.quiet) print_notes(o.place, o.config, request.given.options.model);
   const int threads = use_threads(o.place.threads.value_or(0));
-  const RunResult result = train_and_tell(request, o.quiet, threads);
+  const RunResult result = train_and_print(request, o.quiet, threads);
   if (SignalWatch::caught()) {
     if (o.json && result.steps > 0) std::cout << summary_json(request.folder, result) << '\n' << std::flush;
     if (result.steps == 0) {
@@ -118,7 +118,7 @@ int train(TrainChoices& o) {
   else if (!o.quiet)
     try {
       show_sample(request.folder, result.data, std::cout, std::cerr);
-    } catch (const Error& error) {  // the model is trained and saved all the same
+    } catch (const Error& error) {  // the model is trained and saved anyway
       std::cerr << "no sample: " << error.what() << '\n';
     }
   const fs::path page = request.folder / "report.html";  // last: it is an extra

@@ -44,7 +44,7 @@ std::string updates_text(const RunOptions& o) {
   return text;
 }
 
-/// What somebody would lose per token who knows so much of the training data and nothing else.
+/// The loss per token of a predictor that knows only so much of the training data.
 std::string baselines_text(const Baselines& b) {
   std::string text = "nats per token: ";
   const char* between = "";
@@ -76,23 +76,23 @@ void TrainView::on_data(double share) {
 
 void TrainView::on_memory(const MemoryEstimate& estimate) {
   wipe();
-  told("memory", estimate.text());
+  print("memory", estimate.text());
 }
 
 void TrainView::on_plan(const RunPlan& plan) {
-  told("model", model_text(plan));
+  print("model", model_text(plan));
   const std::string start = start_words(plan.options.model);
-  told("start", terminal_of(STDERR_FILENO).unicode ? start : in_ascii(start));
-  told("data", plan.data.told);
-  if (!plan.data.tokens.empty()) told("tokens", plan.data.tokens);
-  if (plan.data.baselines) told("to compare", baselines_text(*plan.data.baselines));
-  told("updates", updates_text(plan.options));
+  print("start", terminal_of(STDERR_FILENO).unicode ? start : in_ascii(start));
+  print("data", plan.data.summary);
+  if (!plan.data.tokens.empty()) print("tokens", plan.data.tokens);
+  if (plan.data.baselines) print("to compare", baselines_text(*plan.data.baselines));
+  print("updates", updates_text(plan.options));
   for (const ParameterGroup& group : plan.groups)
-    told(group.weight_decay > 0 ? "weight decay" : "no decay",
-         concat(group.weight_decay > 0 ? concat(group.weight_decay, " on ") : "", counted(group.tensors, "tensor"), ", ",
-                counted(group.elements, "number")));
+    print(group.weight_decay > 0 ? "weight decay" : "no decay",
+          concat(group.weight_decay > 0 ? concat(group.weight_decay, " on ") : "", counted(group.tensors, "tensor"), ", ",
+                 counted(group.elements, "number")));
   const auto done = static_cast<std::uint64_t>(plan.first_step - 1);
-  told("folder", folder_.string() + (done > 0 ? concat(", resumed after step ", grouped(done)) : ""));
+  print("folder", folder_.string() + (done > 0 ? concat(", resumed after step ", grouped(done)) : ""));
   steps_ = static_cast<std::int64_t>(plan.options.steps);
   first_ = plan.first_step;
   log_every_ = static_cast<std::int64_t>(plan.options.log_every);
@@ -109,12 +109,12 @@ void TrainView::on_plan(const RunPlan& plan) {
 
 void TrainView::finished(const RunOptions& o) {
   const bool follows = trainer_options(o).schedule.depends_on_steps();
-  told("finished", concat("this run has done all of its ", counted(o.steps, "step"), "; for more, raise --steps",
-                          follows ? concat(" and add --replan: its schedule (", name_of(o.schedule), ") depends on them") : ""));
+  print("finished", concat("this run has done all of its ", counted(o.steps, "step"), "; for more, raise --steps",
+                           follows ? concat(" and add --replan: its schedule (", name_of(o.schedule), ") depends on them") : ""));
 }
 
 /// A line about `what`; on a terminal several, the later ones below the text of the first.
-void TrainView::told(const char* what, const std::string& text) {
+void TrainView::print(const char* what, const std::string& text) {
   for (const std::string& line : wrapped(text, terminal_ ? kColumns - kNames : 0)) {
     out_ << std::left << std::setw(kNames) << what << std::right << line << '\n';
     what = "";

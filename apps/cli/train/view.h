@@ -32,7 +32,7 @@ class TrainView : public RunObserver {
   };
   std::vector<Column> columns(const StepRecord& record, double left) const;
   void finished(const RunOptions& options);
-  void told(const char* what, const std::string& text);
+  void print(const char* what, const std::string& text);
   void row(const std::vector<Column>& columns, bool titles);
   void line(const StepRecord& record, double left);
   void bar(std::int64_t step, Clock::time_point now);

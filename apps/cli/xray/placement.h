@@ -1,4 +1,4 @@
-// What the config of a checkpoint says of its norms, held to the weights, in words.
+// What the config of a checkpoint says of its norms, compared with the weights, in words.
 #pragma once
 
 #include <string>
@@ -10,6 +10,6 @@ namespace addnorm::cli {
 
 /// One note where config and weights agree, or nothing is known; else warnings, which say what their figures are of. `source`:
 /// where the tokens come from.
-void tell_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result);
+void report_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result);
 
 }  // namespace addnorm::cli

@@ -9,7 +9,7 @@
 namespace addnorm::cli {
 
 /// The model, a table of every stack, layers and norms, what is missing, and the findings as a paragraph. Columns that do not fit
-/// the terminal are left out, the least telling first.
+/// the terminal are left out, the least important first.
 std::string xray_view(const XrayResult& result, const Terminal& terminal);
 
 }  // namespace addnorm::cli

@@ -89,7 +89,7 @@ XrayText text_asked(const RunModel& run, const XrayChoices& o) {
   const Scratch scratch("xray");
   bool waiting = o.text == "-";
   const auto go_on = [&waiting] {  // is first asked when the text is about to be read
-    if (std::exchange(waiting, false)) tell_if_waiting(std::cerr);
+    if (std::exchange(waiting, false)) note_if_waiting(std::cerr);
     return no_signal();
   };
   return xray_text(run, {.folder = o.run,
@@ -108,7 +108,7 @@ bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool q
   result = xray(*run.model, text.batches, options);
   if (result.stopped || run.family.empty()) return !result.stopped;
   const Placement placement = placement_on(run, text.sample, no_signal);
-  tell_placement(run.model->config(), placement, text.source, result);
+  report_placement(run.model->config(), placement, text.source, result);
   return !placement.found.stopped;
 }
 

@@ -113,7 +113,7 @@ struct Claim {
   EarlierVerdict earlier{};
   std::vector<SeeAlso> see{};
   bool compares = false;  ///< things whose outcome may depend on how weights start: measured under each of kClaimInits
-  std::string start{};    ///< how weights start where no rule says it, or what has a start of its own; "": nothing to say
+  std::string start{};    ///< how weights start where no rule says it, or what has its own start; "": nothing to say
   bool trains = false;    ///< else it looks at initialisation only, and takes seconds
   std::size_t seeds = 10;
   /// Numbers only; they alone decide. Both may be called by anyone: tests hand made-up numbers to every judge.
@@ -121,7 +121,7 @@ struct Claim {
   std::function<ClaimVerdict(const Samples&)> judge{};
 
   ClaimKind kind() const { return id.starts_with('S') ? ClaimKind::statement : ClaimKind::published; }
-  /// That runs it so; seeds 0 or the claim's own number, scale 1, and no rule of its own are not written out.
+  /// The command that runs it so; seeds of 0 or the claim's own number, scale 1 and an empty rule are left out.
   std::string command(double scale = 1, std::size_t of_seeds = 0, std::string_view init = "") const;
 };
 

@@ -39,7 +39,7 @@ struct Cause {
   std::vector<std::size_t> by_rows{};  ///< that `by` is about, of GridResult::rows
 };
 
-/// From what the probes recorded (in the order of steps) and what became of the losses. With x_i the stream behind unit i, x_0
+/// From what the probes recorded (in the order of steps) and what became of the losses. With x_i the stream after unit i, x_0
 /// the stack's input, K units, g_i = ||dL/dx_i||, and spread(x_K) or that of the stack's output, whichever is larger; the first
 /// that holds:
 ///
@@ -55,7 +55,7 @@ struct Cause {
 ///   rank collapse       spread(x_K) < 0.01
 ///
 /// in most records of the second half of the run; the first four, where a number that was not finite ended the run, in any. What
-/// was not measured (gradients with recompute) speaks for nothing.
+/// was not measured (gradients with recompute) counts for no rule.
 /// "Below unit k": the highest k with g_(k-1) < 0.01 g_K. Of several stacks, the last. Nothing where the run trained or was
 /// too short to tell.
 std::optional<Cause> find_cause(std::span<const ProbeRecord> records, const Judged& judged);

@@ -18,7 +18,7 @@ struct GridRow {
   std::string place{};    ///< where it was asked for: "my.json: acts[0].rows[2]"
 };
 
-/// A part of a grid, with a heading of its own.
+/// A part of a grid, with its own heading.
 struct GridAct {
   std::string name{};  ///< "Act 1: 12 layers, no warm-up"
   std::string note{};  ///< what a reader should know: "one seed: no spread"
@@ -38,7 +38,7 @@ struct GridSpec {
 ///    "seeds": 3, "with_warmup": 200, "acts": [{"name", "note", "base", "grid", "rows", "seeds"}, ...]}
 ///
 /// Every combination of the lists of "grid" is a row, the last list changing fastest; then come those of "rows", which may have
-/// "seeds" of their own. A value that a list has twice, under an alias too, is one row, and a note says so. Parts inherit the
+/// their own "seeds". A value that a list has twice, under an alias too, is one row, and a note says so. Parts inherit the
 /// base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError names the place: unknown options with
 /// the nearest, values that an option cannot have, empty lists, fields that are none.
 GridSpec grid_from_json(std::string_view text, std::string_view where);

@@ -45,7 +45,7 @@ struct GridRun {
   std::vector<double> losses{};  ///< of step 1, 2, ...
   Judged judged{};               ///< of a run that is done
   std::string broke_off{};       ///< why it ended early, by numbers that were not finite; "": it did not
-  std::string redone{};          ///< why it was run anew, and where the old folder is: what that had lost; "": it was not
+  std::string redone{};          ///< why it was run again, and where the old folder is: what that had lost; "": it was not
   std::string problem{};         ///< of a run that failed: by signal, exit code or complaint
   double seconds = 0;
   std::optional<Cause> cause{};    ///< where it is done and did not train
@@ -76,7 +76,7 @@ enum class Happened : unsigned char {
   trains,          ///< more than half of its runs trained
   needs_warmup,    ///< they did not, and with more warm-up steps they did
   will_not_train,  ///< they did not, with more warm-up steps neither
-  does_not_train,  ///< they did not; nobody has tried more warm-up steps
+  does_not_train,  ///< they did not; more warm-up steps were not tried
   too_short,       ///< what runs that were too short to tell would have become decides
 };
 const char* name_of(Happened happened);  ///< "trains", "needs warm-up", "will not train", "does not train", "too short to tell"
@@ -98,7 +98,7 @@ struct StartText {
 };
 StartText start_text(const ModelConfig& model);
 
-/// One factor of a row that failed, changed by itself.
+/// One factor of a row that failed, changed alone.
 struct TriedChange {
   /// "placement", "weights", "embeddings", "warm-up", "rate"; "placement and start", two at once, where either formula contains
   /// a start.
@@ -111,8 +111,8 @@ struct TriedChange {
 
 struct RowResult {
   GridRow row{};
-  std::string label{};         ///< by what tells it from others: "post-ln, 24 layers, 200 warm-up steps"
-  std::string label_in_act{};  ///< below the heading of its act, by what tells it from others there: "post-ln"
+  std::string label{};         ///< by what differs from others: "post-ln, 24 layers, 200 warm-up steps"
+  std::string label_in_act{};  ///< below the heading of its act, by what differs from others there: "post-ln"
   std::string options{};       ///< JSON of the planned options of the first seed, all of them
   std::string arrangement{};   ///< canonical name
   std::string formula{};       ///< of its units
@@ -124,7 +124,7 @@ struct RowResult {
   std::optional<std::size_t> instead_of{};  ///< a row that failed, of which this is a changed copy that the grid did not ask for
 
   /// A row that starts alike, differs in nothing that is learned and has all seeds of this one: an earlier row, or a later one
-  /// that has more. This one is then told and counted with it.
+  /// that has more. This one is then reported and counted with it.
   std::optional<std::size_t> same_as{};
 
   // Of runs that are done.
@@ -133,11 +133,11 @@ struct RowResult {
   double distance = 0;  ///< loss.mean - floor; NaN: no floor
   Happened happened = Happened::unknown;
   std::optional<Cause> cause{};      ///< of most that did not train
-  std::vector<TriedChange> tried{};  ///< of a row that did not: what was changed by itself, by factor
+  std::vector<TriedChange> tried{};  ///< of a row that did not: what was changed alone, by factor
 
   StartText start{};
 
-  /// Nothing: there is no prediction, or no run that tells. A "does not train" agrees with both forecasts of failure.
+  /// Nothing: there is no prediction, or no run long enough. A "does not train" agrees with both forecasts of failure.
   std::optional<bool> agreed() const;
   bool by_is_tried() const;             ///< what speaks of the cause (Cause::by) is among what was tried
   bool slow() const;                    ///< it did not train, but more than half of its runs trained or still get better
@@ -157,7 +157,7 @@ struct Confusion {
 
 struct GridResult {
   GridSpec spec{};
-  std::vector<RowResult> rows{};  ///< those of the spec, in order, and behind them those that were added
+  std::vector<RowResult> rows{};  ///< those of the spec, in order, then those that were added
   std::vector<GridRun> runs{};
   std::filesystem::path folder{};
   bool finished = false;  ///< false: go_on() said no
@@ -176,12 +176,12 @@ Confusion confusion_of(const GridResult& result);
 /// seeds, rows that are there twice, and copies that the grid did not ask for, are left out.
 ///
 /// Which row is the best is seen by the same losses, so p is corrected for all pairs among them, not only for those that are
-/// told: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear one
-/// is told in 5 % of the grids at most.
+/// reported: by Holm's method (that of Bonferroni, which says less, for more than 500 rows). Among all pairs of equals a clear
+/// one is reported in 5 % of the grids at most.
 struct Comparisons {
   std::vector<std::string> lines{};
   bool compares = false;  ///< some line is about two rows; else there are only notes on what is left out, or nothing
-  bool noise = false;     ///< some difference is not decided: more seeds might tell
+  bool noise = false;     ///< some difference is not decided: more seeds might decide it
 };
 Comparisons comparisons(const GridResult& result);
 

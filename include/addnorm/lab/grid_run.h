@@ -1,4 +1,4 @@
-// Running a grid: predictions first, then every run as a process of its own, at most as many at once as there are processors.
+// Running a grid: predictions first, then every run as its own process, at most as many at once as there are processors.
 #pragma once
 
 #include <cstdint>
@@ -39,7 +39,7 @@ struct GridPrediction {
   int threads = 1;
 };
 
-/// The program whose processes a grid starts. The library knows no command line: whoever has one fills in the words.
+/// The program whose processes a grid starts. The library knows no command line: the caller that has one fills in the words.
 struct GridProgram {
   std::filesystem::path path{};
   std::function<std::vector<std::string>(const GridTraining&)> train{};
@@ -63,11 +63,12 @@ struct GridRequest {
 };
 
 /// Nothing starts before everything is checked: a UsageError or DataError names the row. Another process that has the folder: an
-/// Error. A run that fails is told in its row and ends nothing else. Runs that are in the folder already (same options, data and
-/// version) are not run again; one that was stopped goes on. Ends with the result in the folder, also when go_on() said no.
+/// Error. A run that fails is reported in its row and does not stop the others. Runs that are in the folder already (same
+/// options, data and version) are not run again; one that was stopped goes on. Ends with the result in the folder, also when
+/// go_on() said no.
 ///
 /// Cost: of the runs. This process only waits: it computes nothing but what its checks need (texts are tokenised once).
-/// Children are in process groups of their own, get SIGTERM when this process or the calling thread ends, and have SIGINT,
+/// Children are in their own process groups, get SIGTERM when this process or the calling thread ends, and have SIGINT,
 /// SIGTERM and SIGHUP unblocked.
 GridResult run_grid(const GridRequest& request, GridObserver& observer);
 

@@ -40,21 +40,21 @@ struct PreflightRequest {
   std::filesystem::path cache{};  ///< of tokenised text
 };
 
-/// Told while it goes on; must not throw.
+/// Called while preflight runs; must not throw.
 class PreflightObserver {
  public:
   virtual ~PreflightObserver() = default;
   virtual void on_trial(const std::string& /*what*/, std::size_t /*step*/, std::size_t /*of*/) {}  ///< a step of some trial
   /// The verdict is settled, and so is all else but the advice and `seconds`: before changes are looked for, which takes longer.
   virtual void on_verdict(const PreflightResult& /*result*/) {}
-  virtual void on_advice(const Advice& /*advice*/) {}  ///< behind on_verdict
+  virtual void on_advice(const Advice& /*advice*/) {}  ///< after on_verdict
   virtual bool go_on() { return true; }                ///< between steps; false: what is known so far is returned
 };
 
 struct PreflightResult {
   Forecast forecast = Forecast::trains;
   double confidence = 0;  ///< how often this kind of answer was right where it was measured (docs/preflight.md)
-  std::string beyond{};   ///< what sets this run apart from those, behind "none of them": "was wider than 88"; "": nothing
+  std::string beyond{};   ///< how this run differs from those, to follow "none of them": "was wider than 88"; "": nothing
   bool clear = false;     ///< the first look settled it, with all seeds
   std::string reason{};   ///< one sentence that names the unit
   std::vector<Advice> advice{};

@@ -37,7 +37,7 @@ struct Trial {
   const ProbeRecord& after() const { return records.back(); }
 };
 
-/// Whether a trial also measures what only tells more about the start: the skip gain, which costs little, or sensitivity and
+/// Whether a trial also measures what only describes the start: the skip gain, which costs little, or sensitivity and
 /// change by the first update as well.
 enum class StartLook : unsigned char { none, skip_gain, whole };
 
@@ -58,7 +58,7 @@ class TrialRun {
   std::unique_ptr<Impl> impl_;
 };
 
-/// The trainer's options for a trial: the same optimizer, batch and clipping, the warm-up at that pace and no decay behind it.
+/// The trainer's options for a trial: the same optimizer, batch and clipping, the warm-up at that pace and no decay after it.
 TrainerOptions trial_options(const RunOptions& options, std::uint64_t seed, Pace pace = Pace::squeezed);
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-// Probe: watches a model train, and tells what happens on its residual stream. It changes no bit of what is learned.
+// Probe: watches a model train and records what happens on its residual stream. It changes no bit of what is learned.
 #pragma once
 
 #include <functional>
@@ -15,10 +15,10 @@ void check(const ProbeOptions& options);
 /// Steps 1, 2, 4, 8, ... below `every`, where most happens, and then every multiple of it.
 bool is_probed(std::int64_t step, std::int64_t every);
 
-/// Measures the first part of a probed step. A record is handed to `sink` behind the step's update. Costs on a probed step: sums
+/// Measures the first part of a probed step. A record is handed to `sink` after the step's update. Costs on a probed step: sums
 /// of residual units and norms are not fused, gradients of the stream are copied, and each is read a few times; some third
-/// of a step. With recompute there are no gradients of single units to be read: those lists stay empty. The full set runs passes
-/// of its own before the update, one and a half per unit and some more (docs/probes.md says what each is for and what it costs).
+/// of a step. With recompute there are no gradients of single units to be read: those lists stay empty. The full set runs extra
+/// passes before the update, one and a half per unit and some more (docs/probes.md says what each is for and what it costs).
 class Probe : public TrainObserver {
  public:
   Probe(const ProbeOptions& options, std::function<void(const ProbeRecord&)> sink);

@@ -22,7 +22,7 @@ struct ProbeCost {
   std::filesystem::path file{};   ///< probes.jsonl
 };
 
-/// The observer behind train_run_with_probes, for whoever wants to know the cost. It stands between train_run and `view`, which
+/// The observer used by train_run_with_probes, for callers that need the cost. It stands between train_run and `view`, which
 /// gets every call; but on a step that is recorded the probe's observers of the stream take the place of those of `view`.
 class ProbedRun : public RunObserver {
  public:

@@ -33,7 +33,7 @@ struct StackRecord {
   std::vector<double> attention_entropy{};  ///< mean over heads and queries of H / ln(visible keys): 0 one key, 1 all alike
   std::vector<double> max_logit{};          ///< largest |score| before softmax
 
-  // The full set: by passes of its own, without dropout and with running statistics, before the update. By place:
+  // The full set: by extra passes, without dropout and with running statistics, before the update. By place:
   std::vector<double> max_over_median{};    ///< max|x| / median|x|
   std::vector<double> kurtosis{};           ///< mean over features of m4 / m2^2 over tokens: 3 for a normal distribution
   std::vector<double> token_similarity{};   ///< mean cosine of two different tokens
@@ -48,7 +48,7 @@ struct StackRecord {
   std::vector<double> drift_mean{};       ///< change per step of the mean of what the sub-layer reads, in deviations
   std::vector<double> drift_deviation{};  ///< the same of its deviation. Both since the last record: none at the first
   std::vector<double> bypass_change{};    ///< loss with this branch at 0, less the loss
-  std::vector<double> lens_loss{};        ///< loss if the stack ended behind this unit
+  std::vector<double> lens_loss{};        ///< loss if the stack ended after this unit
   std::vector<double> lens_kl{};          ///< KL of the final distribution from that one
   std::vector<double> skip_share{};       ///< ||a s|| / ||a s + f||
   /// By component: what it brings to the label's logit, over the mean of all logits. Of the last stack.

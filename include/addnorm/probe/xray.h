@@ -18,7 +18,7 @@ namespace addnorm {
 /// How norms count when an output is shared out among the parts of the stream.
 ///
 ///   frozen      every norm keeps the scale it has in the whole pass, and is linear: a part brings head(its share of the exit)
-///   recompute   every norm is computed anew: a unit brings head(exit of the stack that ends behind it) less that of the one
+///   recompute   every norm is computed again: a unit brings head(exit of the stack that ends after it) less that of the one
 ///   before
 ///
 /// Both add up to the output. Frozen needs an arrangement that is a row, and a head that is one matrix; `automatic` takes it
@@ -49,7 +49,7 @@ struct StreamPeak {
   std::size_t feature = 0;
   std::size_t position = 0;  ///< in its sequence
   std::int32_t token = -1;   ///< id; -1: the model reads no tokens
-  std::string text{};        ///< of the token; for whoever has the tokenizer to fill in
+  std::string text{};        ///< of the token; filled in by a caller that has the tokenizer
 };
 
 /// Units that each could go, and what by-passing all of them at once costs.
@@ -58,7 +58,7 @@ struct Expendable {
   double together = 0;  ///< change of the loss, or distance of the embedding; NaN without units
 };
 
-/// Of one stack with K units in L layers. By place: K + 1 values, the stack's input and the stream behind each unit; by unit K;
+/// Of one stack with K units in L layers. By place: K + 1 values, the stack's input and the stream after each unit; by unit K;
 /// by layer L. NaN where there is nothing to measure; an empty list was not measured, and XrayResult::missing says why.
 struct StackXray {
   std::string name{};                ///< "stack", "encoder", "decoder"
@@ -80,7 +80,7 @@ struct StackXray {
   std::vector<double> bypass_change{};  ///< the loss with this branch at 0, less the loss (embedding: its distance)
 
   // By layer.
-  std::vector<double> block_influence{};  ///< 1 - mean over tokens of cos(x before the layer, x behind it): ShortGPT's
+  std::vector<double> block_influence{};  ///< 1 - mean over tokens of cos(x before the layer, x after it): ShortGPT's
 
   /// By component: embedding, units, biases (of norms and of the head). Of the last stack.
   std::vector<double> attribution{};
@@ -117,7 +117,7 @@ struct XrayResult {
   bool stopped = false;  ///< by go_on, before all was measured
   double seconds = 0;
 
-  // For whoever knows: not filled in by xray().
+  // Filled in by the caller, not by xray().
   std::string model{};                  ///< name of the folder
   std::string formula{};                ///< of the arrangement
   std::string text{};                   ///< where the tokens come from
@@ -131,7 +131,7 @@ struct XrayResult {
 /// some hundred MiB. The same bits for any number of threads. A UsageError without batches, or without a label that counts.
 XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptions& options = {});
 
-/// Sentences that the numbers bear out, most telling first; `warnings` before them, `notes` behind.
+/// Sentences that the numbers support, most important first; `warnings` before them, `notes` after.
 std::vector<std::string> findings_of(const XrayResult& result);
 
 /// One line of JSON, findings included.

@@ -1,4 +1,4 @@
-// What a model reads while it is looked into: a file, the data it was trained for, or sentences of our own.
+// What a model reads while it is looked into: a file, the data it was trained for, or built-in sentences.
 #pragma once
 
 #include <cstdint>

@@ -19,17 +19,17 @@ struct ReportSource {
   std::string text{};  ///< instead of a file's; `path` is then only its name
 };
 
-/// What is told of an arrangement.
-struct ToldArrangement {
-  std::string formula{};  ///< "x' = LN(x + F(x))"; "": nobody knows
+/// What the page shows of an arrangement.
+struct ArrangementSummary {
+  std::string formula{};  ///< "x' = LN(x + F(x))"; "": not known
   std::string json{};     ///< an object as in ReportRequest::arrangements; "": it is one of those
 };
 
 struct ReportRequest {
   std::vector<ReportSource> sources;
-  std::string arrangements = "[]";  ///< JSON: what the catalogue tells of each, as data.ts has it
+  std::string arrangements = "[]";  ///< JSON: what the catalogue says of each, as in data.ts
   /// The arrangement of a run's options (JSON); not asked where it is not set.
-  std::function<ToldArrangement(const std::string& options)> told{};
+  std::function<ArrangementSummary(const std::string& options)> summarize{};
   std::string made{};  ///< when, "2026-11-17T12:40:00Z"
 };
 
@@ -41,7 +41,7 @@ struct Report {
   bool empty() const { return labs + runs + preflights + xrays + claims == 0; }
 };
 
-/// The page of all sources. What cannot be read is told in `problems`, and the rest goes on; where nothing was found there is no
+/// The page of all sources. What cannot be read is listed in `problems`, and the rest is shown; if nothing was found there is no
 /// html. Curves have 300 points at most (120 where there are more than 200 runs), probes 60 records of 256 units, 6 MB in all.
 Report make_report(const ReportRequest& request);
 

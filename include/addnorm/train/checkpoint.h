@@ -22,7 +22,7 @@ struct Snapshot {
   std::string record{};  ///< JSON of all that is no tensor: options, tokens seen, guard window, best loss
 };
 
-/// A checkpoint on disk that has verified. Its tensors are read one by one: whoever goes on from it needs no second copy of them.
+/// A checkpoint on disk that has verified. Its tensors are read one by one: going on from it needs no second copy of them.
 class CheckpointFile {
  public:
   /// A DataError names file and tensor. A file named step-N holds step N.
@@ -41,7 +41,7 @@ class CheckpointFile {
 
 /// One file `step-00000040.safetensors` per checkpoint in a folder (docs/file-formats.md). It is written beside, flushed to disk,
 /// read back and verified, renamed, and the folder flushed; only then are older ones removed. A 64-bit checksum per tensor and
-/// one for the rest tell every changed bit. One process at a time writes there: see RunLock.
+/// one for the rest detect every changed bit. One process at a time writes there: see RunLock.
 class CheckpointFolder {
  public:
   /// Nothing is made or read yet. `keep` >= 2: so many that verify stay when older ones are removed.
@@ -49,7 +49,7 @@ class CheckpointFolder {
 
   /// Makes the folder where there is none. DataError when the system refuses, naming file and reason: then what was there is as
   /// it was, the snapshot too, and the next save() starts afresh. What does not verify is neither removed nor counted. A folder
-  /// that is another one than in earlier calls (moved, or its link changed) and holds checkpoints of its own is refused.
+  /// that is another one than in earlier calls (moved, or its link changed) and holds checkpoints already is refused.
   void save(const Snapshot& snapshot);
 
   /// The newest that verifies; nothing where there is none. `broken` hears of each newer one that does not, by file and reason;
@@ -77,7 +77,7 @@ class CheckpointFolder {
 };
 
 /// The lock of a run folder, which is made where there is none: held until it is destroyed or the process ends, however it ends;
-/// a forked child does not hold it. An Error tells who has it, by process and machine. Under it, what killed processes left
+/// a forked child does not hold it. An Error names the holder by process and machine. Under it, what killed processes left
 /// half written is removed from the folder and those directly inside.
 class RunLock {
  public:

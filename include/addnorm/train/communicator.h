@@ -16,10 +16,10 @@ class Communicator {
   virtual std::size_t rank() const = 0;  ///< 0 ... size() - 1
   virtual std::size_t size() const = 0;  ///< at least 1
 
-  /// Each value becomes its sum over all ranks. Ranks are added in one order, whoever arrives first: neighbours by twos, these
+  /// Each value becomes its sum over all ranks. Ranks are added in one order, whichever arrives first: neighbours by twos, these
   /// sums by twos, and so on, ((0 + 1) + (2 + 3)) + ((4 + 5) + (6 + 7)), where a sum without a neighbour waits for the next
   /// round. So a rank may itself be the sum of blocks of samples, added in the same way. All lists of a step come in one call:
-  /// how they are cut into messages is the implementation's affair.
+  /// how they are cut into messages is up to the implementation.
   virtual void sum(std::span<const std::span<float>> lists) = 0;
   virtual void sum(std::span<double> values) = 0;
   /// Each value becomes the largest that any rank has.

@@ -11,7 +11,7 @@ namespace addnorm {
 struct GuardOptions {
   double spike = 0;  ///< deviations above the mean from which on a value is a spike; 0: only NaN and infinity are looked for
   std::size_t window = 128;  ///< steps that mean and deviation are taken of
-  std::size_t least = 64;    ///< values before a spike can be told, 2 ... window
+  std::size_t least = 64;    ///< values before a spike can be detected, 2 ... window
 };
 /// A UsageError names the field, its value and what is allowed.
 void check(const GuardOptions& options);
@@ -50,7 +50,7 @@ void fields(Io& io, GuardState& state) {
   io("spikes", state.spikes);
 }
 
-/// Mean and deviation are computed anew from the window at every step, and only steps that were ok enter it: a NaN or a spike
+/// Mean and deviation are computed from the window at every step, and only steps that were ok enter it: a NaN or a spike
 /// changes no later verdict, and there are no running sums to go wrong. A value is a spike when it is more than `spike`
 /// deviations above the mean; where the window hardly varies, a deviation counts as 1 % of the mean. Small values never are.
 class Guard {

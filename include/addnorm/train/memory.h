@@ -1,4 +1,4 @@
-// How much memory training will take, told before anything is allocated.
+// How much memory training will take, estimated before anything is allocated.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ void check(const OptimizerOptions& options, FieldWords words = nullptr);
 /// What people usually take for a kind: no decay where it would join the gradient, beta2 and decay of AdamW as above.
 OptimizerOptions usual_options(OptimizerKind kind);
 
-/// Parameters that are treated alike, as a person is told.
+/// Parameters that are treated alike, as they are printed.
 struct ParameterGroup {
   std::string name;  ///< "decayed", "not decayed"
   double weight_decay = 0;

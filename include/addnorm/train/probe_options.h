@@ -8,7 +8,7 @@ namespace addnorm {
 enum class ProbeLevel : unsigned char {
   off,
   on,    ///< norms, ratios, gradients and attention of every unit; at most a tenth of the time at the usual interval
-  full,  ///< and what takes passes of its own: units by-passed, logit lens, dependency, ranks, ...
+  full,  ///< and what takes extra passes: units by-passed, logit lens, dependency, ranks, ...
 };
 
 struct ProbeOptions {

@@ -63,9 +63,9 @@ struct RunResult {
 /// (train_run_with_probes has one that does): an Error, and nothing is touched.
 /// NumericsError after the state before the bad step was saved.
 ///
-/// Signals: whatever computes here must not be interrupted by a handler that runs on the stack it finds, because oneDNN's
-/// products use the stack pointer as an ordinary register. Block the signals before the first thread is made, wait for them in a
-/// thread of your own (sigwait) and let go_on() say no; docs/architecture.md has the reasons and the other way (SA_ONSTACK).
+/// Signals: a thread that computes must not be interrupted by a handler that runs on that thread's stack, because oneDNN's
+/// products use the stack pointer as an ordinary register. Block the signals before the first thread is made, wait for them in
+/// your own thread (sigwait) and let go_on() say no; docs/architecture.md has the reasons and the other way (SA_ONSTACK).
 RunResult train_run(const RunRequest& request, RunObserver& observer);
 
 }  // namespace addnorm

@@ -22,9 +22,9 @@ struct RunData {
   /// Of the loss, the same whatever the run: computed, or counted. The bigram of masked text is that of a token given the one
   /// before it, with which a masked model can do better.
   std::optional<Baselines> baselines{};
-  std::string told{};    ///< for a person: "book.txt, 1.1 MiB: 1,003,854 tokens to learn from, ..."
-  std::string tokens{};  ///< and why text is cut as it is: "characters: ... 65 different ones"; "": no text
-  bool pairs = false;    ///< a whole answer can be right or wrong: Evaluation::exact_match means something
+  std::string summary{};  ///< for a person: "book.txt, 1.1 MiB: 1,003,854 tokens to learn from, ..."
+  std::string tokens{};   ///< and why text is cut as it is: "characters: ... 65 different ones"; "": no text
+  bool pairs = false;     ///< a whole answer can be right or wrong: Evaluation::exact_match means something
 };
 
 /// Opened data, before the sizes are known that depend on it.

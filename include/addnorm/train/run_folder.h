@@ -61,7 +61,7 @@ std::vector<FieldDifference> differences(std::string_view before, std::string_vi
 class MetricsLog {
  public:
   /// `trouble` hears the first failure of a row of them, by file and reason. A run that resumes after `last_step` updates drops
-  /// the lines of later steps and those that are no JSON object, as a half-written last one; what is then written stands behind
+  /// the lines of later steps and those that are no JSON object, as a half-written last one; what is then written follows
   /// the rest.
   MetricsLog(std::filesystem::path file, std::int64_t last_step,
              std::function<void(const std::string& message)> trouble = nullptr);
@@ -82,12 +82,12 @@ class MetricsLog {
   void open_at_end();
   bool write_waiting();
   void fail(const char* doing, int error);
-  void tell(const std::string& trouble);
+  void report(const std::string& trouble);
 
   std::filesystem::path file_;
   std::function<void(const std::string&)> trouble_;
   int fd_ = -1;
-  std::int64_t good_bytes_ = 0;  // whole lines; what is behind them is half a line that did not fit
+  std::int64_t good_bytes_ = 0;  // whole lines; what follows them is half a line that did not fit
   std::string waiting_;
   std::optional<std::int64_t> due_;  // lines of steps after this one are still to be dropped from the file
   std::size_t dropped_ = 0;

@@ -46,7 +46,7 @@ struct RunOptions {
   OnNan on_nan = OnNan::stop;
   double spike_guard = 0;
 
-  // What is told and kept.
+  // What is printed and kept.
   std::size_t log_every = 0;
   std::size_t eval_every = 0;
   std::size_t eval_samples = 0;  ///< of the validation data
@@ -95,8 +95,8 @@ void take_changes(const GivenOptions& now, RunOptions& options);
 /// A UsageError for the first option that was given and changes nothing beside the others: --task with --data, --momentum of
 /// adamw.
 void require_used(const GivenOptions& given);
-/// Those of a run's record (run.json: options) that another run has to be told: neither what its data decides nor what planned()
-/// would say anyway. So a longer run has a warm-up of its own, and one with half the rate ends at half the rate.
+/// Those of a run's record (run.json: options) that another run has to be given: neither what its data decides nor what planned()
+/// would say anyway. So a longer run has its own warm-up, and one with half the rate ends at half the rate.
 std::string options_to_repeat(std::string_view options, std::string_view where);
 /// Every option with its value, defaults included.
 std::string to_json(const RunOptions& options);
@@ -113,7 +113,7 @@ RunOptions planned(const GivenOptions& given, const DataFacts& facts);
 /// A UsageError names the option, its value and what is allowed. Of options that are complete: planned, or those of a run.
 void check(const RunOptions& options);
 
-/// What the trainer is told.
+/// The options of the trainer.
 TrainerOptions trainer_options(const RunOptions& options);
 
 }  // namespace addnorm

@@ -20,7 +20,7 @@ namespace addnorm {
 enum class OnNan : unsigned char {
   stop,      ///< NumericsError; parameters and optimizer are as before the step
   skip,      ///< go on with the next batch; three in a row stop
-  rollback,  ///< back to the last snapshot, and on behind the bad batch; three times, then stop
+  rollback,  ///< back to the last snapshot, then on after the bad batch; three times, then stop
 };
 
 struct TrainerOptions {
@@ -55,18 +55,18 @@ struct StepRecord {
   bool stop = false;       ///< some rank wanted this step to be its last
 };
 
-/// Told what happens inside a step; probes are observers. It must not throw. A bad step whose cause is not found without its
+/// Hears what happens inside a step; probes are observers. It must not throw. A bad step whose cause is not found without its
 /// observers is run once more with them: streams() and on_loss() hear of it twice.
 class TrainObserver {
  public:
   virtual ~TrainObserver() = default;
   /// Who watches the residual streams of this step's forward passes.
   virtual StreamObservers streams(std::int64_t /*step*/) { return {}; }
-  /// A part of the step's samples, before its forward pass: told before streams().
+  /// A part of the step's samples, before its forward pass: called before streams().
   virtual void on_part(std::int64_t /*step*/, const Batch& /*part*/) {}
   /// The mean loss of one part of the step, before backward.
   virtual void on_loss(std::int64_t /*step*/, const Var& /*loss*/) {}
-  /// Behind the backward pass of one part, while what it computed can still be read: gradients of watched streams.
+  /// After the backward pass of one part, while what it computed can still be read: gradients of watched streams.
   virtual void on_backward(std::int64_t /*step*/) {}
   /// All gradients are there, not yet clipped or looked at.
   virtual void on_gradients(std::int64_t /*step*/, Model& /*model*/) {}
@@ -75,7 +75,7 @@ class TrainObserver {
 
 /// Refers to model, data and communicator, which outlive it.
 ///
-/// With ranks each trainer has a model of its own that begins with the same values, and the same data and options. Each takes its
+/// With ranks each trainer has its own model that begins with the same values, and the same data and options. Each takes its
 /// share of every part, in the order of ranks; labels, loss, gradients, and whether to stop are those of all ranks, and so is
 /// what a step answers. Weights stay the same bits on all of them. One rank alone is what a trainer without ranks is, to the bit.
 class Trainer {

@@ -47,7 +47,7 @@ RunSummary read(const std::string& text, const SmallRun& run) {
   return s;
 }
 
-/// Held by whoever computes a run; gone with its process.
+/// Held by the process that computes a run; released when it ends.
 class KeptRunLock {
  public:
   explicit KeptRunLock(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
@@ -65,7 +65,7 @@ std::map<std::string, RunSummary>& remembered() {
   return all;
 }
 
-/// What was computed before, or is computed now; nothing where somebody else is at it.
+/// What was computed before, or is computed now; nothing where another process computes it.
 std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& context) {
   const std::string key = key_of(run);
   if (const auto found = remembered().find(key); found != remembered().end()) return found->second;
@@ -80,7 +80,7 @@ std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& 
     if (!std::filesystem::exists(file, none)) return std::nullopt;
     try {
       return read(small_text(file, "a training run of claims"), run);
-    } catch (const Error&) {  // half of one, or of another version: computed anew
+    } catch (const Error&) {  // half of one, or of another version: computed again
       return std::nullopt;
     }
   };

@@ -90,7 +90,7 @@ double position_accuracy(const Tensor& x) {
 std::vector<double> position_accuracy(const ClaimContext& context, std::string_view arrangement, std::size_t layers,
                                       std::uint64_t seed) {
   ModelConfig config = bench_model(context, arrangement, layers);
-  config.model = ModelKind::encoder;  // no causal mask that would tell positions by itself
+  config.model = ModelKind::encoder;  // no causal mask that would give positions away
   config.d_model = 48;
   config.d_ff = 96;
   config.seq_len = kProbedPositions;

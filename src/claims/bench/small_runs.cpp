@@ -16,7 +16,7 @@ namespace {
 Mixture mixture() { return Mixture({.classes = 10, .dimension = 16, .spread = 0.8}); }
 Task reversal() { return Task(TaskKind::reverse, {.least = 4, .most = 8, .symbols = 18}); }
 
-/// Letters are drawn evenly, and an end follows each word: what frequencies alone tell.
+/// Letters are drawn evenly, and an end follows each word: what frequencies alone predict.
 double reversal_unigram() {
   const TaskOptions options = reversal().options();
   const double letters = static_cast<double>(options.least + options.most) / 2, end = 1 / (letters + 1);

@@ -1,4 +1,4 @@
-// Training runs of claims: small, the same for whoever asks for them, and done once.
+// Training runs of claims: small, the same for every claim that asks for them, and done once.
 #pragma once
 
 #include <functional>
@@ -84,7 +84,7 @@ struct TrainedModel {
   std::vector<double> losses{};
   bool broke_off = false;
 };
-/// Runs it here and now: for whoever needs the model itself. `each_step` is called after every step.
+/// Runs it here and now: for callers that need the model itself. `each_step` is called after every step.
 TrainedModel train_small(const SmallRun& run, const ClaimContext& context,
                          const std::function<void(const Model&, std::int64_t step)>& each_step = {});
 

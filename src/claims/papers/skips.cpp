@@ -190,8 +190,8 @@ double error_of(const Stage& stage, const Var& x, const std::vector<std::int32_t
   return std::max(wrong, 0.5) / static_cast<double>(labels.size());
 }
 
-/// Errors with 0, 1, ... blocks on the points that they are trained on: many centres to a class, which no linear readout tells
-/// apart.
+/// Errors with 0, 1, ... blocks on the points that they are trained on: many centres to a class, which no linear readout
+/// separates.
 std::vector<double> errors(std::uint64_t seed, const ClaimContext& context) {
   const Mixture mixture({.classes = kCentres, .dimension = kWidth, .spread = 0.3, .seed = seed});
   Batch batch = mixture.dataset(seed)->batch(0, kPoints);

@@ -71,7 +71,7 @@ namespace s06 {
 namespace {
 
 constexpr const char* kStacks[] = {"plain", "residual", "post-ln", "pre-ln"};
-constexpr double kLeast = 1e-38;  // what floats can tell from 0
+constexpr double kLeast = 1e-38;  // what floats can distinguish from 0
 
 Samples measure(const ClaimContext& context) {
   Samples s;

@@ -1,4 +1,4 @@
-// What tells the rows of a grid apart: their planned options, each read once.
+// How the rows of a grid differ: their planned options, each read once.
 #pragma once
 
 #include <array>
@@ -23,9 +23,9 @@ std::string start_key(const StartText& start);
 
 /// Rows are numbers in GridResult::rows, as they were when this was made. An option counts where it changes what is learned: not
 /// the seed, nor what may_change() but the steps. It differs where planned values do and one of the rows says it; what merely
-/// follows from another option (min_lr from lr) is no difference of its own, but the warm-up is.
+/// follows from another option (min_lr from lr) is no separate difference, but the warm-up is.
 ///
-/// A row of one's own is compared whole, as its arrangement. How weights start is compared by what it comes to, as two factors:
+/// An own_arrangement is compared whole, as its arrangement. How weights start is compared by what it comes to, as two factors:
 /// "weights" (matrices, without gains that are part of an arrangement's formula) and "embeddings". So a post-ln and a pre-ln that
 /// start as their sources say differ in three things.
 class GridChanges {

@@ -1,4 +1,4 @@
-// A process of our own: started, watched, asked to end.
+// A child process: started, watched, asked to end.
 #pragma once
 
 #include <sys/types.h>
@@ -11,14 +11,14 @@ namespace addnorm {
 
 /// How it ended.
 struct ChildEnd {
-  int code = 0;    ///< of its own
+  int code = 0;    ///< its exit code
   int signal = 0;  ///< that ended it; 0: none
   bool good() const { return code == 0 && signal == 0; }
   std::string text() const;  ///< "exit code 1", "ended by signal 9 (Killed); the machine may be out of memory"
 };
 
-/// Everything it says goes to `log`, which is begun anew; it reads nothing. It dies with the thread that made it, by SIGTERM.
-/// Whoever is not waited for is killed by the destructor.
+/// Everything it prints goes to `log`, which is truncated; it reads nothing. It dies with the thread that made it, by SIGTERM.
+/// A process that was not waited for is killed by the destructor.
 class Child {
  public:
   Child(const std::filesystem::path& program, const std::vector<std::string>& arguments, const std::filesystem::path& log);

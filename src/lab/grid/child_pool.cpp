@@ -11,7 +11,7 @@ namespace addnorm {
 namespace {
 
 constexpr auto kBetweenLooks = std::chrono::milliseconds(20);
-constexpr auto kPatience = std::chrono::seconds(30);
+constexpr auto kGraceTime = std::chrono::seconds(30);
 
 struct RunningJob {
   const Job* job;
@@ -28,7 +28,7 @@ class ChildPool {
       if (!stopping_) fill_up();
       if (stopping_ && running_.empty()) return false;
       look();
-      if (stopping_ && std::chrono::steady_clock::now() - asked_ > kPatience)
+      if (stopping_ && std::chrono::steady_clock::now() - asked_ > kGraceTime)
         for (const RunningJob& one : running_) one.child.kill_now();
       std::this_thread::sleep_for(kBetweenLooks);
     }

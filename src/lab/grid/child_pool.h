@@ -27,7 +27,7 @@ struct PoolOptions {
 };
 
 /// In their order. Threads are shared out when a job begins: the last one alone gets all of them. Returns false when go_on() said
-/// no. Those who do not end within kPatience are killed.
+/// no. Those that do not end within kGraceTime are killed.
 bool run_jobs(const std::vector<Job>& jobs, const PoolOptions& options);
 
 }  // namespace addnorm

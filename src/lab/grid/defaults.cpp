@@ -47,7 +47,7 @@ Json what_the_lab_says(const Json& options) {
 
 std::string with_lab_defaults(std::string_view options, std::string_view where) {
   Json all = parsed(options, where);
-  run_options_from_json(options, where);  // nonsense is told as nonsense
+  run_options_from_json(options, where);  // invalid options are refused as they were given
   const Json defaults = what_the_lab_says(all);
   for (const auto& [name, value] : defaults.items()) {
     if (all.contains(name)) continue;

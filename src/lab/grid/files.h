@@ -12,7 +12,7 @@ bool found_done(GridRun& run, const Baselines& baselines);
 /// writes done.json. False: steps are missing.
 bool take_result(GridRun& run, const Baselines& baselines);
 /// Why a run that goes on would not end with a whole result in this folder: run.json or all checkpoints cannot be read,
-/// metrics.jsonl lacks a step that the newest checkpoint has behind it, probes.jsonl has fewer records than done.json says. "":
+/// metrics.jsonl lacks a step that the newest checkpoint includes, probes.jsonl has fewer records than done.json says. "":
 /// it would.
 std::string what_is_damaged(const GridRun& run);
 /// Moves the folder away, to the first of NAME.damaged, NAME.damaged-2, ... that is free: nothing is deleted. An Error where a

@@ -11,7 +11,7 @@ namespace addnorm {
 class MetricsTail {
  public:
   explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
-  /// Takes in the lines that are new; true: there were some. A file that has become shorter is read anew.
+  /// Takes in the lines that are new; true: there were some. A file that has become shorter is read again from its start.
   bool look();
 
   const std::vector<double>& losses() const { return losses_; }  ///< of step 1, 2, ...; NaN where there is none

@@ -49,7 +49,7 @@ double work_of(const RunOptions& o) {
   return static_cast<double>(o.steps) * tokens * static_cast<double>(o.model.layers) * static_cast<double>(o.model.d_model);
 }
 
-/// How one option is told in a label.
+/// One option in the words of a label.
 std::string option_in_words(const std::string& name, const Json& value) {
   const std::string text = value.is_string() ? value.text() : value.dump();
   if (name == "arrangement") return text;
@@ -63,7 +63,7 @@ std::string option_in_words(const std::string& name, const Json& value) {
   return words + " " + text;
 }
 
-/// The asked options of a row, with how its weights start in the words of StartText. A row of one's own has a name.
+/// The asked options of a row, with how its weights start in the words of StartText. An own_arrangement has a name.
 Json options_for_label(const RowResult& row) {
   Json options = parsed(row.row.options, row.row.place);
   for (const std::string_view name : kStartOptions) options.erase(name);
@@ -89,7 +89,7 @@ Names differing(const std::vector<Json>& options) {
   return names;
 }
 
-/// Those that tell the rows apart, in their order; not what changes nothing of what is learned.
+/// Options in which the rows differ, in their order; not those without effect on what is learned.
 Names differing_options(const std::vector<RowResult*>& rows) {
   std::vector<Json> options;
   for (const RowResult* row : rows) options.push_back(options_for_label(*row));
@@ -117,7 +117,7 @@ Json asked_of(const RowResult& row) {
 }
 
 /// Rows that read the same and have not the same runs get what else was asked for otherwise: "seed 7", "branch-scale 0.5001".
-void tell_apart(std::vector<RowResult*> rows, std::string RowResult::*label) {
+void distinguish(std::vector<RowResult*> rows, std::string RowResult::*label) {
   std::map<std::string, std::vector<RowResult*>> alike;
   for (RowResult* row : rows) alike[row->*label].push_back(row);
   for (const auto& [text, twins] : alike) {
@@ -242,14 +242,14 @@ void GridPlanner::label(GridResult& result) {
   Names names = differing_options(all);
   if (std::ranges::find(names, "layers") == names.end()) names.insert(names.begin(), "layers");
   for (RowResult* row : all) row->label = label_of(*row, names);
-  tell_apart(all, &RowResult::label);
+  distinguish(all, &RowResult::label);
   for (std::size_t act = 0; act < result.spec.acts.size(); ++act) {
     std::vector<RowResult*> part;
     for (RowResult* row : all)
       if (row->row.act == act && !row->instead_of) part.push_back(row);
     const Names inside = differing_options(part);
     for (RowResult* row : part) row->label_in_act = label_of(*row, inside);
-    tell_apart(part, &RowResult::label_in_act);
+    distinguish(part, &RowResult::label_in_act);
   }
   for (RowResult* row : all)
     if (row->instead_of || result.spec.acts[row->row.act].name.empty()) row->label_in_act = row->label;

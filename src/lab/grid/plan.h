@@ -21,7 +21,7 @@ class GridPlanner {
   /// Adds a row and those of its runs that are not there yet: another name for the same start is no other run. Errors name the
   /// row's place.
   void add(const GridRow& row, GridResult& result);
-  /// Labels by what tells rows apart; those that differ have different ones.
+  /// Labels by the options in which rows differ; rows that differ have different labels.
   static void label(GridResult& result);
   /// How many runs of the largest row fit into memory at the same time, 1 at least.
   int fit_at_once() const;

@@ -61,7 +61,7 @@ class GridRunner {
   }
 
  private:
-  /// What was found is returned all the same.
+  /// What was found is returned anyway.
   void write_result() {
     if (request_.result_file.empty()) return;
     try {
@@ -107,7 +107,7 @@ class GridRunner {
     if (!std::filesystem::exists(file, missing)) return false;
     try {
       result_.rows[row].prediction = prediction_from_json(small_text(file, "a prediction"), file.string());
-    } catch (const DataError&) {  // half of one, or of another version: made anew
+    } catch (const DataError&) {  // half of one, or of another version: made again
       return false;
     }
     observer_.on_predicted(result_, row);

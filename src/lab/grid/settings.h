@@ -15,10 +15,10 @@ std::string joined(const Texts& texts);  ///< "a", "a and b", "a, b and c"
 
 /// Rows that differ in placement alone, each placement once.
 struct Setting {
-  std::string where{};  ///< what tells it from the others: "no warm-up, xavier weights"
+  std::string where{};  ///< how it differs from the others: "no warm-up, xavier weights"
   std::vector<std::size_t> rows{};
 };
-/// Of rows that tell what happened, without copies that the grid did not ask for. Seeds are no factor, but other seeds are
+/// Of rows whose outcome is known, without copies that the grid did not ask for. Seeds are no factor, but other seeds are
 /// another setting.
 std::vector<Setting> settings_of(const GridResult& result, const GridChanges& changes);
 

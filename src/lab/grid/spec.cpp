@@ -89,7 +89,7 @@ class SpecReader {
         at.fail(unknown_name("field", at.inside(name).path, known), "\nOptions of runs stand in base, grid and rows");
   }
 
-  /// A list of options, an empty one too, is taken as it is: what is wrong with it is told in better words later.
+  /// A list of options, an empty one too, is taken as it is: a later check reports what is wrong with it in better words.
   static bool says_of_runs(const Json& json) {
     const Json* grid = json.find("grid");
     return json.contains("rows") || (grid != nullptr && !(grid->is_object() && grid->size() == 0));
@@ -123,7 +123,7 @@ class SpecReader {
     if (!json.contains("grid") && !json.contains("rows")) add_row(part, Json::object(), at, false);
   }
 
-  /// Options, and "seeds" where a row has a number of its own.
+  /// Options, and "seeds" where a row has its own number.
   void add_single_row(SpecPart part, Json own, const JsonAt& at) {
     if (own.is_object() && own.contains("seeds")) {
       part.seeds = read_seeds(own.at("seeds"), at.inside("seeds"));

@@ -70,7 +70,7 @@ DrawnText drawn_text(const InitSpec& spec) {
   return {words.substr(0, base_ends), words.substr(base_ends)};
 }
 
-/// Where gains of the formula stand beside a rule's, or in their place: the rule as somebody asks for it, or as the source
+/// Where gains of the formula stand beside a rule's, or in their place: the rule as it is asked for, or as the source
 /// prescribes it, with those gains; "": none of the table.
 std::string asked_rule(const Arrangement& row, const InitOptions& init) {
   if (!row.gains_in_formula) return "";

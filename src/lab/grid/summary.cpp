@@ -84,7 +84,7 @@ void note_repeated(GridResult& result, const GridChanges& changes) {
     }
 }
 
-bool is_told(Happened happened) { return happened != Happened::unknown && happened != Happened::too_short; }
+bool is_decided(Happened happened) { return happened != Happened::unknown && happened != Happened::too_short; }
 
 std::size_t class_of(Forecast forecast) { return static_cast<std::size_t>(forecast); }
 std::optional<std::size_t> class_of(Happened happened) {
@@ -121,7 +121,7 @@ const char* name_of(Happened happened) {
 }
 
 std::optional<bool> RowResult::agreed() const {
-  if (!prediction || !is_told(happened)) return std::nullopt;
+  if (!prediction || !is_decided(happened)) return std::nullopt;
   if (happened == Happened::does_not_train) return prediction->forecast != Forecast::trains;
   return class_of(prediction->forecast) == class_of(happened);
 }
@@ -167,7 +167,7 @@ Confusion confusion_of(const GridResult& result) {
   Confusion confusion;
   for (std::size_t i = 0; i < result.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
-    if (!row.prediction || !is_told(row.happened) || result.is_repeated(i)) continue;
+    if (!row.prediction || !is_decided(row.happened) || result.is_repeated(i)) continue;
     const std::size_t forecast = class_of(row.prediction->forecast);
     ++confusion.two_way[forecast == 0 ? 0 : 1][row.happened == Happened::trains ? 0 : 1];
     if (const auto happened = class_of(row.happened)) ++confusion.counts[forecast][*happened];

@@ -129,7 +129,7 @@ constexpr std::array kAfterOutcome{
     CauseRule{CauseKind::rank_collapse, [](const Seen& s) { return s.spread < kAlike; }},
 };
 
-/// A rule must hold in most records of the second half; what is told is the first record in which it holds. A run that broke off
+/// A rule must hold in most records of the second half; the first record in which it holds is reported. A run that broke off
 /// may not have been looked at when it did: there any record counts.
 std::optional<Cause> by_rule(const CauseRule& rule, std::span<const ProbeRecord> records, bool broke_off) {
   const ProbeRecord* since = nullptr;

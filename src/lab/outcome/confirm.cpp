@@ -13,9 +13,9 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kTellsLess = 10000;  // more than any rank of a change that speaks for a cause
+constexpr std::size_t kLessEvidence = 10000;  // more than any rank of a change that speaks for a cause
 
-/// What tells another row from one that failed, in words.
+/// How another row differs from one that failed, in words.
 struct Change {
   std::size_t other = 0;  ///< the row
   std::size_t rank = 0;   ///< the lower, the closer to the cause
@@ -71,11 +71,11 @@ std::optional<Change> change_between(const GridResult& result, const GridChanges
   const auto& closer = result.rows[row].skip_gain_predicted ? kScaled : kSkips;
   if (field == "arrangement")
     change.rank += static_cast<std::size_t>(std::ranges::find(closer, changes.value(other, field)) - closer.begin());
-  if (!change.speaks) change.rank += two ? kTellsLess : 2 * kTellsLess;
+  if (!change.speaks) change.rank += two ? kLessEvidence : 2 * kLessEvidence;
   return change;
 }
 
-/// Most of its runs that trained show this in their probes all the same.
+/// Most of its runs that trained show this in their probes nevertheless.
 bool shows(const GridResult& result, const RowResult& row, CauseKind kind) {
   std::size_t trained = 0, showing = 0;
   for (const std::size_t index : row.runs) {
@@ -98,21 +98,21 @@ std::optional<Change> closest(const GridResult& result, const GridChanges& chang
     if (trains && change->speaks && shows(result, one, result.rows[row].cause->kind)) {
       change->speaks = false;
       change->words += ", though its probes show the same";
-      change->rank += kTellsLess;
+      change->rank += kLessEvidence;
     }
     if (!best || change->rank < best->rank) best = std::move(change);
   }
   return best;
 }
 
-/// What would speak for the cause, if it trained.
-struct Telling {
+/// A row that would confirm the cause, if it trained.
+struct ConfirmingRow {
   GridRow row;
   bool warmup = false;  ///< it is the warm-up that is changed
 };
 /// `trains`: the closest change that does, and says too little.
-std::optional<Telling> telling_change(const GridResult& result, const GridChanges& changes, std::size_t index,
-                                      const std::optional<Change>& trains) {
+std::optional<ConfirmingRow> confirming_change(const GridResult& result, const GridChanges& changes, std::size_t index,
+                                               const std::optional<Change>& trains) {
   const RowResult& row = result.rows[index];
   const std::size_t warmup = warmup_to_try(changes.steps(index));
   const double lr = changes.number(index, "lr");
@@ -123,12 +123,13 @@ std::optional<Telling> telling_change(const GridResult& result, const GridChange
     case CauseKind::tokens_alike:
     case CauseKind::gradient_vanishes:
     case CauseKind::rank_collapse:
-      if (changes.warmup(index) < warmup) return Telling{changed(row, Json{{"warmup_steps", warmup}}), true};
+      if (changes.warmup(index) < warmup) return ConfirmingRow{changed(row, Json{{"warmup_steps", warmup}}), true};
       [[fallthrough]];
     default:  // another arrangement trains, with less warm-up even: does it with this one?
       if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
-        if (const auto other = as_arrangement(row, result.rows[trains->other].arrangement)) return Telling{changed(row, *other)};
-      return Telling{changed(row, Json{{"lr", lr / 10}})};
+        if (const auto other = as_arrangement(row, result.rows[trains->other].arrangement))
+          return ConfirmingRow{changed(row, *other)};
+      return ConfirmingRow{changed(row, Json{{"lr", lr / 10}})};
   }
 }
 
@@ -254,11 +255,11 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& 
     if (!has_failed(row) || !row.cause || result.is_repeated(i)) continue;
     const std::optional<Change> trains = closest(result, changes, i, true);
     if (trains && trains->speaks) continue;
-    std::optional<Telling> telling = telling_change(result, changes, i, trains);
-    if (!telling || is_there(result, telling->row) || is_among(added, telling->row) || is_among(more, telling->row)) continue;
-    if (telling->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
+    std::optional<ConfirmingRow> wanted = confirming_change(result, changes, i, trains);
+    if (!wanted || is_there(result, wanted->row) || is_among(added, wanted->row) || is_among(more, wanted->row)) continue;
+    if (wanted->warmup && changes.warmup(i) < result.spec.with_warmup) continue;  // rows_with_warmup has such a one
     if (!afford(result, row, processor_seconds)) break;
-    more.push_back({std::move(telling->row), i});
+    more.push_back({std::move(wanted->row), i});
   }
   return more;
 }

@@ -54,8 +54,8 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& 
 ///   attention collapse                        a norm of queries and keys
 ///   late divergence                           clipping at a lower norm
 ///
-/// and whose probes, where its runs have some, do not show the same cause. What else trains is told, and confirms nothing: fewer
-/// layers, more steps, another arrangement with less warm-up.
+/// and whose probes, where its runs have some, do not show the same cause. What else trains is reported, and confirms nothing:
+/// fewer layers, more steps, another arrangement with less warm-up.
 void note_confirmations(GridResult& result);
 
 }  // namespace addnorm

@@ -20,8 +20,8 @@ bool has_one_seed(const TriedChange& tried) { return tried.done == 1; }
 
 /// What a change is to a sentence.
 enum class ChangeKind : unsigned char {
-  placement,  ///< alone, or one without the start that the row's formula contains: listed behind "another placement"
-  own_start,  ///< an arrangement that carries a start of its own, and is no cure by placement
+  placement,  ///< alone, or one without the start that the row's formula contains: listed after "another placement"
+  own_start,  ///< an arrangement with its own start, which is no cure by placement
   start,      ///< weights, embeddings, warm-up: in the plural
   rate,
 };
@@ -31,13 +31,14 @@ ChangeKind kind_of(const GridResult& result, const TriedChange& tried) {
   return result.rows[tried.row].start.own_start ? ChangeKind::own_start : ChangeKind::placement;
 }
 
-/// "pre-ln with 2 of 3 seeds" in a list in brackets, else "gpt2 weights (1 seed)".
-std::string change_with_seeds(const GridResult& result, const TriedChange& tried, bool is_told_of_all) {
+/// "pre-ln with 2 of 3 seeds" in a list in brackets, else "gpt2 weights (1 seed)". `said_once`: the sentence says the number of
+/// seeds once for all changes.
+std::string change_with_seeds(const GridResult& result, const TriedChange& tried, bool said_once) {
   const ChangeKind kind = kind_of(result, tried);
   const bool is_arrangement = kind == ChangeKind::placement || (kind == ChangeKind::own_start && tried.cures());
   const std::string& words = is_arrangement ? result.rows[tried.row].arrangement : tried.change;
   const std::string note = seeds_note(tried.cures() ? tried.trained : tried.done - tried.trained, tried.done);
-  if (note.empty() || is_told_of_all) return words;
+  if (note.empty() || said_once) return words;
   return kind == ChangeKind::placement ? concat(words, " with ", note) : concat(words, " (", note, ")");
 }
 
@@ -105,7 +106,7 @@ Texts by_count(const std::vector<ChangeCount>& all, std::size_t ChangeCount::*co
   return parts;
 }
 
-/// Of rows that another placement cures and nothing else did, each in a setting of its own.
+/// Of rows that another placement cures and nothing else did, each in another setting.
 std::string counted_in_words(const GridResult& result, const GridChanges& changes, const std::vector<std::size_t>& rows) {
   std::vector<ChangeCount> placements, own_starts, others;
   for (const std::size_t row : rows)
@@ -130,7 +131,7 @@ std::string counted_in_words(const GridResult& result, const GridChanges& change
   return text + concat("; nothing else did (tried: ", separated(by_count(others, &ChangeCount::tried, rows.size())), ")");
 }
 
-/// Another placement, and nothing else that was tried but arrangements with a start of their own.
+/// Another placement, and nothing else that was tried but arrangements with their own start.
 bool is_cured_by_placement_alone(const GridResult& result, const std::vector<TriedChange>& all) {
   const auto cures_by = [&](ChangeKind kind) {
     return std::ranges::any_of(all, [&](const TriedChange& one) { return one.cures() && kind_of(result, one) == kind; });

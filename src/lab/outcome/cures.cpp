@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostOfAFactor = 3;
 
-/// An option that is a factor of its own, and the direction in which it may help; and another arrangement whose formula contains
+/// An option that is a factor, and the direction in which it may help; and another arrangement whose formula contains
 /// a start, which is two factors at once.
 struct CureFactor {
   const char* option;
@@ -69,7 +69,7 @@ std::vector<TriedChange> tried_by(const GridResult& result, const GridChanges& c
   return all;
 }
 
-/// The row with this factor changed by itself; nothing: there is nothing to change it to.
+/// The row with this factor changed alone; nothing: there is nothing to change it to.
 std::optional<Json> change_of(const GridResult& result, const GridChanges& changes, const CureFactor& factor, std::size_t index) {
   const RowResult& row = result.rows[index];
   const std::string name = factor.name;

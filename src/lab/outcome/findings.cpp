@@ -16,7 +16,7 @@ std::string with_verb(const Texts& names, const char* one, const char* several) 
   return concat(joined(names), names.size() == 1 ? one : several);
 }
 
-/// The label without its first word, the arrangement: of the first row whose weights have no gains of its own.
+/// The label without its first word, the arrangement: of the first row whose weights have no gains of the formula.
 std::string where_of(const GridResult& result, const std::vector<std::size_t>& rows) {
   const auto has_plain_weights = [&](std::size_t i) {
     return result.rows[i].start.weights_in_label == result.rows[i].start.weights_in_words;
@@ -102,7 +102,7 @@ std::string about_misprint(const GridResult& result, const std::vector<Setting>&
 }
 
 /// Settings of which something is said; none where no two rows differ in placement alone, and where there are many.
-std::vector<Setting> told_settings(const GridResult& result, const GridChanges& changes) {
+std::vector<Setting> reported_settings(const GridResult& result, const GridChanges& changes) {
   constexpr std::size_t kMostSettings = 8;
   std::vector<Setting> settings = settings_of(result, changes);
   const bool compares = std::ranges::any_of(settings, [](const Setting& one) { return one.rows.size() > 1; });
@@ -149,12 +149,12 @@ std::vector<Setting> settings_of(const GridResult& result, const GridChanges& ch
 
 std::string headline(const GridResult& result) {
   const GridChanges changes(result);
-  return headline_of(result, changes, told_settings(result, changes));
+  return headline_of(result, changes, reported_settings(result, changes));
 }
 
 std::vector<std::string> findings(const GridResult& result) {
   const GridChanges changes(result);
-  const std::vector<Setting> settings = told_settings(result, changes);
+  const std::vector<Setting> settings = reported_settings(result, changes);
   Texts all;
   if (std::string first = headline_of(result, changes, settings); !first.empty()) all.push_back(std::move(first));
   for (const Setting& setting : settings) all.push_back(outcome_of(result, setting));

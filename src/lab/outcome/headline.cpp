@@ -68,7 +68,7 @@ class Headline {
 
   // What is decided.
 
-  /// Changes that are no cures of one factor, and decide all the same: fewer layers, and another start as a whole.
+  /// Changes that are no cures of one factor, and decide nevertheless: fewer layers, and another start as a whole.
   void add_more(std::size_t failed, std::vector<TriedChange>& all) const {
     const auto is_of_start = [](const TriedChange& one) {
       return one.cures() && (one.factor == "weights" || one.factor == "embeddings");

@@ -18,7 +18,7 @@ constexpr double kSlower[] = {0.4, 0.2, 0.1, 0.05, 0.01, 0.001};  // times the a
 constexpr double kFaster[] = {3, 10, 30, 100, 300, 1000};
 constexpr double kLeastRate = 1e-5;  // where a search for a larger rate than nothing begins
 
-/// Another arrangement, and what it changes for somebody who has a post-norm, at equal weights.
+/// Another arrangement, and what it changes against a post-norm, at equal weights.
 struct OtherArrangement {
   const char *name, *change;
 };

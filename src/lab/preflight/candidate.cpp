@@ -13,7 +13,8 @@ constexpr double kFarOutside = 0.5;     // powers of ten
 constexpr double kHopeless = 1;         // half-way through a trial
 constexpr std::size_t kLookAgain = 10;  // steps of a second look
 
-enum class Patience : unsigned char { whole_trial, while_there_is_hope };
+/// Whether a trial ends half-way where it looks hopeless.
+enum class StopEarly : unsigned char { never, if_hopeless };
 
 RuleContext context_of(const TrialGround& ground, const RunOptions& options) {
   RuleContext context{.optimizer = options.optimizer.kind};
@@ -21,7 +22,7 @@ RuleContext context_of(const TrialGround& ground, const RunOptions& options) {
   return context;
 }
 
-/// Told of every step, and asked whether to go on.
+/// Called at every step; answers whether to go on.
 class Steps {
  public:
   Steps(const TrialGround& ground, std::string what, std::size_t of) : ground_(ground), what_(std::move(what)), of_(of) {}
@@ -36,19 +37,19 @@ class Steps {
   std::size_t of_, at_ = 0;
 };
 
-/// Runs one seed; false: somebody asked to stop.
-bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience, Tried& tried) {
+/// Runs one seed; false: the observer asked to stop.
+bool run_seed(const TrialGround& ground, const RunOptions& options, const std::string& what, StopEarly stop_early, Tried& tried) {
   RunOptions own = options;
   own.seed = options.seed + tried.trials.size();
   const RunData data = ground.source.datasets(own);
-  const bool looked_at = patience == Patience::whole_trial, first = tried.trials.empty();
-  const StartLook brief = first ? StartLook::skip_gain : StartLook::none;  // that of the first seed is told
+  const bool looked_at = stop_early == StopEarly::never, first = tried.trials.empty();
+  const StartLook brief = first ? StartLook::skip_gain : StartLook::none;  // that of the first seed is reported
   TrialRun run(own, own.seed, data.train, !looked_at ? StartLook::none : ground.request.brief ? brief : StartLook::whole);
   Steps go_on(ground, what, kTrialSteps);
   const RuleContext context = context_of(ground, own);
   const auto reading = [&] { return read_trial(run.trial(), context); };
-  if (patience == Patience::while_there_is_hope && !run.advance(kTrialSteps / 2, std::ref(go_on))) return false;
-  if (patience == Patience::whole_trial || reading().margin >= -kHopeless)
+  if (stop_early == StopEarly::if_hopeless && !run.advance(kTrialSteps / 2, std::ref(go_on))) return false;
+  if (stop_early == StopEarly::never || reading().margin >= -kHopeless)
     if (!run.advance(kTrialSteps, std::ref(go_on))) return false;
   tried.trials.push_back(run.trial());
   tried.readings.push_back(reading());
@@ -62,14 +63,14 @@ bool first_look_settles(const Tried& t, std::size_t seeds) {
 }
 
 /// Until `enough` says so, or all seeds are done.
-Tried first_look(const TrialGround& ground, const RunOptions& options, const std::string& what, Patience patience,
+Tried first_look(const TrialGround& ground, const RunOptions& options, const std::string& what, StopEarly stop_early,
                  const std::function<bool(const Tried&)>& enough) {
   Tried tried;
   const std::size_t seeds = ground.request.seeds;
   const Twin twin = twin_within(options, ground.flops / static_cast<double>(kTrialSteps * seeds), ground.may_shorten);
-  tried.twin = twin.told;
+  tried.twin = twin.summary;
   while (tried.readings.size() < seeds && !tried.stopped && !enough(tried))
-    tried.stopped = !run_seed(ground, twin.options, what, patience, tried);
+    tried.stopped = !run_seed(ground, twin.options, what, stop_early, tried);
   return tried;
 }
 
@@ -86,7 +87,7 @@ void take_second_look(const TrialGround& ground, const RunOptions& options, cons
     if (course_of(run.trial(), now, warmup, ground.baselines) != Course::open) break;
   }
   if (tried.stopped) return;
-  tried.twin = look.told;
+  tried.twin = look.twin;
   tried.second = run.trial();
   tried.second_reading = read_second_look(run.trial(), warmup, ground.baselines);
 }
@@ -117,7 +118,7 @@ std::size_t Tried::typical_first_look() const {
 
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   const std::size_t seeds = ground.request.seeds;
-  Tried tried = first_look(ground, options, what, Patience::whole_trial,
+  Tried tried = first_look(ground, options, what, StopEarly::never,
                            [&](const Tried& t) { return ground.request.brief && first_look_settles(t, seeds); });
   const bool settled = 2 * tried.count(Standing::passes) > seeds || 2 * tried.count(Standing::fails) > seeds;
   if (!settled && !tried.stopped) take_second_look(ground, options, what, tried);
@@ -126,18 +127,18 @@ Tried try_out(const TrialGround& ground, const RunOptions& options, const std::s
 
 ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what, IfSlow if_slow) {
   const std::size_t seeds = ground.request.seeds;
-  const bool first_look_tells = options.optimizer.kind != OptimizerKind::sgd;
+  const bool first_look_decides = options.optimizer.kind != OptimizerKind::sgd;
   Tried tried;
-  if (first_look_tells)
-    tried = first_look(ground, options, what, Patience::while_there_is_hope, [seeds](const Tried& t) {
+  if (first_look_decides)
+    tried = first_look(ground, options, what, StopEarly::if_hopeless, [seeds](const Tried& t) {
       const bool hopeless = !t.readings.empty() && t.readings[0].margin < -kFarOutside;
       return hopeless || first_look_settles(t, seeds);
     });
   if (tried.stopped) return ChangeResult::fails;
   if (2 * tried.count(Standing::passes) > seeds) return ChangeResult::passes;
   const auto only_slow = static_cast<std::size_t>(std::ranges::count_if(tried.readings, is_clear));
-  if (first_look_tells && 2 * only_slow <= tried.readings.size()) return ChangeResult::fails;
-  if (first_look_tells && if_slow == IfSlow::leave_it) return ChangeResult::slow;
+  if (first_look_decides && 2 * only_slow <= tried.readings.size()) return ChangeResult::fails;
+  if (first_look_decides && if_slow == IfSlow::leave_it) return ChangeResult::slow;
   take_second_look(ground, options, what, tried);
   if (tried.stopped || !tried.second_reading) return ChangeResult::fails;
   if (tried.second_reading->trains()) return ChangeResult::passes;

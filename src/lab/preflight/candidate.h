@@ -46,16 +46,17 @@ struct Tried {
 /// A first look with as many seeds as the request says, or as settle the verdict, if it is to be brief; a second look where most
 /// of them do not settle it.
 Tried try_out(const TrialGround& ground, const RunOptions& options, const std::string& what);
-/// How a change fares, in as little time as tells it.
+/// How a change fares, in as little time as that takes.
 enum class ChangeResult : unsigned char {
   passes,
   slow,  ///< it is healthy, and would not be below the line in time
   fails,
 };
-/// Where all is well but for the loss: what a first look of some twenty steps cannot tell from an arrangement that begins slowly.
+/// Where all is well but for the loss: what a first look of some twenty steps cannot distinguish from an arrangement that begins
+/// slowly.
 enum class IfSlow : unsigned char { look_again, leave_it };
 /// By the first look alone: it passes where most seeds are far inside the lines. Ends as soon as that is settled, and where the
-/// first one is far outside. With SGD, of which a first look tells nothing, and where all is well but for the loss, a second look
+/// first one is far outside. With SGD, which a first look cannot judge, and where all is well but for the loss, a second look
 /// decides; leave_it: the latter is slow, without one.
 ChangeResult try_change(const TrialGround& ground, const RunOptions& options, const std::string& what,
                         IfSlow if_slow = IfSlow::look_again);

@@ -31,8 +31,8 @@ bool is_measured_rule(const InitOptions& init) { return init.by_arrangement() ||
 /// How weights start that was not drawn.
 std::string start_beyond(const InitOptions& init) {
   if (!is_measured_rule(init)) return concat("started by the rule ", init.rule);
-  if (init.deviation) return "had weights of an --init-std of their own";
-  if (init.position_std) return "had positions of a --position-std of their own";
+  if (init.deviation) return "had weights from an --init-std";
+  if (init.position_std) return "had positions from a --position-std";
   if (init.embedding_std.value_or(kMostTokens) > kMostTokens) return concat("had an --embedding-std above ", kMostTokens);
   if (init.embedding_std.value_or(kMostTokens) < kLeastTokens) return concat("had an --embedding-std below ", kLeastTokens);
   if (init.branch_scale > 1) return "had a --branch-scale above 1";

@@ -8,7 +8,7 @@
 namespace addnorm {
 
 /// How much of a standard normal input is left at the output of the (first) stack on the skip path alone, with the norms' scales
-/// as they are in that pass: RMS of the embedding's component behind the exit over that of the input. Nothing for arrangements
+/// as they are in that pass: RMS of the embedding's component after the exit over that of the input. Nothing for arrangements
 /// that are more than a row. A forward pass over 32 tokens, and as many passes over its streams as there are units.
 std::optional<double> measured_skip_gain(Model& model, std::uint64_t seed);
 

@@ -21,7 +21,7 @@ namespace {
 /// Of one thread, in products of this size. It only decides what is made narrower, and must not depend on the machine: the same
 /// model gets the same twin everywhere.
 constexpr double kFlopsPerSecond = 3.5e10;
-constexpr double kMostOfTheTime = 10;  // times the seconds that were asked for; beyond it nobody waits
+constexpr double kMostOfTheTime = 10;  // times the seconds that were asked for; a longer one is refused
 
 using Clock = std::chrono::steady_clock;
 
@@ -49,7 +49,8 @@ void judge_by(const Tried& tried, PreflightResult& result) {
   if (result.skip_gain_predicted) result.skip_gain_measured = tried.trials[0].skip_gain;
 }
 
-/// Depth is never made smaller, so that a stack may be too deep even for the narrowest twin: told before anything is allocated.
+/// Depth is never made smaller, so that a stack may be too deep even for the narrowest twin: refused before anything is
+/// allocated.
 void require_possible(const TrialGround& ground, const RunOptions& options) {
   const double looks = static_cast<double>(kTrialSteps * ground.request.seeds);
   const RunOptions twin = twin_within(options, ground.flops / looks, ground.may_shorten).options;
@@ -62,7 +63,7 @@ void require_possible(const TrialGround& ground, const RunOptions& options) {
                available_memory());
 }
 
-/// Nothing that a trial shows tells it: gradients and tokens of such stacks look healthy now and then.
+/// A trial does not show it: gradients and tokens of such stacks look healthy now and then.
 bool is_too_deep_without_skip(const ModelConfig& config) {
   const Arrangement& row = arrangement_of(config);
   return row.is_row() && row.unit.skip == Skip::none && row.overrides.empty() && config.layers >= kTooDeepWithoutSkip;

@@ -6,7 +6,7 @@
 
 namespace addnorm {
 
-/// Of which `source` is null where somebody asked to stop.
+/// Of which `source` is null where the observer asked to stop.
 PreparedRun prepared(const PreflightRequest& request, PreflightObserver* observer);
 TrialGround ground_of(const PreparedRun& prepared, const PreflightRequest& request, PreflightObserver* observer);
 

@@ -1,4 +1,4 @@
-// The rule by which a trial is read. docs/preflight.md tells how it was found and how often it is right.
+// The rule by which a trial is read. docs/preflight.md says how it was found and how often it is right.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ inline constexpr double kPlentyOfGradient = 3;
 inline constexpr double kLeastGradient = 3e-3;
 inline constexpr double kLeastOfSgd = 0.2;
 inline constexpr double kMostGradient = 2e4;
-/// A place has no gradient, for those who are told about it, where less than this share of the top's is left.
+/// In messages a place has no gradient where less than this share of the top's is left.
 inline constexpr double kGoneShare = 0.1;
 
 /// The highest unit, from 1, below which less than `share` of the gradient after the last one is left; 0: there is none. Norms by
@@ -64,14 +64,14 @@ struct Reading {
 /// What a trial is read with besides itself.
 struct RuleContext {
   OptimizerKind optimizer = OptimizerKind::adam;
-  double plateau = std::numeric_limits<double>::quiet_NaN();  ///< loss of who knows frequencies only, where that is known
+  double plateau = std::numeric_limits<double>::quiet_NaN();  ///< loss of token frequencies alone; NaN: not known
   bool only_last_step = false;                                ///< a longer trial: there was time to recover
 };
 Reading read_trial(const Trial& trial, const RuleContext& context = {});
 
 /// A first look of some twenty steps settles it where it is twice inside the lines, or hopeless: not finite, or tokens alike
 /// beyond recovery. A second look (second_look.h) decides between, and always with SGD, whose pace shows later, and where the
-/// loss is more than kAbovePlateau over that of who knows frequencies only: healthy, and perhaps too slow.
+/// loss is more than kAbovePlateau over that of token frequencies alone: healthy, and perhaps too slow.
 enum class Standing : unsigned char { passes, open, fails };
 bool is_clear(const Reading& first_look);  ///< twice inside the lines of gradient and tokens, whatever the loss
 Standing standing_of(const Reading& first_look, const RuleContext& context);

@@ -43,8 +43,8 @@ std::optional<Progress> progress_of(const Trial& trial, const std::optional<Base
 }  // namespace
 
 SecondLook second_look_within(const RunOptions& options, double flops, bool may_shorten) {
-  const Twin twin = twin_within(options, kPatience * flops / static_cast<double>(kDecisive), may_shorten, kUsualTokens);
-  SecondLook look{.options = twin.options, .told = twin.told};
+  const Twin twin = twin_within(options, kOverBudget * flops / static_cast<double>(kDecisive), may_shorten, kUsualTokens);
+  SecondLook look{.options = twin.options, .twin = twin.summary};
   look.steps = static_cast<std::size_t>(std::clamp(flops / step_flops(look.options), 1.0 * kDecisive, 1.0 * kMostLater));
   look.options.warmup_steps = std::min(look.options.warmup_steps.value_or(0), look.steps * 2 / 3);
   return look;

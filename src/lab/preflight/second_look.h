@@ -11,20 +11,20 @@ namespace addnorm {
 struct SecondLook {
   RunOptions options{};  ///< a narrower twin, if the model is too large
   std::size_t steps = 0;
-  std::string told{};  ///< of Twin
+  std::string twin{};  ///< Twin::summary
 };
 /// As many steps as so many operations allow, from kDecisive to kMostLater; a narrower twin where even kDecisive steps take more
-/// than kPatience times that many. (A twin is the last resort: 12 layers of deepnorm at 2e-3 train with a width of 44 at twice
+/// than kOverBudget times that many. (A twin is the last resort: 12 layers of deepnorm at 2e-3 train with a width of 44 at twice
 /// that rate, and not with 88.) A warm-up is shortened to two thirds of the steps, so that the full rate is seen.
 SecondLook second_look_within(const RunOptions& options, double flops, bool may_shorten);
 inline constexpr std::size_t kMostLater = kForecastSteps, kDecisive = 120;
-inline constexpr double kPatience = 2;
+inline constexpr double kOverBudget = 2;
 
 /// With progress = (plateau - loss) / (plateau - trained_line), the loss as the mean of the last ten steps, and
 /// ahead = progress at kForecastSteps, if it grows as it did over the last kTrend steps:
 ///
 ///   lost        spread < kLost and g < 1, from step 40 on: no run that trained was ever there
-///   recovered   progress > kRecovered and ahead > kSurely, or progress > 1, from step 60 on and behind the warm-up
+///   recovered   progress > kRecovered and ahead > kSurely, or progress > 1, from step 60 on and after the warm-up
 enum class Course : unsigned char { open, recovered, lost };
 inline constexpr double kLost = 1e-3;
 inline constexpr double kRecovered = 0.27, kSurely = 2.5;

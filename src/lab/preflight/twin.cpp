@@ -71,8 +71,8 @@ Twin twin_within(const RunOptions& options, double most, bool may_shorten, const
     const double widths = static_cast<double>(options.model.d_model) / static_cast<double>(o.model.d_model);
     const double faster = rate_ratio(o.optimizer.kind, widths);
     o.lr *= faster;
-    twin.told = concat("d_model ", o.model.d_model, " (of ", options.model.d_model, ")");
-    if (faster > 1) twin.told += concat(" at ", short_figure(faster), " times the rate");
+    twin.summary = concat("d_model ", o.model.d_model, " (of ", options.model.d_model, ")");
+    if (faster > 1) twin.summary += concat(" at ", short_figure(faster), " times the rate");
   }
   return twin;
 }

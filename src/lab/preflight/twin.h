@@ -8,7 +8,7 @@
 
 namespace addnorm {
 
-/// As few tokens in a step as tell enough, or what was asked for if that is less.
+/// As few tokens in a step as are enough for a verdict, or what was asked for if that is less.
 struct BatchLimits {
   std::size_t sequences, tokens_each, tokens;
 };
@@ -20,7 +20,7 @@ double step_flops(const RunOptions& options);
 
 struct Twin {
   RunOptions options;
-  std::string told{};  ///< "d_model 64 (of 256) at 4 times the rate"; "": it is the model that was asked for
+  std::string summary{};  ///< "d_model 64 (of 256) at 4 times the rate"; "": it is the model that was asked for
 };
 /// `options` are planned and completed. Batches become as small as `limits` say; sequences only where the data lets them be
 /// shortened. Where a step still takes more than so many

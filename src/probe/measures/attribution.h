@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-/// see(component, logits) for every component behind the exit norm (components.take_exit() has been called), and at last for
+/// see(component, logits) for every component after the exit norm (components.take_exit() has been called), and at last for
 /// number parts().size(): the head's bias, the same row everywhere. They add up to the logits. One head product each.
 void for_each_contribution(const Model& model, const Batch& batch, const Components& components,
                            const std::function<void(std::size_t component, const Tensor& logits)>& see);

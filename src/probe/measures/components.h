@@ -14,7 +14,7 @@ namespace addnorm {
 ///   y = a s + f:   every component of s (the stream, or N_in of it) times a, and the new one f, the branch as it is added
 ///   x' = N(y):     every component through N with its scale frozen (FrozenNorm), and beta joins the biases
 ///
-/// Components: 0 the embedding (behind the stack's entry norm), 1 + i the branch of unit i, the last one the biases of norms.
+/// Components: 0 the embedding (after the stack's entry norm), 1 + i the branch of unit i, the last one the biases of norms.
 /// In double; holds units + 2 times the stream, twice its bytes each. For passes that do not train: batch norms are read by their
 /// running statistics.
 class Components final : public StreamObserver {
@@ -24,8 +24,8 @@ class Components final : public StreamObserver {
   /// Rows that do not count are carried along, but measured nowhere. Without `with_dependency` that is not measured, which takes
   /// half the time.
   Components(const SlotResidual& residual, const std::vector<std::size_t>& lengths, bool with_dependency = true);
-  /// The residual as a row; null for classes of their own (dlcl, resi-dual, ...): they have no components here.
-  /// A cast, because a Residual of another class need not be a row and nobody but this asks.
+  /// The residual as a row; null for arrangements that are classes (dlcl, resi-dual, ...): they have no components here.
+  /// A cast, because a Residual of another class need not be a row, and nothing else needs it.
   static const SlotResidual* row_of(const Residual* residual) { return dynamic_cast<const SlotResidual*>(residual); }
 
   void on_branch(const Unit& unit, const Var& added) override;

@@ -14,7 +14,7 @@ inline constexpr double kNotMeasured = std::numeric_limits<double>::quiet_NaN();
 
 /// Which rows of a tensor [..., width] are tokens: 1 counts, 0 is padding. Empty: all count.
 using RowMask = std::vector<unsigned char>;
-/// Rows of [sequences, tokens, ...] behind the lengths are padding; no lengths: none is.
+/// Rows of [sequences, tokens, ...] beyond the lengths are padding; without lengths none are.
 RowMask rows_within(const std::vector<std::size_t>& lengths, std::size_t tokens);
 
 struct Moments {

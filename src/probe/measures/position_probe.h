@@ -1,4 +1,4 @@
-// Position information left in the stream: how well a linear map of x tells where in its sequence a token stands.
+// Position information left in the stream: how well a linear map of x predicts where in its sequence a token stands.
 #pragma once
 
 #include "probe/measures/measures.h"

@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-/// Mean m and deviation s of every feature of what each sub-layer reads (behind N_in), over the tokens of one batch that stays
+/// Mean m and deviation s of every feature of what each sub-layer reads (after N_in), over the tokens of one batch that stays
 /// the same for the whole run: only the weights make a difference.
 class DriftProbe final : public StreamObserver {
  public:

@@ -1,4 +1,4 @@
-// The full set: what takes passes of its own, besides the step's. All without dropout, with batch norms by their running
+// The full set: what takes extra passes, besides the step's. All without dropout, with batch norms by their running
 // statistics, on the first part of the step.
 #pragma once
 

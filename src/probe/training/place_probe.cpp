@@ -26,7 +26,7 @@ void PlaceProbe::write_to(StackRecord& record) const {
   record.token_similarity = seen_.token_similarity;
   record.stable_rank = seen_.stable_rank;
   record.effective_rank = seen_.effective_rank;
-  // A batch of one sequence, and rows of numbers, have no positions to be told apart.
+  // A batch of one sequence, and rows of numbers, have no positions to distinguish.
   if (!std::ranges::all_of(seen_.position_accuracy, [](double v) { return std::isnan(v); }))
     record.position_accuracy = seen_.position_accuracy;
 }

@@ -1,4 +1,4 @@
-// Measures one stack in one pass: values as they are announced, gradients behind backward.
+// Measures one stack in one pass: values as they are announced, gradients after backward.
 #pragma once
 
 #include <string>

@@ -18,7 +18,7 @@ class XrayAttribution {
 
   /// `components` of the last stack, not yet through its exit.
   void begin(const Batch& batch, const XrayOutput& output, std::optional<Components>& components);
-  /// What would come out if the stack ended behind its first `units` units.
+  /// What would come out if the stack ended after its first `units` units.
   void see_lens(std::size_t units, const XrayOutput& output);
   /// ln, attributed, and the attribution of the last stack; what is missing and why.
   void write_to(XrayResult& result) const;

@@ -55,9 +55,9 @@ bool all_finite(const std::vector<double>& values) {
 }
 
 /// Says something of one stack; its name stands before it where there are two.
-class Teller {
+class StackFindings {
  public:
-  Teller(const XrayResult& result, const StackXray& stack, std::vector<std::string>& all)
+  StackFindings(const XrayResult& result, const StackXray& stack, std::vector<std::string>& all)
       : r_(result), s_(stack), all_(all), by_loss_(result.measure != XrayMeasure::embedding) {}
 
   void stream() const;
@@ -83,18 +83,18 @@ class Teller {
   bool by_loss_;
 };
 
-void Teller::stream() const {
+void StackFindings::stream() const {
   const std::vector<double>& rms = s_.stream_rms;
   if (!all_finite(rms) || !(*std::ranges::min_element(rms) > 0))
     return say("the stream is not finite, or 0, somewhere: nothing can be said of its size");
   const double least = *std::ranges::min_element(rms), most = *std::ranges::max_element(rms);
   if (most < kSteady * least)
     return say("the stream keeps its size: its RMS stays between ", figure(least), " and ", figure(most));
-  const auto behind = std::ranges::minmax_element(rms.begin() + 1, rms.end());
+  const auto later = std::ranges::minmax_element(rms.begin() + 1, rms.end());
   const bool held = std::ranges::any_of(r_.norms, [&](const NormGains& n) { return n.stack == s_.name && n.slot == "post"; });
-  if (held && *behind.max < kSteady * *behind.min)
-    return say("norms hold the stream: behind the first unit its RMS stays between ", figure(*behind.min), " and ",
-               figure(*behind.max), " (", figure(rms.front()), " at the input)");
+  if (held && *later.max < kSteady * *later.min)
+    return say("norms hold the stream: after the first unit its RMS stays between ", figure(*later.min), " and ",
+               figure(*later.max), " (", figure(rms.front()), " at the input)");
   std::vector<double> steps;
   for (std::size_t i = 1; i < rms.size(); ++i) steps.push_back(rms[i] / rms[i - 1]);
   const std::size_t largest = place_of_most(steps);
@@ -110,14 +110,14 @@ void Teller::stream() const {
         place(place_of_most(rms)), ")");
 }
 
-void Teller::idle_units() const {
+void StackFindings::idle_units() const {
   std::vector<std::string> names;
   for (std::size_t i = 0; i < s_.branch_rms.size(); ++i)
     if (s_.branch_rms[i] == 0) names.push_back(s_.units[i]);
   if (!names.empty()) say(listed_names(names), names.size() == 1 ? " adds" : " add", " nothing: what is written is 0");
 }
 
-void Teller::peak() const {
+void StackFindings::peak() const {
   std::vector<double> ratios;
   for (const StreamPeak& peak : s_.peaks) ratios.push_back(peak.over_median);
   const std::size_t at = place_of_most(ratios);
@@ -126,10 +126,10 @@ void Teller::peak() const {
   if (peak.over_median < kOutlierRatio) return say("no element of the stream exceeds ", figure(peak.over_median), " medians");
   const bool massive = peak.over_median >= kMassiveRatio && std::abs(peak.value) >= kMassiveValue;
   say("feature ", peak.feature, massive ? " is massive: " : " stands out: ", figure(peak.value), ", ", figure(peak.over_median),
-      " medians, at position ", peak.position, peak.text.empty() ? "" : concat(" (", peak.text, ")"), " behind ", place(at));
+      " medians, at position ", peak.position, peak.text.empty() ? "" : concat(" (", peak.text, ")"), " after ", place(at));
 }
 
-void Teller::by_passes() const {
+void StackFindings::by_passes() const {
   if (!all_finite(s_.bypass_change)) return;
   const std::vector<std::size_t>& could_go = s_.expendable.units;
   std::vector<std::string> names;
@@ -152,19 +152,19 @@ void Teller::by_passes() const {
 }
 
 /// How early the stream could be read.
-void Teller::depth() const {
+void StackFindings::depth() const {
   const std::vector<double>& lens = s_.lens;
   if (!all_finite(lens)) return;
   const std::size_t best = place_of_least(lens);
   const double gained = lens.front() - lens.back();
   if (by_loss_ && best + 1 < lens.size() && lens[best] < (1 - kNoticeable) * lens.back())
-    return say("the loss would be lower if the stack ended behind ", place(best), ": ", figure(lens[best]), " instead of ",
+    return say("the loss would be lower if the stack ended after ", place(best), ": ", figure(lens[best]), " instead of ",
                figure(lens.back()));
   if (!(gained > 0)) return;
   std::size_t half = 0;
   while (lens[half] > lens.back() + gained / 2) ++half;
-  const std::string where = half == s_.units.size() ? "only behind the last unit"
-                                                    : concat("behind ", place(half), ", unit ", half, " of ", s_.units.size());
+  const std::string where = half == s_.units.size() ? "only after the last unit"
+                                                    : concat("after ", place(half), ", unit ", half, " of ", s_.units.size());
   if (by_loss_)
     say("read as if the stack ended there, the loss falls from ", figure(lens.front()), " at the input to ", figure(lens.back()),
         "; half of that is reached ", where);
@@ -172,7 +172,7 @@ void Teller::depth() const {
     say("half of the way from the input to the final embedding (", figure(lens.front()), " in cosine distance) is gone ", where);
 }
 
-void Teller::attribution() const {
+void StackFindings::attribution() const {
   if (!all_finite(s_.attribution) || !std::isfinite(r_.attributed)) return;
   const auto name = [&](std::size_t i) {
     return i == 0 ? "the embedding" : i <= s_.units.size() ? s_.units[i - 1] : std::string("biases");
@@ -193,14 +193,14 @@ void Teller::attribution() const {
       most, against);
 }
 
-void Teller::layers() const {
+void StackFindings::layers() const {
   if (s_.layers < 2 || !all_finite(s_.block_influence)) return;
   const std::size_t most = place_of_most(s_.block_influence), least = place_of_least(s_.block_influence);
   say("of whole layers, layers.", most, " turns the stream most (block influence ", figure(s_.block_influence[most]),
       "), layers.", least, " least (", figure(s_.block_influence[least]), ")");
 }
 
-void Teller::attention() const {
+void StackFindings::attention() const {
   std::size_t sharpest = s_.units.size(), widest = s_.units.size();
   for (std::size_t i = 0; i < s_.attention_entropy.size(); ++i) {
     const double h = s_.attention_entropy[i];
@@ -227,7 +227,7 @@ double guess_of(const XrayResult& r) {
   return std::log(static_cast<double>(answers));
 }
 
-void tell_gains(const XrayResult& r, std::vector<std::string>& all) {
+void add_gains(const XrayResult& r, std::vector<std::string>& all) {
   if (r.norms.empty()) return;
   const auto largest = std::ranges::max_element(r.norms, {}, [](const NormGains& n) { return n.most / n.rms; });
   const auto smallest = std::ranges::min_element(r.norms, {}, &NormGains::rms),
@@ -249,17 +249,17 @@ std::vector<std::string> findings_of(const XrayResult& result) {
     all.push_back(concat("the loss, ", figure(result.loss), ", is no better than guessing (", figure(guess),
                          "): what units cost says nothing of this model with this text"));
   for (const StackXray& stack : result.stacks) {
-    const Teller teller(result, stack, all);
-    teller.stream();
-    teller.idle_units();
-    teller.peak();
-    if (knows) teller.by_passes();
-    if (knows) teller.depth();
-    if (knows) teller.attribution();
-    teller.layers();
-    teller.attention();
+    const StackFindings found(result, stack, all);
+    found.stream();
+    found.idle_units();
+    found.peak();
+    if (knows) found.by_passes();
+    if (knows) found.depth();
+    if (knows) found.attribution();
+    found.layers();
+    found.attention();
   }
-  tell_gains(result, all);
+  add_gains(result, all);
   all.insert(all.end(), result.notes.begin(), result.notes.end());
   return all;
 }

@@ -88,7 +88,7 @@ Var KeptPass::without(std::size_t stack, const std::vector<std::size_t>& units) 
 
 Var KeptPass::ended(std::size_t stack, std::size_t units) const {
   const StackShape& shape = stacks_.at(stack)->residual().shape();
-  require(units <= shape.units(), "a stack of ", shape.units(), " units cannot end behind ", units);
+  require(units <= shape.units(), "a stack of ", shape.units(), " units cannot end after ", units);
   if (units == shape.units()) return output();
   if (units == 0) return rest(stack, states_[stack].front(), shape.layers, {});
   const std::size_t layer = shape.unit(units - 1).layer;

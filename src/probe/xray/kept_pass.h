@@ -24,7 +24,7 @@ class KeptPass {
 
   /// The last stack's output with these units of stack number `stack` by-passed; none: as it is.
   Var without(std::size_t stack, const std::vector<std::size_t>& units) const;
-  /// The same with that stack ending behind its first `units` units, with its usual exit.
+  /// The same with that stack ending after its first `units` units, with its usual exit.
   Var ended(std::size_t stack, std::size_t units) const;
 
  private:

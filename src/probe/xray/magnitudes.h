@@ -9,7 +9,7 @@
 
 namespace addnorm {
 
-/// Counts float32 magnitudes by the upper 15 bits behind the sign: exponent and 7 digits. The median is the middle of its bin,
+/// Counts float32 magnitudes by the upper 15 bits after the sign: exponent and 7 digits. The median is the middle of its bin,
 /// which is off by at most 1/256 of it. The order in which values are added does not matter.
 class Magnitudes {
  public:

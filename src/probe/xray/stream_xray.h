@@ -13,7 +13,7 @@ class StreamXray final : public StreamObserver {
 
   /// A pass over sequences of these ids and lengths follows; both stay where they are. No ids: rows of numbers.
   void begin(const std::vector<std::int32_t>& ids, const std::vector<std::size_t>& lengths);
-  /// ||a s||^2 of every unit in that pass, where somebody knows it.
+  /// ||a s||^2 of every unit in that pass, where it is known.
   void add_skips(const std::vector<double>& squares);
   void on_branch(const Unit& unit, const Var& added) override;
   void on_stream(const Unit* unit, const Var& x) override;

@@ -46,7 +46,7 @@ std::vector<std::string> known_sentences(const Tokenizer& tokenizer, const std::
 }
 
 /// "40 built-in sentences", "the first 3 of 40 built-in sentences".
-std::string told_sentences(std::size_t read, std::size_t known) {
+std::string sentences_text(std::size_t read, std::size_t known) {
   const bool all = known == sentences().size();
   const std::string first = read == 1 ? concat("the first of ", known) : concat("the first ", read, " of ", known);
   if (read < known) return concat(first, " built-in sentences", all ? "" : " that the tokenizer has letters for");
@@ -73,15 +73,15 @@ struct LineSequences {
   std::size_t lines = 0;  ///< that they are of
 };
 
-/// Each line a sequence of its own, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
-LineSequences sequences_of_lines(const std::vector<std::string>& lines, const std::string& told, const Tokenizer& tokenizer,
+/// Each line is a sequence, a long one several, between the tokens that begin and end a text; `tokens` in all at most.
+LineSequences sequences_of_lines(const std::vector<std::string>& lines, const std::string& name, const Tokenizer& tokenizer,
                                  const TextFrame& frame, std::size_t longest, std::size_t tokens) {
   const std::size_t around = frame.before.size() + frame.after.size();
   LineSequences found;
   const std::size_t room = longest > around ? longest - around : 1;
   for (const std::string& line : lines) {
     if (tokens <= around) break;
-    const Sequence ids = encoded(tokenizer, line, told);
+    const Sequence ids = encoded(tokenizer, line, name);
     for (std::size_t from = 0, count = 0; from < ids.size() && tokens > around; from += count) {
       count = std::min({room, ids.size() - from, tokens - around});
       found.all.push_back(framed(frame, std::span(ids).subspan(from, count)));
@@ -110,7 +110,7 @@ struct WantedText : XrayTextAsked {
   }
 };
 
-XrayText of_language_model(const WantedText& w, std::string_view text, std::string told) {
+XrayText of_language_model(const WantedText& w, std::string_view text, std::string source) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const std::size_t window = w.longest(kWindow);
   Sequence before = w.run.family.empty() ? Sequence{} : tokenizer.frame().before;
@@ -118,15 +118,15 @@ XrayText of_language_model(const WantedText& w, std::string_view text, std::stri
   require(w.tokens >= before.size(), w.word("tokens"), " is ", w.tokens, "; this model's tokenizer begins a text with ",
           before.size(), " tokens, and so many are read at least");
   const std::size_t enough = std::min(w.tokens, std::numeric_limits<std::size_t>::max() - window) + window;
-  const Sequence ids = first_encoded(tokenizer, text, enough, told);
+  const Sequence ids = first_encoded(tokenizer, text, enough, source);
   const std::vector<Sequence> windows = windows_of(ids, before, window - (before.empty() ? 0 : before.size() - 1), w.tokens);
   if (windows.empty())
-    throw DataError(concat(told, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
+    throw DataError(concat(source, ": ", counted(ids.size(), "token"), "; a window has at least one to read and one to predict"));
   std::size_t read = before.empty() ? 1 : 0;
   for (const Sequence& one : windows) read += one.size() - std::max<std::size_t>(1, before.size());
   const SequenceData data(windows, true);
   std::vector<Batch> batches = batches_of(data, data);
-  return {batches, batches.front(), std::move(told), read};
+  return {batches, batches.front(), std::move(source), read};
 }
 
 /// Of a language model without a tokenizer: the ids that a file gives, or such as are drawn.
@@ -152,22 +152,22 @@ XrayText of_ids(const WantedText& w) {
   return {batches, batches.front(), w.file.empty() ? "ids drawn at random" : concat("the ids of ", w.file), w.tokens - left};
 }
 
-XrayText of_encoder(const WantedText& w, const std::vector<std::string>& lines, std::string told) {
+XrayText of_encoder(const WantedText& w, const std::vector<std::string>& lines, std::string source) {
   const Tokenizer& tokenizer = *w.run.tokenizer;
   const ModelConfig& config = w.run.model->config();
   const TextFrame frame = w.run.family.empty() ? TextFrame{} : tokenizer.frame();
   const std::size_t around = frame.before.size() + frame.after.size();
   require(w.tokens > around, w.word("tokens"), " is ", w.tokens, "; this model's tokenizer puts ", counted(around, "token"),
           " around every text, so that it must be at least ", around + 1);
-  LineSequences found = sequences_of_lines(lines, told, tokenizer, frame, w.longest(config.seq_len), w.tokens);
+  LineSequences found = sequences_of_lines(lines, source, tokenizer, frame, w.longest(config.seq_len), w.tokens);
   const auto data = std::make_shared<const SequenceData>(std::move(found.all), false);
-  if (data->size() == 0) throw DataError(concat(told, ": no token in it"));
+  if (data->size() == 0) throw DataError(concat(source, ": no token in it"));
   const std::vector<Batch> plain = batches_of(*data, *data);
-  if (!config.head) return {plain, plain.front(), std::move(told), found.lines};
+  if (!config.head) return {plain, plain.front(), std::move(source), found.lines};
   require_mask(w.run, w.folder);
   w.notes.emplace_back("15 % of the tokens of every sequence are masked, and predicted");
   const auto hidden = masked(data, tokenizer, {.hidden = 1, .replaced = 0});
-  return {batches_of(*hidden, *data), plain.front(), std::move(told), found.lines};
+  return {batches_of(*hidden, *data), plain.front(), std::move(source), found.lines};
 }
 
 /// As many of the samples as have so many tokens; of a language model's first at least its beginning.
@@ -223,7 +223,7 @@ XrayText of_its_kind(const WantedText& w, std::optional<RunOptions> options) {
   require(w.file != "-", w.word("file"), " -: pairs, labelled text and tables are read from files");
   if (w.file.empty())
     throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
-                           ", which plain sentences say nothing to; give ", w.word("file"), " with a file of its kind"));
+                           ", which does not read plain sentences; give ", w.word("file"), " with a file of its kind"));
   if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
   options->data = {w.file};
   if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();
@@ -233,22 +233,22 @@ XrayText of_its_kind(const WantedText& w, std::optional<RunOptions> options) {
 XrayText of_the_file(const WantedText& w, bool lines) {
   const TextBeginning read = beginning_of_text(w.file, *w.run.tokenizer, w.go_on, w.word("file"));
   if (read.stopped) return {.stopped = true};
-  XrayText found = lines ? of_encoder(w, lines_of(read.text), read.told) : of_language_model(w, read.text, read.told);
+  XrayText found = lines ? of_encoder(w, lines_of(read.text), read.name) : of_language_model(w, read.text, read.name);
   std::size_t seen = 0;
   for (const Batch& batch : found.batches) seen += batch.tokens();
-  if (read.cut && seen < w.tokens) w.notes.push_back(concat(read.told, ": only its first ", kMostTextTold, " are read"));
+  if (read.cut && seen < w.tokens) w.notes.push_back(concat(read.name, ": only its first ", kMostTextSize, " are read"));
   return found;
 }
 
 XrayText of_sentences(const WantedText& w, bool lines) {
   const std::vector<std::string> known = known_sentences(*w.run.tokenizer, w.word("file"));
-  const std::string told = told_sentences(known.size(), known.size());
+  const std::string name = sentences_text(known.size(), known.size());
   std::vector<std::string> joined;  // the first one, the first two, ...
   for (const std::string& sentence : known) joined.push_back(joined.empty() ? sentence : joined.back() + " " + sentence);
-  XrayText found = lines ? of_encoder(w, known, told) : of_language_model(w, joined.back(), told);
+  XrayText found = lines ? of_encoder(w, known, name) : of_language_model(w, joined.back(), name);
   std::size_t count = lines ? found.read : 1;
   while (!lines && count < known.size() && w.run.tokenizer->encode(joined[count - 1]).size() < found.read) ++count;
-  found.source = told_sentences(count, known.size());
+  found.source = sentences_text(count, known.size());
   return found;
 }
 

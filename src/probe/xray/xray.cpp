@@ -193,7 +193,7 @@ bool look_again(const XrayRun& run, const std::vector<Batch>& batches, const Xra
 }
 
 /// What this kind of model, or this arrangement, has not.
-void tell_missing(Model& model, XrayResult& result) {
+void add_missing(Model& model, XrayResult& result) {
   const auto none = [&](std::string what, std::string why) { result.missing.push_back({std::move(what), std::move(why)}); };
   const bool row = Components::row_of(&stacks_to_look_into(model).back()->residual()) != nullptr;
   if (!row)
@@ -230,7 +230,7 @@ XrayResult xray(Model& model, const std::vector<Batch>& batches, const XrayOptio
   if (!result.stopped) {
     run.write_to(result);
     result.norms = norm_gains(model);
-    tell_missing(model, result);
+    add_missing(model, result);
     result.stopped = !look_again(run, parts, options, result);
   }
   result.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();

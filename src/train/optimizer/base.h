@@ -10,7 +10,7 @@
 
 namespace addnorm {
 
-/// State of a parameter: a tensor and what it is called behind the parameter's path.
+/// State of a parameter: a tensor and its name, which follows the parameter's path.
 struct OptimizerState {
   std::string name;
   Tensor value;

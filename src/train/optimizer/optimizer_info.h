@@ -46,7 +46,7 @@ class ElementwiseOptimizer : public OptimizerBase {
   PieceBlocks<kernels::UpdatePiece<T>>& blocks() { return blocks_; }
 
  private:
-  /// All elements that have a gradient. Pointers are taken anew for every step: gradients are made anew, and a checkpoint may
+  /// All elements that have a gradient. Pointers are taken again at every step: gradients are new tensors, and a checkpoint may
   /// have replaced the rest.
   void gather() final {
     blocks_.clear();

@@ -42,19 +42,19 @@ std::optional<std::int64_t> step_of_name(const std::string& name) {
 }
 
 void check_version(const SafetensorsReader& reader, const std::string& where) {
-  const auto told = reader.metadata(kVersionKey);
-  if (!told) throw DataError(concat(where, "is no checkpoint of addnorm: its metadata lacks ", kVersionKey));
-  const auto version = whole_number(*told);
+  const auto text = reader.metadata(kVersionKey);
+  if (!text) throw DataError(concat(where, "is no checkpoint of addnorm: its metadata lacks ", kVersionKey));
+  const auto version = whole_number(*text);
   if (version == kVersion) return;
-  if (!version) throw DataError(concat(where, kVersionKey, " is '", *told, "' instead of a number; the file is damaged"));
+  if (!version) throw DataError(concat(where, kVersionKey, " is '", *text, "' instead of a number; the file is damaged"));
   throw DataError(concat(where, "is a checkpoint of format ", *version, ", this program reads format ", kVersion, "; ",
                          *version > kVersion ? "a newer addnorm wrote it: resume with that one"
                                              : "an older addnorm wrote it: finish the run with that one"));
 }
 
 std::int64_t checked_step(const SafetensorsReader& reader, const std::filesystem::path& file, const std::string& where) {
-  const auto told = reader.metadata(kStepKey);
-  const auto step = told ? whole_number(*told) : std::nullopt;
+  const auto text = reader.metadata(kStepKey);
+  const auto step = text ? whole_number(*text) : std::nullopt;
   if (!step) throw DataError(concat(where, "its metadata has no number of steps as ", kStepKey));
   const auto named = step_of_name(file.filename().native());
   if (named && named != step)
@@ -111,7 +111,7 @@ void CheckpointFolder::save(const Snapshot& snapshot) {
   remove_old(file);
 }
 
-// Removing old checkpoints of a folder that is not ours any more would be a loss to whoever it belongs to.
+// Removing old checkpoints of a folder that is not ours any more would destroy those of another run.
 void CheckpointFolder::check_same_folder() {
   const auto now = identity_of(folder_);
   const bool another = identity_ != std::pair<std::uint64_t, std::uint64_t>{} && identity_ != now;

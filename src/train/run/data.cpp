@@ -48,7 +48,7 @@ class LanguageSource final : public RunSource {
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
     RunData data{.train = language_.dataset(t, o.seed), .validation = language_.dataset(t, validation_seed(o.seed))};
-    data.told = concat("the built-in language, ", language_.vocabulary(), " words, endless");
+    data.summary = concat("the built-in language, ", language_.vocabulary(), " words, endless");
     data.baselines = language_.baselines(t);
     return masked_ ? with_masks(std::move(data), *tokenizer(), o.seed) : std::move(data);
   }
@@ -73,22 +73,22 @@ std::vector<std::uint32_t> bytes_by_id(const Tokenizer& tokenizer) {
 /// stands for its share in the text.
 class TextBytes {
  public:
-  /// Where `progress` says no, the figures are wrong: whoever said it wants none.
+  /// Where `progress` says no, the figures are wrong, and not used.
   TextBytes(const TokenFile& ids, const Tokenizer& tokenizer, const Progress& progress)
       : ids_(ids), by_id_(bytes_by_id(tokenizer)), one_each_(tokenizer.kind() == "bytes") {
     if (one_each_ || tokenizer.kind() == "chars") return;
-    scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, told({0, ids.size()}, progress));
+    scale_ = static_cast<double>(ids.source_bytes()) / std::max(1.0, decoded({0, ids.size()}, progress));
     if (const auto unknown = tokenizer.special().unknown) unknown_ = times(*unknown, progress);
   }
   std::uint64_t unknown() const { return unknown_; }  ///< tokens of all the text that stand for what the tokenizer does not know
-  double of(TokenRange range) const { return scale_ * told(range); }
+  double of(TokenRange range) const { return scale_ * decoded(range); }
   /// When every token but the first is a label. `bytes`: of the whole range.
   double per_label(TokenRange range, double bytes) const {
     return range.count > 1 ? (bytes - of({range.first, 1})) / static_cast<double>(range.count - 1) : 0;
   }
 
  private:
-  double told(TokenRange range, const Progress& progress = {}) const {
+  double decoded(TokenRange range, const Progress& progress = {}) const {
     if (one_each_) return static_cast<double>(range.count);  // nothing to read: it may be gigabytes
     std::uint64_t sum = 0;
     std::vector<std::int32_t> piece(std::size_t{1} << 16);
@@ -121,12 +121,12 @@ class TextBytes {
 /// Text of files, as one long row of ids.
 class TextSource final : public RunSource {
  public:
-  TextSource(TokenizerChoice choice, std::shared_ptr<const TokenFile> ids, std::string told, bool masked,
+  TextSource(TokenizerChoice choice, std::shared_ptr<const TokenFile> ids, std::string source, bool masked,
              const Progress& progress)
       : tokenizer_(std::move(choice.tokenizer)),
         reason_(std::move(choice.reason)),
         ids_(std::move(ids)),
-        told_(std::move(told)),
+        source_(std::move(source)),
         masked_(masked),
         bytes_(*ids_, *tokenizer_, progress) {}
   DataFacts facts() const override { return {.tokens = ids_->size()}; }
@@ -141,8 +141,8 @@ class TextSource final : public RunSource {
     const double learned = static_cast<double>(ids_->source_bytes()) - measured;
     RunData data{.train = shuffled_windows(ids_, training, t, o.seed, learned / static_cast<double>(training.count))};
     if (validation.count > 0) data.validation = ordered_windows(ids_, validation, t, bytes_.per_label(validation, measured));
-    data.told = concat(told_, ": ", counted(training.count, "token"), " to learn from, ", counted(validation.count, "token"),
-                       " to measure");
+    data.summary = concat(source_, ": ", counted(training.count, "token"), " to learn from, ", counted(validation.count, "token"),
+                          " to measure");
     data.tokens = reason_;
     if (const std::uint64_t unknown = bytes_.unknown(); unknown > 0)
       data.tokens +=
@@ -154,7 +154,7 @@ class TextSource final : public RunSource {
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override {
     if (o.framed) return masked_ ? framed_and_masked(o) : framed(o);
     const TokenRange all{0, ids_->size()};
-    if (all.count < 2) throw DataError(concat(told_, ": one token; there is nothing to predict before the second"));
+    if (all.count < 2) throw DataError(concat(source_, ": one token; there is nothing to predict before the second"));
     const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, all.count - 1));
     RunData data{.train = ordered_windows(ids_, all, t, bytes_.per_label(all, static_cast<double>(ids_->source_bytes())))};
     return (masked_ ? with_masks(std::move(data), *tokenizer_, o.seed) : data).train;
@@ -167,14 +167,14 @@ class TextSource final : public RunSource {
     const std::shared_ptr<const TokenSource> ids = framed_tokens(ids_, frame);
     const std::uint64_t labels = ids->size() > 0 ? ids->size() - 1 : 0;
     if (labels == 0 || ids_->size() == 0)
-      throw DataError(concat(told_, ": ", counted(ids_->size(), "token"), "; there is nothing to predict"));
+      throw DataError(concat(source_, ": ", counted(ids_->size(), "token"), "; there is nothing to predict"));
     const double unread = frame.before.empty() ? bytes_.of({0, 1}) : 0;
     const double bytes = static_cast<double>(ids_->source_bytes()) - unread;
     const auto t = static_cast<std::size_t>(std::min<std::uint64_t>(o.model.seq_len, labels));
     return ordered_windows(ids, {0, ids->size()}, t, bytes / static_cast<double>(labels));
   }
   std::shared_ptr<const Dataset> framed_and_masked(const RunOptions& o) const {
-    if (ids_->size() == 0) throw DataError(told_ + ": there is no token in it");
+    if (ids_->size() == 0) throw DataError(source_ + ": there is no token in it");
     return masked(framed_windows(ids_, tokenizer_->frame(), o.model.seq_len, padding_of(*tokenizer_)), *tokenizer_,
                   {.seed = o.seed});
   }
@@ -182,12 +182,12 @@ class TextSource final : public RunSource {
   std::shared_ptr<const Tokenizer> tokenizer_;
   std::string reason_;
   std::shared_ptr<const TokenFile> ids_;
-  std::string told_;
+  std::string source_;
   bool masked_;
   TextBytes bytes_;
 };
 
-/// Bytes can be learned from anything; whoever did not ask for that gave the wrong file.
+/// Any file can be learned from as bytes; without that being asked for, it is the wrong file.
 void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen) {
   if (chosen.flaws(std::string_view("\0", 1)).count > 0) return;  // ordinary characters
   for (const TextFile& file : sources.files)
@@ -261,8 +261,8 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   std::shared_ptr<const TokenFile> ids =
       token_file(sources, *choice.tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
   if (!ids) return nullptr;
-  const std::string told = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.summary();
-  auto source = std::make_unique<TextSource>(std::move(choice), ids, told, mask, progress);
+  const std::string name = once ? concat("the standard input, ", Bytes{static_cast<double>(sources.bytes())}) : sources.summary();
+  auto source = std::make_unique<TextSource>(std::move(choice), ids, name, mask, progress);
   return progress && !progress(1) ? nullptr : std::move(source);
 }
 

@@ -82,11 +82,11 @@ std::string initialisation_record(const ModelConfig& model) {
   Json drawn = Json::array();
   for (const DrawnStack& stack : stacks)
     for (const InitLine& line : init_lines(row, stack)) {
-      Json told = Json::object();
-      if (stacks.size() > 1) told["stack"] = stack.shape.name;
-      told["what"] = line.what;
-      told["rule"] = line.rule;
-      drawn.push_back(std::move(told));
+      Json entry = Json::object();
+      if (stacks.size() > 1) entry["stack"] = stack.shape.name;
+      entry["what"] = line.what;
+      entry["rule"] = line.rule;
+      drawn.push_back(std::move(entry));
     }
   return Json{
       {"rule", row.init.name}, {"source", row.init.source}, {"drawn", drawn}, {"contained", Json(contained_init(row, stacks))}}

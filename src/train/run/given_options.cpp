@@ -35,7 +35,7 @@ constexpr const char* kUnmeasured = "with --validation 0: nothing is measured";
 
 constexpr std::array kUses{
     Use{"task", [](const RunOptions& o) { return o.data.empty(); }, "beside --data: it says which data is made up"},
-    Use{"tokenizer", [](const RunOptions& o) { return !o.data.empty(); }, "without --data: made-up data has tokens of its own"},
+    Use{"tokenizer", [](const RunOptions& o) { return !o.data.empty(); }, "without --data: made-up data has its own tokens"},
     Use{"tokenizer", on_tokens, kOnNumbers},
     Use{"label", [](const RunOptions& o) { return is(o, {ModelKind::mlp}) && !o.data.empty(); },
         "except on a table of numbers (--model mlp with --data)"},
@@ -57,7 +57,7 @@ constexpr std::array kUses{
         [](const RunOptions& o) {
           return !is(o, {ModelKind::mlp, ModelKind::classifier});
         },
-        "on a model that tells classes: its head is no table of tokens"},
+        "on a model that predicts classes: its head is no table of tokens"},
     Use{"d_ff", [](const RunOptions& o) { return o.model.layer != LayerKind::attention; }, "in layers without feed-forward"},
     Use{"activation", [](const RunOptions& o) { return o.model.layer != LayerKind::attention; },
         "in layers without feed-forward"},
@@ -106,7 +106,7 @@ std::string options_to_repeat(std::string_view options, std::string_view where) 
 Json repeated_options(Json all, std::string_view where) {
   static constexpr std::array kByTheData{"vocab", "target_vocab", "features", "classes"};
   static constexpr std::array kPlannedByTheData{"layers", "d_model", "heads", "seq_len", "steps", "batch_size"};
-  const RunOptions told = run_options_of(all, where).options;
+  const RunOptions options = run_options_of(all, where).options;
   for (const char* name : kByTheData) all.erase(name);
   const Json wanted = outcome(all, where);
   Names names;
@@ -118,7 +118,7 @@ Json repeated_options(Json all, std::string_view where) {
     if (comes_to(wanted, without, where)) all = std::move(without);
   }
   for (const Use& use : kUses)
-    if (!use.used(told)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
+    if (!use.used(options)) all.erase(use.option);  // planned for every model, and refused where it is said of this one
   return all;
 }
 

@@ -67,7 +67,7 @@ std::string host() {
 
 void write_owner(int fd) {
   const std::string who = concat("process ", getpid(), " on ", host(), "\n");
-  // What it says is a courtesy to those who come second: without, they are refused all the same.
+  // The text is only for the message to a second process, which is refused without it too.
   if (ftruncate(fd, 0) != 0 || pwrite(fd, who.data(), who.size(), 0) < 0) errno = 0;
 }
 
@@ -86,14 +86,14 @@ FileHandle locked(const std::filesystem::path& run, const std::filesystem::path&
   }
 }
 
-/// Only what a run writes itself, where it writes it: a user may keep files of his own there.
+/// Only what a run writes itself, where it writes it: users may keep their own files there.
 void remove_leftovers_inside(const std::filesystem::path& run) {
   const auto ours = [](std::string_view name) {
     static constexpr std::array<std::string_view, 7> kFiles{"input.txt",   "run.json",       "metrics.jsonl", "model.safetensors",
                                                             "config.json", "tokenizer.json", "report.html"};
     return std::ranges::find(kFiles, name) != kFiles.end() || (name.starts_with("step-") && name.ends_with(".safetensors"));
   };
-  remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out behind a slash at the end
+  remove_leftovers(run, ours);  // not run / "": libstdc++ 12 crashes where memory runs out after a slash at the end
   for (const char* folder : {"best", "checkpoints"}) remove_leftovers(run / folder, ours);
 }
 

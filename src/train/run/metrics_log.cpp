@@ -58,7 +58,7 @@ MetricsLog::MetricsLog(std::filesystem::path file, std::int64_t last_step,
 MetricsLog::~MetricsLog() {
   try {
     write_waiting();
-  } catch (const std::exception&) {  // of the callback, or no memory for its message: nobody is left to be told
+  } catch (const std::exception&) {  // of the callback, or no memory for its message: there is nobody left to report to
   }
   if (fd_ >= 0) close(fd_);
 }
@@ -81,7 +81,7 @@ bool MetricsLog::dropped_what_is_due() try {
   due_.reset();
   return true;
 } catch (const DataError& error) {
-  tell(error.what());
+  report(error.what());
   return false;
 }
 
@@ -109,10 +109,10 @@ void MetricsLog::open_at_end() {
 }
 
 void MetricsLog::fail(const char* doing, int error) {
-  tell(concat(file_.native(), ": ", doing, " failed: ", std::generic_category().message(error)));
+  report(concat(file_.native(), ": ", doing, " failed: ", std::generic_category().message(error)));
 }
 
-void MetricsLog::tell(const std::string& trouble) {
+void MetricsLog::report(const std::string& trouble) {
   if (!std::exchange(failing_, true) && trouble_) trouble_(trouble + "; the run goes on, lines wait until it works again");
 }
 
@@ -133,7 +133,7 @@ bool MetricsLog::write_waiting() {
     if (count < 0 && errno == EINTR) continue;
     if (count < 0) {
       const int error = errno;
-      if (done > 0 && ftruncate(fd_, good_bytes_) != 0) {  // then the rest of the line has to come behind its start
+      if (done > 0 && ftruncate(fd_, good_bytes_) != 0) {  // then the rest of the line has to follow its start
         good_bytes_ += static_cast<std::int64_t>(done);
         waiting_.erase(0, done);
       }

@@ -1,4 +1,4 @@
-// One run in its folder, from the first step to the last: beginning it (run_begin.cpp) and its steps (run.cpp).
+// One run in its folder, from the first step to the last: beginning it (begin.cpp) and its steps (run.cpp).
 #pragma once
 
 #include <cstdint>

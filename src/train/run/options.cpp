@@ -89,7 +89,7 @@ std::vector<OptionText> model_texts() {
       {"branch_scale", Value::number, "a factor on W_o and W_2 at the start (default: 1)"},
       {"norm", Value::text, "layernorm, rmsnorm, ... (default: layernorm)"},
       {"norm_eps", Value::number, "added to the variance (default: of the norm)"},
-      {"final_norm", Value::yes_no, "a norm behind the last layer, or none (default: of the arrangement)"},
+      {"final_norm", Value::yes_no, "a norm after the last layer, or none (default: of the arrangement)"},
       {"embedding_norm", Value::yes_no, "a norm of the embeddings, or none (default: of the arrangement)"},
       {"qk_norm", Value::text, "a norm for queries and keys (default: none)"},
       {"layers", Value::whole, "of the only stack, or of the encoder (default: by the data)"},
@@ -104,7 +104,7 @@ std::vector<OptionText> model_texts() {
       {"layer", Value::text, "attention+ffn, attention or ffn (default: attention+ffn)"},
       {"positions", Value::text, "learned, sinusoidal, rotary, ... (default: learned)"},
       {"bias", Value::yes_no, "matrices of the stack have biases, or none (default: they have)"},
-      {"tied", Value::yes_no, "the head is the table of tokens, or has a matrix of its own (default: tied)"},
+      {"tied", Value::yes_no, "the head is the table of tokens, or has its own matrix (default: tied)"},
   };
 }
 

@@ -1,4 +1,4 @@
-// Options as a Json value, for whoever has or wants one inside the program. As text they are in files: run_options.h.
+// Options as a Json value, for use inside the program. As text they are in files: run_options.h.
 #pragma once
 
 #include <string_view>

@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The standard input, read so that somebody is asked now and then whether to go on.
+/// The standard input, read so that `progress` is asked now and then whether to go on.
 class PatientInput : public std::streambuf {
  public:
   explicit PatientInput(const Progress& progress) : progress_(progress) {}

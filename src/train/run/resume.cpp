@@ -14,7 +14,7 @@ namespace {
 constexpr std::array kStart{"arrangement",   "own_arrangement", "init",        "init_std",
                             "embedding_std", "position_std",    "branch_scale"};
 
-/// What an arrangement computes and how it starts, without what is told of it.
+/// What an arrangement computes and how it starts, without its description.
 std::string computed(const ModelConfig& model) {
   Arrangement row = with_init(arrangement_of(model), model.init, option_or_field);
   row.init.name.clear();
@@ -22,7 +22,7 @@ std::string computed(const ModelConfig& model) {
       {.name = "a row", .unit = row.unit, .overrides = row.overrides, .entry = row.entry, .exit = row.exit, .init = row.init});
 }
 
-/// Version 0.1.0 kept the start of a model of Hugging Face as a row of its own; today the same file gives an init beside the
+/// Version 0.1.0 kept the start of a model of Hugging Face as a separate row; today the same file gives an init beside the
 /// arrangement.
 bool starts_alike(const GivenOptions& run, const GivenOptions& now) {
   if (!run.options.model.own_arrangement || run.given.contains("init") || now.options.model.own_arrangement) return false;

@@ -83,7 +83,7 @@ bool Run::is_ours() const {
          differences(there.options, front_.options).empty();
 }
 
-/// Where somebody removed or moved the folder, it is made anew and locked anew.
+/// Where the folder was removed or moved, it is made and locked again.
 void Run::hold_folder() {
   if (lock_ && lock_->guards_its_folder()) return;
   const bool lost_input = options_.data == std::vector<std::string>{"-"};
@@ -141,7 +141,7 @@ void Run::loop() {
     measure();
     if (due(options_.save_every) || owed) owed = !save(trainer_->steps() >= steps);
   }
-  // Weights too: whoever was killed between a checkpoint and its weights goes on with weights of an earlier step.
+  // Weights too: a run that was killed between a checkpoint and its weights goes on with weights of an earlier step.
   if (trainer_->steps() > saved_step_ || trainer_->steps() != weights_step_) save(true);
 }
 
@@ -149,7 +149,7 @@ void Run::loop() {
 void Run::note_end(const NumericsError& error) noexcept {
   try {
     metrics_->append(stopped_line(trainer_->steps() + 1, error.what()));
-  } catch (...) {  // the error itself is told all the same
+  } catch (...) {  // the error itself is still reported
   }
 }
 
@@ -161,7 +161,7 @@ void Run::keep_what_is_good() noexcept {
     } catch (const std::exception& error) {
       observer_.on_warning(error.what());
     }
-  } catch (...) {  // not even memory for the warning: the error that brought us here is told
+  } catch (...) {  // not even memory for the warning: the error that brought us here is reported
   }
 }
 

@@ -32,7 +32,7 @@ FileOptions file_options(const RunOptions& o) {
   return {.seq_len = o.model.seq_len, .truncate = o.truncate, .validation_share = o.validation, .seed = o.seed};
 }
 
-std::string told(const std::string& name, const SampleFile& file) {
+std::string summary_of(const std::string& name, const SampleFile& file) {
   const std::uint64_t measured = file.validation ? file.validation->size() : 0;
   std::string text = concat(name, ": ", counted(file.samples - measured, "sample"), " to learn from, ",
                             counted(measured, "sample"), " to measure");
@@ -45,7 +45,7 @@ RunData as_data(const std::string& name, const SampleFile& file, const std::stri
   return {.train = file.training,
           .validation = file.validation,
           .baselines = label_baselines(*file.training),
-          .told = told(name, file),
+          .summary = summary_of(name, file),
           .tokens = tokens};
 }
 
@@ -158,7 +158,7 @@ class TaskSource final : public RunSource {
     return {.train = task_.dataset(o.seed, form_),
             .validation = task_.dataset(validation_seed(o.seed), form_),
             .baselines = baselines_,
-            .told = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target),
+            .summary = concat("made-up pairs, ", name, ", endless: ", one.source, " -> ", one.target),
             .pairs = true};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
@@ -184,8 +184,8 @@ class MixtureSource final : public RunSource {
     return {.train = mixture_.dataset(o.seed),
             .validation = mixture_.dataset(validation_seed(o.seed)),
             .baselines = Baselines{.floor = best_.loss, .uniform = uniform, .unigram = uniform, .bigram = std::nan("")},
-            .told = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
-                           " dimensions, endless; nobody is right in more than ", 100 * best_.accuracy, " %")};
+            .summary = concat("a mixture of ", options_.classes, " Gaussians in ", options_.dimension,
+                              " dimensions, endless; no predictor is right in more than ", 100 * best_.accuracy, " %")};
   }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return datasets(o).validation; }
 

@@ -1,4 +1,4 @@
-// The kinds of data that a run can have: text (run_data.cpp), and samples one by one (run_samples.cpp).
+// The kinds of data that a run can have: text (data.cpp), and samples one by one (samples.cpp).
 #pragma once
 
 #include "addnorm/data/language.h"

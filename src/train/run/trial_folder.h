@@ -8,7 +8,7 @@
 namespace addnorm {
 
 /// Where ids of text are kept in the folder of the run itself, the folder is made before the run is known to be possible. Unless
-/// keep() is said, what was made for that goes again: ids, and folders that nobody else has put something into meanwhile.
+/// keep() is called, what was made for that is removed: ids, and folders that hold nothing else.
 class TrialFolder {
  public:
   explicit TrialFolder(std::filesystem::path folder);

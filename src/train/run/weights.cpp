@@ -104,7 +104,7 @@ ModelConfig checked_config(const std::filesystem::path& file) {
 }
 
 // A model has at least its matrices: a config that speaks of far more than the file holds is refused before memory is taken. What
-// is not far off is told by the names and shapes that differ.
+// is not far off is reported with the names and shapes that differ.
 void check_size(const ModelConfig& config, const std::filesystem::path& config_file, const std::filesystem::path& weights) {
   const SafetensorsReader reader(weights);
   const ModelSize size = size_of(config);

@@ -8,7 +8,7 @@
 
 namespace addnorm {
 
-/// Of this rank's samples before agree(), of everybody's after it.
+/// Of this rank's samples before agree(), of all ranks' after it.
 struct StepShare {
   double loss = 0;  ///< mean over the labels
   std::size_t labels = 0;
@@ -22,7 +22,7 @@ struct StepShare {
 /// What ranks cannot do together is a UsageError: a batch that they cannot share equally, running statistics.
 void check_ranks(const Communicator& ranks, Model& model, std::size_t batch_size);
 
-/// The gradients in the model, means over this rank's labels, become the means over everybody's. A parameter that some other rank
+/// The gradients in the model, means over this rank's labels, become the means over all ranks'. A parameter that some other rank
 /// has a gradient of gets one.
 void agree(Communicator& ranks, Model& model, StepShare& share);
 

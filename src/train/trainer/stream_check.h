@@ -1,4 +1,4 @@
-// Finds the first value of a residual stream that is not finite, behind whoever else watches it.
+// Finds the first value of a residual stream that is not finite, after any other observer of it.
 #pragma once
 
 #include "addnorm/core/error.h"
@@ -7,27 +7,27 @@
 
 namespace addnorm {
 
-/// Passes everything on to `told` (may be null) and looks at it then: NumericsError names the unit by its layer.
+/// Passes everything on to `next` (may be null), then looks at it: NumericsError names the unit by its layer.
 class StreamCheck final : public StreamObserver {
  public:
-  StreamCheck(StreamObserver* told, std::string stack) : told_(told), stack_(std::move(stack)) {}
+  StreamCheck(StreamObserver* next, std::string stack) : next_(next), stack_(std::move(stack)) {}
 
   void on_branch(const Unit& unit, const Var& added) override {
-    if (told_) told_->on_branch(unit, added);
+    if (next_) next_->on_branch(unit, added);
     look(added, "the branch of ", &unit);
   }
   void on_stream(const Unit* unit, const Var& x) override {
-    if (told_) told_->on_stream(unit, x);
+    if (next_) next_->on_stream(unit, x);
     look(x, "the stream after ", unit);
   }
   void on_parting(const Unit& unit, const Var& whole, const Var& skip, const Var& branch) override {
-    if (told_) told_->on_parting(unit, whole, skip, branch);
+    if (next_) next_->on_parting(unit, whole, skip, branch);
   }
   void on_output(const Var& y) override {
-    if (told_) told_->on_output(y);
+    if (next_) next_->on_output(y);
   }
   void on_attention(const Unit& unit, const AttentionScores& scores) override {
-    if (told_) told_->on_attention(unit, scores);
+    if (next_) next_->on_attention(unit, scores);
   }
 
  private:
@@ -38,7 +38,7 @@ class StreamCheck final : public StreamObserver {
     throw NumericsError(describe(bad));
   }
 
-  StreamObserver* told_;
+  StreamObserver* next_;
   std::string stack_;  // "decoder/", or empty
 };
 

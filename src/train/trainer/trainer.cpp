@@ -210,7 +210,7 @@ StepRecord Trainer::Impl::attempt(bool stop) {
   record.gradient_norm = optimizer->gradient_norm();
 
   Guard after = guard;
-  // A bad weight may hide from the loss: -infinity behind a ReLU, the row of a token that is not in the batch.
+  // A bad weight may hide from the loss: -infinity that a ReLU turns into 0, the row of a token that is not in the batch.
   const double parameters = share.bad_parameter ? kBad : optimizer->parameter_norm();
   const Judgement judgement = after.judge(record.loss, std::isfinite(parameters) ? record.gradient_norm : parameters);
   if (judgement.verdict == Verdict::ok) {
@@ -223,7 +223,7 @@ StepRecord Trainer::Impl::attempt(bool stop) {
       judgement.verdict == Verdict::bad ? find_problem(batch, record) : concat("step ", record.step, ": ", describe(judgement));
   undo->put_back();
   refuse_update(record, judgement.verdict, std::move(after));
-  undo->keep();  // a rollback has statistics of its own
+  undo->keep();  // a rollback has its own statistics
   return record;
 }
 
@@ -285,7 +285,7 @@ void Trainer::Impl::roll_back(StepRecord& record) {
     throw NumericsError(concat(record.problem, state.rollbacks < kMostRollbacks ? "; there is no checkpoint to go back to"
                                                                                 : "; going back three times did not help"));
   state.rollbacks = now.rollbacks + 1;
-  state.next_sample = now.next_sample;  // on behind the bad batch
+  state.next_sample = now.next_sample;  // on after the bad batch
   state.labels = now.labels;
   record.outcome = StepOutcome::rolled_back;
 }

@@ -41,9 +41,9 @@ struct LabTool : testing::Test {
         const std::string name = entry.path().filename().string();
         if (name.find_first_not_of("0123456789") != std::string::npos) continue;
         const std::string stat = text_of(entry.path() / "stat"), words = text_of(entry.path() / "cmdline");
-        const std::size_t behind = stat.rfind(')');
-        if (behind == std::string::npos || words.find("train") == std::string::npos) continue;
-        if (std::stol(stat.substr(behind + 4)) == parent.pid()) return static_cast<pid_t>(std::stol(name));
+        const std::size_t name_end = stat.rfind(')');
+        if (name_end == std::string::npos || words.find("train") == std::string::npos) continue;
+        if (std::stol(stat.substr(name_end + 4)) == parent.pid()) return static_cast<pid_t>(std::stol(name));
       }
     return -1;
   }
@@ -240,7 +240,7 @@ TEST_F(LabTool, RunsAnewWhatHasLostAFileAndKeepsTheRest) {
   struct Case {
     const char* name;
     std::function<void(const fs::path&)> damage;
-    const char* told;  // "": it goes on in its folder
+    const char* reason;  // "": it goes on in its folder
   };
   const std::vector<Case> cases{
       {"metrics lost", [](const fs::path& at) { fs::remove(at / "metrics.jsonl"); }, "metrics.jsonl has lost step 1"},
@@ -282,16 +282,16 @@ TEST_F(LabTool, RunsAnewWhatHasLostAFileAndKeepsTheRest) {
     EXPECT_EQ(run_of(1)["loss"], before.at("runs").array_items().at(1).at("loss"));
     EXPECT_EQ(run_of(0)["cached"], Json(true));
     EXPECT_EQ(fs::last_write_time(lab_folder / other / "metrics.jsonl"), untouched);
-    EXPECT_EQ(fs::exists(lab_folder / (mine + ".damaged")), *one.told != '\0');
-    if (*one.told != '\0') {
-      for (const char* part : {"run anew: ", one.told, ".damaged"})
+    EXPECT_EQ(fs::exists(lab_folder / (mine + ".damaged")), *one.reason != '\0');
+    if (*one.reason != '\0') {
+      for (const char* part : {"run anew: ", one.reason, ".damaged"})
         EXPECT_NE(ended.err.find(part), std::string::npos) << part << "\n" << ended.err;
     }
     EXPECT_NE(run(asked).err.find("2 of them are done already"), std::string::npos);
   }
 }
 
-TEST_F(LabTool, TellsWhatItFoundWhereNothingMoreCanBeWritten) {
+TEST_F(LabTool, PrintsWhatItFoundWhereNothingMoreCanBeWritten) {
   const auto asked = lab({"--arrangements", "pre-ln", "--steps", "60", "--seeds", "1"});
   ASSERT_EQ(run(asked).code, 0);
   fs::remove(folder.path / "runs/lab/lab.json");

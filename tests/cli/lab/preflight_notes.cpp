@@ -40,7 +40,7 @@ const KnownConfig kConfigs[] = {
      "whole layers are left out by 0.1 while training there; here they are not"},
 };
 
-TEST_F(PreflightNotes, AreToldOnTheErrorOutputAndInJson) {
+TEST_F(PreflightNotes, AreOnTheErrorOutputAndInJson) {
   for (const KnownConfig& known : kConfigs) {
     SCOPED_TRACE(known.type);
     const Ended ended = of(known.config, {"--json"});
@@ -80,10 +80,10 @@ TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
   const std::string options = R"({"layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "arrangement": "deepnorm"})";
   const std::string note =
       "the formula of deepnorm contains gains of W_v, W_o, W_1, W_2; those of init gpt2 on W_o, W_2 are left out";
-  const Ended told = of(options, {"--init", "gpt2", "--json"});
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.err.find("note: " + note + "\n"), std::string::npos) << told.err;
-  const Json notes = parsed(told.out, "stdout")["notes"];
+  const Ended ended = of(options, {"--init", "gpt2", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("note: " + note + "\n"), std::string::npos) << ended.err;
+  const Json notes = parsed(ended.out, "stdout")["notes"];
   ASSERT_EQ(notes.size(), 1u);
   EXPECT_EQ(notes[0].text(), note);
   const Ended quiet = of(options, {"--init", "gpt2", "--embedding-std", "0.25", "--quiet"});
@@ -94,8 +94,8 @@ TEST_F(PreflightNotes, AreOfArrangementAndInitTogetherToo) {
   EXPECT_EQ(none.err.find("note: "), std::string::npos) << none.err;
 }
 
-TEST_F(PreflightNotes, AndTrainingTellTheStartInTheSameWords) {
-  const auto told = [&](const std::vector<std::string>& options, const std::string& words) {
+TEST_F(PreflightNotes, AndTrainingDescribeTheStartInTheSameWords) {
+  const auto expect_start = [&](const std::vector<std::string>& options, const std::string& words) {
     const std::vector<std::string> sizes{"--layers", "1",         "--d-model", "16",           "--heads",
                                          "2",        "--seq-len", "8",         "--batch-size", "2"};
     std::vector<std::string> train{"train", "--steps", "1", "--no-report"};
@@ -109,18 +109,18 @@ TEST_F(PreflightNotes, AndTrainingTellTheStartInTheSameWords) {
     EXPECT_EQ(tried.code, 0) << tried.err;
     EXPECT_NE(tried.out.find(concat(" x 8, ", words, "\n")), std::string::npos) << tried.out;
   };
-  told({}, "gpt2 weights, embeddings 0.02");
-  told({"--init", "gpt2", "--branch-scale", "0.5", "--embedding-std", "0.25"},
-       "gpt2 weights, W_o and W_2 times 0.5, embeddings 0.25");
-  told({"--arrangement", "rezero"}, "xavier weights, embeddings 0.25, and what the formula of rezero contains");
+  expect_start({}, "gpt2 weights, embeddings 0.02");
+  expect_start({"--init", "gpt2", "--branch-scale", "0.5", "--embedding-std", "0.25"},
+               "gpt2 weights, W_o and W_2 times 0.5, embeddings 0.25");
+  expect_start({"--arrangement", "rezero"}, "xavier weights, embeddings 0.25, and what the formula of rezero contains");
 }
 
 TEST_F(PreflightNotes, StandBeforeTrainingToo) {
   std::vector<std::string> train{"train", "--steps", "1", "--layers", "1", "--d-model", "16", "--heads", "2", "--seq-len", "8"};
   for (const char* more : {"--batch-size", "2", "--no-report", "--arrangement", "lns", "--init", "gpt2"}) train.push_back(more);
-  const Ended told = Process(folder.path, train).end();
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.err.find("note: lns weakens its branches"), std::string::npos) << told.err;
+  const Ended ended = Process(folder.path, train).end();
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("note: lns weakens its branches"), std::string::npos) << ended.err;
   train.push_back("--quiet");
   const Ended quiet = Process(folder.path, train).end();
   ASSERT_EQ(quiet.code, 0) << quiet.err;
@@ -137,10 +137,10 @@ TEST_F(PreflightNotes, SayThatADeviationOfTheFileIsLeftOutUnderARuleWithoutOne) 
                   ", takes its deviations from the widths of matrices\n");
   };
   for (const char* rule : {"xavier", "t-fixup"}) {
-    const Ended told = of(bert, {"--init", rule, "--json"});
-    ASSERT_EQ(told.code, 0) << told.err;
-    EXPECT_NE(told.err.find(left_out(rule, "--init")), std::string::npos) << told.err;
-    const Json options = parsed(told.out, "stdout")["options"];
+    const Ended ended = of(bert, {"--init", rule, "--json"});
+    ASSERT_EQ(ended.code, 0) << ended.err;
+    EXPECT_NE(ended.err.find(left_out(rule, "--init")), std::string::npos) << ended.err;
+    const Json options = parsed(ended.out, "stdout")["options"];
     EXPECT_EQ(options["init"], rule);
     EXPECT_FALSE(options.contains("init_std")) << options.dump();
   }
@@ -171,10 +171,10 @@ TEST_F(PreflightNotes, SayTheSameOfTheRecordOfARun) {
 
 TEST_F(PreflightNotes, SayTheCanonicalNameOfAnInit) {
   const std::string options = R"({"layers": 1, "d_model": 16, "heads": 2, "seq_len": 16})";
-  const Ended told = of(options, {"--init", "Nano GPT", "--json"});
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.err.find("note: --init Nano GPT is gpt2\n"), std::string::npos) << told.err;
-  EXPECT_EQ(parsed(told.out, "stdout")["options"]["init"], "gpt2");
+  const Ended ended = of(options, {"--init", "Nano GPT", "--json"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("note: --init Nano GPT is gpt2\n"), std::string::npos) << ended.err;
+  EXPECT_EQ(parsed(ended.out, "stdout")["options"]["init"], "gpt2");
   EXPECT_EQ(of(options, {"--init", "gpt2", "--json"}).err.find(" is gpt2"), std::string::npos);
 }
 

@@ -54,9 +54,9 @@ struct Threads : testing::Test {
     for (const auto& entry : fs::directory_iterator("/proc", fs::directory_options::skip_permission_denied)) {
       if (entry.path().filename().string().find_first_not_of("0123456789") != std::string::npos) continue;
       const std::string stat = text_of(entry.path() / "stat");
-      const std::size_t behind = stat.rfind(')');
-      if (behind == std::string::npos) continue;
-      if (std::stol(stat.substr(behind + 4)) != parent) continue;
+      const std::size_t name_end = stat.rfind(')');
+      if (name_end == std::string::npos) continue;
+      if (std::stol(stat.substr(name_end + 4)) != parent) continue;
       const std::string line = text_of(entry.path() / "cmdline");
       const std::string option = std::string("--threads") + '\0';
       const std::size_t found = line.find(option);
@@ -64,7 +64,7 @@ struct Threads : testing::Test {
     }
     return all;
   }
-  /// With its children: nobody writes into the folder behind the test.
+  /// With its children: nobody writes into the folder after the test.
   static void end(const Process& process) {
     process.send(SIGTERM);
     EXPECT_EQ(process.end().code, 143);
@@ -96,11 +96,11 @@ TEST_F(Threads, WaitAsTheUserSaysWhoHasSaidIt) {
 
 TEST_F(Threads, AreAsManyAsOmpNumThreadsSaysUnlessTheOptionSaysOtherwise) {
   int number = 0;
-  const auto threads = [&](const char* told, const std::vector<std::string>& more) {
+  const auto threads = [&](const char* granted, const std::vector<std::string>& more) {
     const std::string place = "runs/" + std::to_string(++number);
     std::vector<std::string> all{"train", "--d-model", "128", "--layers", "1", "--steps", kEndless, "--out", place};
     all.insert(all.end(), more.begin(), more.end());
-    const Process process = start(all, {{"OMP_NUM_THREADS", told}});
+    const Process process = start(all, {{"OMP_NUM_THREADS", granted}});
     EXPECT_TRUE(wait_for_steps(1, place));
     return threads_in(process.pid());
   };
@@ -111,11 +111,11 @@ TEST_F(Threads, AreAsManyAsOmpNumThreadsSaysUnlessTheOptionSaysOtherwise) {
 
 TEST_F(Threads, OfALabAreAsManyRunsAtOnce) {
   int number = 0;
-  const auto children = [&](const char* told, std::size_t runs, const std::vector<std::string>& more) {
+  const auto children = [&](const char* granted, std::size_t runs, const std::vector<std::string>& more) {
     const std::string place = "runs/" + std::to_string(++number);
     std::vector<std::string> all = tiny("lab", {"--arrangements", "pre-ln", "--seeds", "3", "--no-predict", "--out", place});
     all.insert(all.end(), more.begin(), more.end());
-    const Process process = start(all, {{"OMP_NUM_THREADS", told}});
+    const Process process = start(all, {{"OMP_NUM_THREADS", granted}});
     EXPECT_TRUE(wait_for_steps(runs, place)) << process.said();
     const std::vector<std::string> found = threads_of_children(process.pid());
     end(process);

@@ -49,26 +49,26 @@ TEST_F(ImportCommands, TruncatedShardsAndNamesThatLeadElsewhere) {
 // A clone without git-lfs has these in place of its large files.
 TEST_F(ImportCommands, PointersOfGitLfsInPlaceOfAnyFile) {
   const std::string pointer = "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 548105171\n";
-  const auto expect_told = [&](const std::string& model, const std::string& file) {
+  const auto expect_pointer_refused = [&](const std::string& model, const std::string& file) {
     expect_refused(model, {file + ": is a Git LFS pointer of 74 bytes that stands for 548105171 bytes", "run 'git lfs pull' in"});
   };
   for (const char* name : {"model.safetensors", "config.json", "tokenizer.json"}) {
     checkpoint("gpt2");
     write_text(at("gpt2") / name, pointer);
-    expect_told("gpt2", std::string("gpt2/") + name);
+    expect_pointer_refused("gpt2", std::string("gpt2/") + name);
   }
   checkpoint("gpt2");
   fs::remove(at("gpt2") / "model.safetensors");
   write_text(at("gpt2") / "pytorch_model.bin", pointer);
-  expect_told("gpt2", "gpt2/pytorch_model.bin");
-  expect_told("gpt2/pytorch_model.bin", "gpt2/pytorch_model.bin");
+  expect_pointer_refused("gpt2", "gpt2/pytorch_model.bin");
+  expect_pointer_refused("gpt2/pytorch_model.bin", "gpt2/pytorch_model.bin");
   checkpoint("llama");
   write_text(at("llama") / kIndex, pointer);
-  expect_told("llama", std::string("llama/") + kIndex);
+  expect_pointer_refused("llama", std::string("llama/") + kIndex);
   fs::create_directory(at("stories"));
   write_text(at("stories") / "stories15M.bin", pointer);
-  expect_told("stories/stories15M.bin", "stories/stories15M.bin");
-  expect_told("stories", "stories/stories15M.bin");
+  expect_pointer_refused("stories/stories15M.bin", "stories/stories15M.bin");
+  expect_pointer_refused("stories", "stories/stories15M.bin");
 }
 
 TEST_F(ImportCommands, NamesThatWouldCommandATerminalAreWrittenOut) {
@@ -187,10 +187,10 @@ TEST_F(ImportCommands, LinksOutOfTheFolderThatAnIndexNamesButNotThoseThatAUserNa
     return written(asked);
   };
   checkpoint("llama");
-  const std::string told = story("llama");
-  EXPECT_TRUE(told.starts_with("ab") && told.size() > 2) << told;
+  const std::string text = story("llama");
+  EXPECT_TRUE(text.starts_with("ab") && text.size() > 2) << text;
   fs::create_directory_symlink(at("llama"), at("link"));
-  EXPECT_EQ(story("link"), told);
+  EXPECT_EQ(story("link"), text);
   EXPECT_EQ(run({"xray", "link", "--text", "words.txt"}).code, 0);
 
   fs::rename(at("llama") / kSecond, at("elsewhere"));
@@ -210,7 +210,7 @@ TEST_F(ImportCommands, LinksOutOfTheFolderThatAnIndexNamesButNotThoseThatAUserNa
     fs::rename(snapshot / name, at("models--tiny") / "blobs" / name);
     fs::create_symlink(fs::path("../../blobs") / name, snapshot / name);
   }
-  EXPECT_EQ(story("models--tiny/snapshots/0123"), told);
+  EXPECT_EQ(story("models--tiny/snapshots/0123"), text);
   EXPECT_EQ(run({"xray", "models--tiny/snapshots/0123", "--text", "words.txt"}).code, 0);
 }
 

@@ -96,7 +96,7 @@ TEST_F(EvalImported, AMaskedModelWithoutTextIsRefused) {
 
 TEST_F(EvalImported, ALanguageModelReadsTheTokenThatBeginsAText) {
   for (const char* name : {"llama", "mistral", "qwen2", "olmo2", "opt"}) {
-    model(name, {.behind = false});
+    model(name, {.end = false});
     const Json found = eval("w7 w9 w11");
     const double nats_of_text = nats({kBegin, 7, 9}, {7, 9, 11});
     EXPECT_EQ(found["labels"].number(), 3) << name;
@@ -119,7 +119,7 @@ TEST_F(EvalImported, ALanguageModelPredictsTheTokenThatEndsAText) {
 
 // Windows of 12 tokens; the last ends with the text and counts what the others have not.
 TEST_F(EvalImported, ALongTextBeginsOnce) {
-  model("llama", {.behind = false});
+  model("llama", {.end = false});
   const Ids words = word_ids(20), all = joined({kBegin}, words);
   const Ids labels = joined(Ids(4, kNone), part(all, 13, 21));
   const double sum = nats(part(all, 0, 12), part(all, 1, 13)) + nats(part(all, 8, 20), labels);
@@ -132,7 +132,7 @@ TEST_F(EvalImported, ALongTextBeginsOnce) {
 }
 
 TEST_F(EvalImported, WithoutATokenToBeginWithTheFirstIsNotPredicted) {
-  model("gpt2", {.begin = false, .behind = false});
+  model("gpt2", {.begin = false, .end = false});
   const Json found = eval("w7 w9 w11");
   EXPECT_EQ(found["labels"].number(), 2);
   EXPECT_NEAR(found["loss"].number(), nats({7, 9}, {9, 11}) / 2, 1e-5);
@@ -161,7 +161,7 @@ struct TrainedOpt : ImportCommands {
     Trainer trainer(*opt.model, *data, options);
     for (int i = 0; i < 200; ++i) trainer.step();
     export_model(opt, at("opt"));
-    write_text(at("opt") / "tokenizer.json", word_tokenizer({.behind = false}));
+    write_text(at("opt") / "tokenizer.json", word_tokenizer({.end = false}));
     folder.write("chain.txt", text_of_ids(chain(600)));
   }
   void label_as_post_ln() const {
@@ -172,7 +172,7 @@ struct TrainedOpt : ImportCommands {
   }
 };
 
-TEST_F(TrainedOpt, WeightsThatAreNotWhatTheConfigSaysAreToldInOneLine) {
+TEST_F(TrainedOpt, WeightsThatAreNotWhatTheConfigSaysAreReportedInOneLine) {
   const Ended right = run({"eval", "opt", "--data", "chain.txt", "--json"});
   ASSERT_EQ(right.code, 0) << right.err;
   EXPECT_EQ(right.err.find("warning"), std::string::npos) << right.err;
@@ -195,7 +195,7 @@ TEST_F(TrainedOpt, WeightsThatAreNotWhatTheConfigSaysAreToldInOneLine) {
 }
 
 TEST_F(EvalImported, WhatIsNoTextIsRefusedByName) {
-  model("gpt2", {.begin = false, .behind = false});
+  model("gpt2", {.begin = false, .end = false});
   const Ended weights = run({"eval", "gpt2", "--data", "gpt2"});
   EXPECT_EQ(weights.code, 1);
   EXPECT_NE(weights.err.find("gpt2/model.safetensors: is not text"), std::string::npos) << weights.err;

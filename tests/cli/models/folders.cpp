@@ -61,9 +61,9 @@ TEST_F(Folders, AModelIsMeasuredWithoutItsRun) {
   EXPECT_EQ(without.code, 2);
   EXPECT_NE(without.err.find("lm-shared has no run.json"), std::string::npos) << without.err;
   fs::remove(at("lm-shared/tokenizer.json"));
-  const Ended untold = run({"eval", "lm-shared", "--data", "text"});
-  EXPECT_EQ(untold.code, 1);
-  EXPECT_NE(untold.err.find("lm-shared has no tokenizer.json"), std::string::npos) << untold.err;
+  const Ended refused = run({"eval", "lm-shared", "--data", "text"});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(refused.err.find("lm-shared has no tokenizer.json"), std::string::npos) << refused.err;
 }
 
 TEST_F(Folders, ACommaInTheNameOfAFileIsPartOfIt) {
@@ -79,7 +79,7 @@ TEST_F(Folders, ACommaInTheNameOfAFileIsPartOfIt) {
   EXPECT_EQ(json::parse(both.out).at("labels"), 1299 + 1600);
 }
 
-TEST_F(Folders, SeveralFilesStandBehindDataOneByOneRepeatedOrWithCommas) {
+TEST_F(Folders, SeveralFilesFollowDataOneByOneRepeatedOrWithCommas) {
   for (const char* name : {"a.txt", "b.txt", "c.txt"}) folder.write(name, repeated("abcdefg hijk\n", 100));
   const json all = json::array({"a.txt", "b.txt", "c.txt"});
   int number = 0;
@@ -120,10 +120,10 @@ TEST_F(Folders, WhatATokenizerDoesNotKnowIsCounted) {
   folder.write("words/tokenizer.json", R"({"model": {"type": "WordPiece", "unk_token": "[UNK]", "continuing_subword_prefix": "##",
     "max_input_chars_per_word": 100, "vocab": {"[UNK]": 0, "a": 1, "b": 2}}, "pre_tokenizer": {"type": "Whitespace"}})");
   folder.write("text", repeated("a b a z\n", 100));
-  const Ended told = run({"train", "--layers", "1", "--d-model", "16", "--seq-len", "8", "--steps", "2", "--data", "text",
-                          "--tokenizer", "words", "--out", "run"});
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.err.find("100 tokens of 400"), std::string::npos) << told.err;
+  const Ended ended = run({"train", "--layers", "1", "--d-model", "16", "--seq-len", "8", "--steps", "2", "--data", "text",
+                           "--tokenizer", "words", "--out", "run"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.err.find("100 tokens of 400"), std::string::npos) << ended.err;
   const Ended asked = run({"generate", "run", "--prompt", "a z", "--max-tokens", "3"});
   EXPECT_NE(asked.err.find("--prompt has parts that the model's tokenizer does not know"), std::string::npos) << asked.err;
 }

@@ -104,7 +104,7 @@ TEST_F(GenerateCommand, AnswersSourcesGreedilyByBeamsOrDrawn) {
   }
 }
 
-TEST_F(GenerateCommand, OptionsOfDrawingThatChangeNothingAreToldOfAndTaken) {
+TEST_F(GenerateCommand, OptionsOfDrawingWithoutEffectGiveANoteAndAreTaken) {
   const std::string greedy = written({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0"});
   const Ended all = generate({"text", "--prompt", "abc", "--max-tokens", "8", "--temperature", "0", "--top-k", "3", "--n", "2"});
   EXPECT_EQ(all.code, 0);
@@ -131,7 +131,7 @@ TEST_F(GenerateCommand, TextsComeAsJsonWhereAskedFor) {
 }
 
 TEST_F(GenerateCommand, RefusesWhatCannotBeBeforeAnythingIsPrinted) {
-  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{}, "which run?"},
            {{"text", "--temperature", "-1"}, "--temperature is -1; it must be 0"},
            {{"text", "--top-p", "1.5"}, "--top-p is 1.5; it must be above 0 and at most 1"},
@@ -151,9 +151,9 @@ TEST_F(GenerateCommand, RefusesWhatCannotBeBeforeAnythingIsPrinted) {
            {{"pairs", "--source", "abc", "--beams", "2", "--temperature", "1"}, "--temperature has no effect with --beams"},
            {{"pairs", "--source", std::string(500, 'a')}, "--source has 500 tokens; this model takes at most "}}) {
     const Ended ended = generate(arguments);
-    EXPECT_EQ(ended.code, 2) << told;
+    EXPECT_EQ(ended.code, 2) << message;
     EXPECT_EQ(ended.out, "");
-    EXPECT_NE(ended.err.find("addnorm generate: " + told), std::string::npos) << told << "\n" << ended.err;
+    EXPECT_NE(ended.err.find("addnorm generate: " + message), std::string::npos) << message << "\n" << ended.err;
     EXPECT_LE(std::ranges::count(ended.err, '\n'), 3) << ended.err;
   }
   EXPECT_EQ(generate({"nowhere"}).code, 1);  // not there is a failure

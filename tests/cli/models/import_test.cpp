@@ -1,4 +1,4 @@
-// Checkpoints of others through the commands: what they write and measure, and tell.
+// Checkpoints of others through the commands: what they write, measure and report.
 #include <cstring>
 
 #include "cli/models/import_commands.h"
@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-TEST_F(ImportCommands, Stories260KTellsTheExpectedStoryByteForByte) {
+TEST_F(ImportCommands, Stories260KWritesTheExpectedStoryByteForByte) {
   ADDNORM_NEEDS_DATA("models/stories260K");
   const fs::path model = test_data() / "models" / "stories260K";
   const std::string expected = text_of(model / "expected_greedy_200.txt");
@@ -122,7 +122,7 @@ std::size_t times(const std::string& text, const std::string& part) {
   return count;
 }
 
-TEST_F(ImportCommands, NotesAreToldOnceAndNotAmongTheResults) {
+TEST_F(ImportCommands, NotesArePrintedOnceAndNotAmongTheResults) {
   const std::string pooler = "the pooler, which makes one vector of the first token, is not computed";
   checkpoint("bert");
   for (const std::vector<std::string>& asked : all_commands("bert")) {
@@ -156,11 +156,11 @@ TEST_F(ImportCommands, TextsEndWhereTheCheckpointSaysTheyDo) {
   const std::vector<std::string> ask = {"generate", model, "--prompt", "ab", "--temperature", "0", "--max-tokens", "12"};
   const std::string whole = written(ask);
   ASSERT_GT(whole.size(), 4u);
-  const std::string last(1, whole[4]);  // "ab", and the third letter behind it
+  const std::string last(1, whole[4]);  // "ab", and the third letter after it
   const auto id = char_tokenizer(kLetters, {.mask = true})->encode(last).front();
   const std::string shorter = whole.substr(0, whole.find(last, 2));
-  const std::string told = "{\"eos_token_id\": [7000, " + std::to_string(id) + "]}";
-  write_text(at(model) / "generation_config.json", told);
+  const std::string ends = "{\"eos_token_id\": [7000, " + std::to_string(id) + "]}";
+  write_text(at(model) / "generation_config.json", ends);
   EXPECT_EQ(written(ask), shorter);
   write_text(at(model) / "generation_config.json", R"({"eos_token_id": -1})");  // none: neither the config's
   EXPECT_EQ(written(ask), whole);
@@ -192,13 +192,13 @@ TEST_F(ImportCommands, CheckpointsMayBeNamedFromTheirOwnFolder) {
     return ended.out;
   };
   for (const char* name : {"gpt2", "llama"}) {
-    const std::string told = story(folder.path, name);
-    EXPECT_TRUE(told.starts_with("ab") && told.size() > 2) << told;
-    for (const char* model : {".", "./"}) EXPECT_EQ(story(at(name), model), told) << model;
-    EXPECT_EQ(story(at("gpt2"), std::string("../") + name), told);
+    const std::string text = story(folder.path, name);
+    EXPECT_TRUE(text.starts_with("ab") && text.size() > 2) << text;
+    for (const char* model : {".", "./"}) EXPECT_EQ(story(at(name), model), text) << model;
+    EXPECT_EQ(story(at("gpt2"), std::string("../") + name), text);
   }
-  const std::string told = story(folder.path, "gpt2");
-  for (const char* model : {"model.safetensors", "./model.safetensors"}) EXPECT_EQ(story(at("gpt2"), model), told) << model;
+  const std::string text = story(folder.path, "gpt2");
+  for (const char* model : {"model.safetensors", "./model.safetensors"}) EXPECT_EQ(story(at("gpt2"), model), text) << model;
 }
 
 TEST_F(ImportCommands, ALlama2cFileMayBeNamedFromItsOwnFolder) {

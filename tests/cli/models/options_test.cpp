@@ -17,7 +17,7 @@ using test::Process;
 
 struct OptionsOfCommands : testing::Test {
   Ended run(std::vector<std::string> arguments) const { return Process(folder.path, std::move(arguments)).end(); }
-  /// A model that is trained in no time; what `more` says goes behind.
+  /// A model that is trained in no time; what `more` says goes after that.
   Ended train(const std::vector<std::string>& more) const {
     std::vector<std::string> all{"train", "--quiet"};
     all.insert(all.end(), more.begin(), more.end());
@@ -30,11 +30,12 @@ struct OptionsOfCommands : testing::Test {
   json options_of(const std::string& name) const {
     return json::parse(test::text_of(folder.path / name / "run.json")).at("options");
   }
-  testing::AssertionResult refused(const Ended& ended, int code, const std::string& told) const {
+  testing::AssertionResult refused(const Ended& ended, int code, const std::string& message) const {
     if (ended.code != code) return testing::AssertionFailure() << "ended with " << ended.code << ": " << ended.err;
-    if (ended.err.find(told) == std::string::npos) return testing::AssertionFailure() << "not '" << told << "': " << ended.err;
+    if (ended.err.find(message) == std::string::npos)
+      return testing::AssertionFailure() << "not '" << message << "': " << ended.err;
     if (std::ranges::count(ended.err, '\n') > 3) return testing::AssertionFailure() << "too long: " << ended.err;
-    if (fs::exists(folder.path / "runs")) return testing::AssertionFailure() << "leaves something behind";
+    if (fs::exists(folder.path / "runs")) return testing::AssertionFailure() << "leaves a folder";
     return testing::AssertionSuccess();
   }
   test::TemporaryFolder folder;
@@ -139,7 +140,7 @@ TEST_F(OptionsOfCommands, AFileThatIsNotUnderstoodIsAnsweredWithItsNameAndWhatIs
 
 TEST_F(OptionsOfCommands, WhatWouldChangeNothingIsRefused) {
   folder.write("text.txt", std::string(3000, 'x'));
-  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--task", "copy", "--data", "text.txt"}, "--task has no effect beside --data"},
            {{"--tokenizer", "bytes"}, "--tokenizer has no effect without --data"},
            {{"--model", "mlp", "--data", "text.txt", "--tokenizer", "bytes"}, "--tokenizer has no effect on a table"},
@@ -149,7 +150,7 @@ TEST_F(OptionsOfCommands, WhatWouldChangeNothingIsRefused) {
            {{"--validation", "0", "--eval-every", "3"}, "--eval-every has no effect with --validation 0"},
            {{"--decoder-layers", "2"}, "--decoder-layers has no effect except with --model seq2seq"},
            {{"--model", "mlp", "--heads", "2"}, "--heads has no effect in layers without attention"},
-           {{"--model", "classifier", "--no-tied"}, "--tied has no effect on a model that tells classes"},
+           {{"--model", "classifier", "--no-tied"}, "--tied has no effect on a model that predicts classes"},
            {{"--schedule", "constant", "--min-lr", "0"}, "--min-lr has no effect on this --schedule"},
            {{"--optimizer", "sgd", "--beta1", "0.8"}, "--beta1 has no effect on this --optimizer"},
            {{"--nesterov"}, "--nesterov has no effect on this --optimizer; sgd has it"},
@@ -160,7 +161,7 @@ TEST_F(OptionsOfCommands, WhatWouldChangeNothingIsRefused) {
            {{"--replan"}, "--replan has no effect without --resume"},
            {{"--threads", "-1"}, "--threads is -1"},
            {{"--schedule", "cosinus"}, "--schedule: schedule is \"cosinus\"; it must be one of constant"}})
-    EXPECT_TRUE(refused(small(arguments), 2, told));
+    EXPECT_TRUE(refused(small(arguments), 2, message));
 }
 
 TEST_F(OptionsOfCommands, FailuresEndWithOneAndWrongUseWithTwo) {
@@ -199,7 +200,7 @@ TEST_F(OptionsOfCommands, ARunIsNamedByTheFolderThatIsMeantAndIsNoTextToLearnFro
   EXPECT_NE(again.err.find("1 run left out"), std::string::npos) << again.err;
 }
 
-TEST_F(OptionsOfCommands, AStoppedRunTellsItsResultToo) {
+TEST_F(OptionsOfCommands, AStoppedRunPrintsItsResultToo) {
   const Process process(folder.path, {"train", "--layers", "1", "--d-model", "16", "--seq-len", "8", "--batch-size", "2",
                                       "--steps", "100000000", "--log-every", "1", "--json", "--out", "a b"});
   ASSERT_TRUE(process.wait_for("\n      2 ")) << process.said();
@@ -243,7 +244,7 @@ TEST_F(OptionsOfCommands, EvalAdvisesOnlyWhatItCanDo) {
   EXPECT_NE(cut.out.find("\"exact_match\""), std::string::npos);
 }
 
-TEST_F(OptionsOfCommands, HelpAndVersionStandBehindEveryCommand) {
+TEST_F(OptionsOfCommands, HelpAndVersionMayFollowEveryCommand) {
   for (const char* command : {"train", "eval", "generate", "arrangements", "bench"}) {
     const Ended help = run({command, "--help"}), version = run({command, "--version"});
     EXPECT_EQ(help.code + version.code, 0) << command;

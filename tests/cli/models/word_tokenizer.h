@@ -7,9 +7,9 @@
 namespace addnorm::test {
 
 struct WordTokenizer {
-  bool mask = false;   ///< 30 is [MASK], and not w30
-  bool begin = true;   ///< [CLS] before a text
-  bool behind = true;  ///< [SEP] behind it
+  bool mask = false;  ///< 30 is [MASK], and not w30
+  bool begin = true;  ///< [CLS] before a text
+  bool end = true;    ///< [SEP] after a text
 };
 
 /// WordPiece over the words w4 ... w30, with [CLS] and [SEP] around a text.
@@ -31,7 +31,7 @@ inline std::string word_tokenizer(const WordTokenizer& wanted = {}) {
   nlohmann::json single = nlohmann::json::array();
   if (wanted.begin) single.push_back(part("SpecialToken", "[CLS]"));
   single.push_back(part("Sequence", "A"));
-  if (wanted.behind) single.push_back(part("SpecialToken", "[SEP]"));
+  if (wanted.end) single.push_back(part("SpecialToken", "[SEP]"));
   const nlohmann::json json = {{"version", "1.0"},
                                {"added_tokens", added},
                                {"normalizer", nullptr},

@@ -24,9 +24,9 @@ using test::Process;
 struct TrainingSeen : test::TinyTraining {};
 
 /// The lines of steps: the words of each.
-std::vector<std::vector<std::string>> rows_of(const std::string& told) {
+std::vector<std::vector<std::string>> rows_of(const std::string& output) {
   std::vector<std::vector<std::string>> rows;
-  std::istringstream lines(told);
+  std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
     std::istringstream in(line);
     std::vector<std::string> words;
@@ -104,31 +104,31 @@ TEST_F(TrainingSeen, ATerminalSeesABarBelowTheLinesThatIsGoneInTheEnd) {
   const Process process(folder.path, tiny({"--steps", "10", "--log-every", "5", "--out", "run"}), "/dev/null",
                         [&] { dup2(process_end, 2); });
   close(process_end);
-  std::string told;
+  std::string output;
   char block[4096];
-  for (ssize_t count; (count = read(terminal, block, sizeof block)) > 0;) told.append(block, static_cast<std::size_t>(count));
+  for (ssize_t count; (count = read(terminal, block, sizeof block)) > 0;) output.append(block, static_cast<std::size_t>(count));
   close(terminal);
-  ASSERT_EQ(process.end().code, 0) << told;
+  ASSERT_EQ(process.end().code, 0) << output;
   const std::string wiped = "\r\x1b[K";
-  const std::size_t bar = told.find("\r[");  // after the first step of ten: 2 of 24 signs
-  ASSERT_NE(bar, std::string::npos) << told;
-  EXPECT_EQ(told.substr(bar, 28), "\r[##" + std::string(22, '-') + "] ") << told;
-  EXPECT_NE(told.find("1/10, "), std::string::npos) << told;
-  const std::size_t last_bar = told.rfind("\r["), last_wipe = told.rfind(wiped);
-  EXPECT_GT(last_wipe, last_bar) << told;
-  for (std::size_t at_bar = told.find("\r["); at_bar != std::string::npos; at_bar = told.find("\r[", at_bar + 1)) {
-    const std::size_t line_end = told.find('\n', at_bar), other = told.find('\r', at_bar + 1);
-    EXPECT_LT(other, line_end) << "a line was written behind a bar: " << told.substr(at_bar, 100);
+  const std::size_t bar = output.find("\r[");  // after the first step of ten: 2 of 24 signs
+  ASSERT_NE(bar, std::string::npos) << output;
+  EXPECT_EQ(output.substr(bar, 28), "\r[##" + std::string(22, '-') + "] ") << output;
+  EXPECT_NE(output.find("1/10, "), std::string::npos) << output;
+  const std::size_t last_bar = output.rfind("\r["), last_wipe = output.rfind(wiped);
+  EXPECT_GT(last_wipe, last_bar) << output;
+  for (std::size_t at_bar = output.find("\r["); at_bar != std::string::npos; at_bar = output.find("\r[", at_bar + 1)) {
+    const std::size_t line_end = output.find('\n', at_bar), other = output.find('\r', at_bar + 1);
+    EXPECT_LT(other, line_end) << "a line was written after a bar: " << output.substr(at_bar, 100);
   }
   std::string plain;  // what a terminal shows in the end: of what was wiped, nothing
-  for (std::size_t i = 0; i < told.size(); ++i) {
-    if (told.compare(i, wiped.size(), wiped) == 0) {
+  for (std::size_t i = 0; i < output.size(); ++i) {
+    if (output.compare(i, wiped.size(), wiped) == 0) {
       plain.erase(plain.rfind('\n') + 1);
       i += wiped.size() - 1;
-    } else if (told[i] == '\r' && told[i + 1] == '[') {
+    } else if (output[i] == '\r' && output[i + 1] == '[') {
       plain.erase(plain.rfind('\n') + 1);
-    } else if (told[i] != '\r') {
-      plain += told[i];
+    } else if (output[i] != '\r') {
+      plain += output[i];
     }
   }
   const auto rows = rows_of(plain);

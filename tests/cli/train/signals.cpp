@@ -124,11 +124,11 @@ TEST_F(Signals, T03ATerminalThatIsClosedEndsItWithACheckpoint) {
     close(process_end);
   });
   close(process_end);
-  std::string told;
+  std::string output;
   char block[4096];
-  for (ssize_t count; told.find("\n      3 ") == std::string::npos && (count = read(terminal, block, sizeof block)) > 0;)
-    told.append(block, static_cast<std::size_t>(count));
-  ASSERT_NE(told.find("\n      3 "), std::string::npos) << told;
+  for (ssize_t count; output.find("\n      3 ") == std::string::npos && (count = read(terminal, block, sizeof block)) > 0;)
+    output.append(block, static_cast<std::size_t>(count));
+  ASSERT_NE(output.find("\n      3 "), std::string::npos) << output;
   const auto closed = std::chrono::steady_clock::now();
   close(terminal);
   const Ended ended = process.end();

@@ -102,7 +102,7 @@ TEST_F(TrainCommand, TrainsOnTheStandardInputAndWritesSamplesToStdout) {
   EXPECT_NE(measured.out.find("\"bits_per_byte\""), std::string::npos);
 }
 
-TEST_F(TrainCommand, WhatIsToldAndMeasuredMayChangeOnResumeAndWhatIsLearnedMayNot) {
+TEST_F(TrainCommand, WhatIsPrintedAndMeasuredMayChangeOnResumeAndWhatIsLearnedMayNot) {
   const Ended begun = run(tiny({"--steps", "4", "--schedule", "constant", "--eval-samples", "8", "--out", "run"}));
   ASSERT_EQ(begun.code, 0) << begun.err;
   const Ended more = run({"train", "--out", "run", "--resume", "--steps", "8", "--eval-samples", "12", "--eval-every", "2",
@@ -161,7 +161,7 @@ TEST_F(TrainCommand, PairsEndWithSomeAnswersAndAreMeasuredByThem) {
   }
 }
 
-TEST_F(TrainCommand, WhatATerminalIsToldFitsEightyColumns) {
+TEST_F(TrainCommand, OutputForATerminalFitsEightyColumns) {
   int terminal = -1, process_end = -1;
   ASSERT_EQ(openpty(&terminal, &process_end, nullptr, nullptr, nullptr), 0);
   const pid_t child = fork();
@@ -174,25 +174,25 @@ TEST_F(TrainCommand, WhatATerminalIsToldFitsEightyColumns) {
     _exit(99);
   }
   close(process_end);
-  std::string told(1 << 16, '\0');
+  std::string output(1 << 16, '\0');
   std::size_t size = 0;
-  for (ssize_t count; (count = read(terminal, told.data() + size, told.size() - size)) > 0;)
+  for (ssize_t count; (count = read(terminal, output.data() + size, output.size() - size)) > 0;)
     size += static_cast<std::size_t>(count);
   close(terminal);
   int status = 0;
   waitpid(child, &status, 0);
-  told.resize(size);
-  std::ranges::replace(told, '\r', '\n');  // what is written over counts by itself
-  std::istringstream lines(told);
+  output.resize(size);
+  std::ranges::replace(output, '\r', '\n');  // what is written over counts by itself
+  std::istringstream lines(output);
   const std::string wipe = "\x1b[K";
   for (std::string line; std::getline(lines, line);)
     EXPECT_LE(line.size(), 80 + (line.find(wipe) == std::string::npos ? 0 : wipe.size())) << line;
-  EXPECT_NE(told.find("1 layer, "), std::string::npos) << told;
-  EXPECT_NE(told.find("1 head, "), std::string::npos);
+  EXPECT_NE(output.find("1 layer, "), std::string::npos) << output;
+  EXPECT_NE(output.find("1 head, "), std::string::npos);
 }
 
-TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {
-  for (const auto& [arguments, told] : std::vector<std::pair<std::vector<std::string>, std::string>>{
+TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNoFiles) {
+  for (const auto& [arguments, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"--lr", "nan"}, "--lr"},
            {{"--lr", "-1"}, "--lr is -1"},
            {{"--batch-size", "0"}, "--batch-size"},
@@ -219,7 +219,7 @@ TEST_F(TrainCommand, T10RefusesWithNameAndRangeAndLeavesNothingBehind) {
     all.insert(all.end(), arguments.begin(), arguments.end());
     const Ended ended = run(all);
     EXPECT_TRUE(ended.code == 1 || ended.code == 2) << ended.code;
-    EXPECT_NE(ended.err.find(told), std::string::npos) << arguments[0] << "\n" << ended.err;
+    EXPECT_NE(ended.err.find(message), std::string::npos) << arguments[0] << "\n" << ended.err;
     EXPECT_LT(std::ranges::count(ended.err, '\n'), 8) << ended.err;
     EXPECT_FALSE(fs::exists(folder.path / "runs")) << arguments[0];
   }

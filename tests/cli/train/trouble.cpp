@@ -150,7 +150,7 @@ TEST_F(Trouble, T03ASignalAfterTheLastStepLosesNothing) {
   EXPECT_TRUE(test::text_of(at("run/model.safetensors")) == test::text_of(at("whole/model.safetensors")));
 }
 
-// T-01 by kill -9, again and again: each time the run goes on behind its newest checkpoint, and ends in the same bits.
+// T-01 by kill -9, again and again: each time the run goes on from its newest checkpoint, and ends in the same bits.
 TEST_F(Trouble, T01KilledAndResumedItSaysAfterWhichStepAndEndsInTheSameBits) {
   const auto with = [&](std::vector<std::string> more) {
     more.insert(more.end(), {"--steps", "120", "--save-every", "7"});

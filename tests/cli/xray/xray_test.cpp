@@ -58,15 +58,15 @@ double sum_of(const Json& list) {
   return sum;
 }
 
-TEST_F(XrayTool, LooksIntoARunWithItsOwnDataAndTellsItInTablesAndJson) {
+TEST_F(XrayTool, LooksIntoARunWithItsOwnDataAndReportsInTablesAndJson) {
   train("runs/a");
-  const Ended told = run({"xray", "runs/a"});
-  ASSERT_EQ(told.code, 0) << told.err;
+  const Ended ended = run({"xray", "runs/a"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
   for (const char* words :
        {"a: lm, pre-ln, 2 layers", "x' = x + F(LN(x))", "the validation data of the run", "layers.1.ffn", "by-passed",
         "ended here", "block influence by layer", "The stream ", "Read as if the stack ended there"})
-    EXPECT_NE(told.out.find(words), std::string::npos) << words << "\n" << told.out;
-  EXPECT_EQ(told.out.find('\033'), std::string::npos) << "no colours in a pipe";
+    EXPECT_NE(ended.out.find(words), std::string::npos) << words << "\n" << ended.out;
+  EXPECT_EQ(ended.out.find('\033'), std::string::npos) << "no colours in a pipe";
 
   const Json json = looked({"runs/a"});
   EXPECT_EQ(json["model"]["arrangement"], Json("pre-ln"));
@@ -90,9 +90,9 @@ TEST_F(XrayTool, GivesTheSameForAnyNumberOfThreads) {
 
 TEST_F(XrayTool, IsAPageThroughTheReport) {
   train("runs/a");
-  const Ended told = run({"xray", "runs/a", "--report", "page.html"});
-  ASSERT_EQ(told.code, 0) << told.err;
-  EXPECT_NE(told.out.find("report: file://"), std::string::npos);
+  const Ended ended = run({"xray", "runs/a", "--report", "page.html"});
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  EXPECT_NE(ended.out.find("report: file://"), std::string::npos);
   const Ended json = run({"xray", "runs/a", "--json", "-o", "other.html"});
   EXPECT_EQ(parsed(json.out, "stdout")["xray"], Json(1)) << "stdout is JSON and nothing else";
   write_text(at("looked.json"), json.out);
@@ -220,14 +220,15 @@ TEST(XrayPlacement, IsOneWarningThatSaysWhatItsFiguresAre) {
   PlacementFinding found{.configured = "post-ln", .behaves_as = "pre-ln", .agrees = false, .measure = measure};
   found.warnings = {warning};
   XrayResult result;
-  cli::tell_placement(config, {found, 512}, "t.txt", result);
-  const std::vector<std::string> told{warning +
-                                      " (on 512 tokens of t.txt, where nothing counts for more than a guess costs, 5.99 nats)"};
-  EXPECT_EQ(result.warnings, told);
+  cli::report_placement(config, {found, 512}, "t.txt", result);
+  const std::vector<std::string> expected{
+      warning + " (on 512 tokens of t.txt, where nothing counts for more than a guess costs, 5.99 nats)"};
+  EXPECT_EQ(result.warnings, expected);
   EXPECT_TRUE(result.notes.empty()) << "nothing is said twice";
   XrayResult agreed;
-  cli::tell_placement(config, {{.configured = "pre-ln", .behaves_as = "pre-ln", .ground = PlacementFinding::Ground::trials}, 512},
-                      "t.txt", agreed);
+  cli::report_placement(config,
+                        {{.configured = "pre-ln", .behaves_as = "pre-ln", .ground = PlacementFinding::Ground::trials}, 512},
+                        "t.txt", agreed);
   EXPECT_TRUE(agreed.warnings.empty());
   EXPECT_EQ(agreed.notes, std::vector<std::string>{"the config says pre-ln and the weights agree"});
 }

@@ -56,7 +56,7 @@ TEST_F(Confirming, IsNotDoneByWhatHasNothingToDoWithTheCause) {
   EXPECT_EQ(noted(late).by, "trains as pre-ln (1 of 1)");
 }
 
-TEST_F(Confirming, IsToldBesideWhatWasTriedUnlessThatSaysIt) {
+TEST_F(Confirming, IsReportedBesideWhatWasTriedUnlessThatSaysIt) {
   const std::size_t failed =
       add(R"({"arrangement": "post-ln", "layers": 12, "qk_norm": "none"})", false, CauseKind::attention_collapse);
   add(R"({"arrangement": "post-ln", "layers": 12, "qk_norm": "rmsnorm"})", true);

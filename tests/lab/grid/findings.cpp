@@ -121,7 +121,7 @@ TEST(StartTexts, NameTheRuleThatIsAskedForBesideTheGainsOfTheFormula) {
   for (const char* name : {"post-ln", "pre-ln", "norm-skip", "plain"}) EXPECT_FALSE(start(name, {}).own_start) << name;
 }
 
-TEST(StartTexts, TellOwnRowsApart) {
+TEST(StartTexts, DistinguishOwnRows) {
   const auto weights = [](const char* name, const char* more) {
     ModelConfig config{.d_model = 64, .arrangement = name};
     config.own_arrangement =

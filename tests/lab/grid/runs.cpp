@@ -185,7 +185,7 @@ TEST_F(GridRuns, ThatTwoRowsAskForAreRunOnce) {
   EXPECT_EQ(result.rows[0].runs, result.rows[1].runs);
 }
 
-TEST_F(GridRuns, ThatStartAlikeAreRunToldAndCountedOnce) {
+TEST_F(GridRuns, ThatStartAlikeAreRunReportedAndCountedOnce) {
   const GridResult result =
       run_grid(request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 3, "rows": [
         {"arrangement": "post-ln"}, {"arrangement": "post-ln", "init": "xavier"}, {"arrangement": "pre-ln", "init": "xavier"},
@@ -205,7 +205,7 @@ TEST_F(GridRuns, ThatStartAlikeAreRunToldAndCountedOnce) {
   EXPECT_EQ(json["headline"], Json(headline(result)));
 }
 
-TEST_F(GridRuns, HaveLabelsThatTellThemApart) {
+TEST_F(GridRuns, HaveLabelsThatDistinguishThem) {
   GridRequest asked = request(R"({"base": {"d_model": 16, "layers": 2, "seq_len": 8, "steps": 120}, "seeds": 1, "rows": [
     {"seed": 1}, {"seed": 7}, {"branch_scale": 0.5001}, {"branch_scale": 0.5002}, {"embedding_std": 0.1234},
     {"embedding_std": 0.12341}, {"own_arrangement": {"name": "mine", "unit": {"post": true}}},
@@ -343,7 +343,7 @@ TEST_F(GridRuns, AreRefusedBeforeTheFirstStarts) {
   EXPECT_FALSE(fs::exists(folder.path / "lab"));
 }
 
-TEST_F(GridRuns, TellNeedsWarmupFromWillNotTrainByASecondRun) {
+TEST_F(GridRuns, DistinguishNeedsWarmupFromWillNotTrainByASecondRun) {
   GridRequest asked = request(rows(R"("post-ln", "pre-ln")"));
   asked.spec.with_warmup = 20;
   const GridResult result = run_grid(asked, watching);

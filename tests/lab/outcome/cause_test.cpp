@@ -80,7 +80,7 @@ TEST(Cause, SaysSoWhereLittleGradientIsLeftThoughNoneOfItIsGone) {
   EXPECT_NE(cause->text.find("hardly any gradient"), std::string::npos) << cause->text;
 }
 
-TEST(Cause, TellsTheWaysInWhichAStackFails) {
+TEST(Cause, DistinguishesTheWaysInWhichAStackFails) {
   ProbeRecord record = healthy(1);
   StackRecord& stack = record.stacks[0];
   const StackRecord good = stack;

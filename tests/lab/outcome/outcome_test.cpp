@@ -41,7 +41,7 @@ TEST(Outcome, IsTrainedByTheMeanOfTheLastTwentyLosses) {
   EXPECT_DOUBLE_EQ(judge(std::vector<double>(20, 2.25), kLanguage).loss, 2.25);
 }
 
-TEST(Outcome, TellsSlowFromStuck) {
+TEST(Outcome, DistinguishesSlowFromStuck) {
   EXPECT_EQ(judge(falling(3.8, 2.8, 300), kLanguage).outcome, Outcome::slow);
   EXPECT_EQ(judge(joined(falling(3.8, 3.4), std::vector<double>(100, 3.4)), kLanguage).outcome, Outcome::stuck);
   EXPECT_EQ(judge(std::vector<double>(100, 2.9), kLanguage).outcome, Outcome::stuck);  // off the plateau, but nothing falls

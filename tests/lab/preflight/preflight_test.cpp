@@ -32,7 +32,7 @@ RunOptions planned_options(const std::string& options) {
   return o;
 }
 
-TEST(Preflight, TellsADeepPostNormFromAPreNorm) {
+TEST(Preflight, DistinguishesADeepPostNormFromAPreNorm) {
   PreflightRequest post = request(concat(kDeep, R"(, "arrangement": "post-ln")"), 3);
   post.advice = false;
   const PreflightResult bad = preflight(post);
@@ -75,7 +75,7 @@ TEST(Preflight, AdvisesOnlyWhatHasPassedTheSameTrial) {
   }
 }
 
-TEST(Preflight, TellsARateThatIsTooSmallAndAdvisesALargerOne) {
+TEST(Preflight, FindsARateThatIsTooSmallAndAdvisesALargerOne) {
   const char* const sturdy = R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 8, "optimizer": "adam",
                                 "warmup_steps": 0, "steps": 300, "arrangement": "pre-ln", "lr": )";
   for (const char* rate : {"0", "1e-5"}) {
@@ -102,8 +102,8 @@ TEST(Preflight, SaysWhereItsHitRateWasNotMeasured) {
   EXPECT_NE(beyond(R"(, "model": "encoder")").find("masked"), std::string::npos);
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "embedding_std": 0.125, "branch_scale": 0.5)"), "");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "t5")"), "started by the rule t5");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights of an --init-std of their own");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions of a --position-std of their own");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights from an --init-std");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions from a --position-std");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 2)"), "had an --embedding-std above 0.5");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 0.001)"), "had an --embedding-std below 0.02");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 2)"), "had a --branch-scale above 1");
@@ -131,7 +131,7 @@ TEST(Preflight, SaysThatADeepStackWithoutSkipFailsWhateverItsTrialsShow) {
 }
 
 TEST(Preflight, TakesASecondLookWhereTheFirstDoesNotSettleIt) {
-  PreflightRequest near = request(  // a first look tells nothing of SGD
+  PreflightRequest near = request(  // a first look cannot judge SGD
       R"("layers": 2, "d_model": 16, "heads": 2, "seq_len": 16, "batch_size": 4, "optimizer": "sgd", "lr": 0.1, "warmup_steps": 0,
          "steps": 300)",
       3);
@@ -226,7 +226,7 @@ TEST(Twin, KeepsDepthAndHeadWidthAndShortensBatches) {
   EXPECT_EQ(completed(twin.options.model).d_head, 64);
   EXPECT_EQ(twin.options.model.seq_len, 32);
   EXPECT_EQ(twin.options.batch_size, 4);
-  EXPECT_NE(twin.told.find("(of 1024)"), std::string::npos);
+  EXPECT_NE(twin.summary.find("(of 1024)"), std::string::npos);
 }
 
 TEST(Twin, KeepsBranchesAsStrongWhereWeightsDoNotKnowTheWidth) {
@@ -271,7 +271,7 @@ TEST(Twin, ChangesItsBranchesAsMuchInAStep) {
 TEST(Twin, IsTheModelItselfWhereThatIsSmall) {
   const RunOptions o = planned_options(R"("layers": 12, "d_model": 64, "heads": 2, "seq_len": 16, "batch_size": 2)");
   const Twin twin = twin_within(o, 5e9, true);
-  EXPECT_EQ(twin.told, "");
+  EXPECT_EQ(twin.summary, "");
   EXPECT_EQ(twin.options.model.d_model, 64);
   EXPECT_EQ(twin.options.batch_size, 2);
 }

@@ -38,7 +38,7 @@ TEST(Rule, NamesTheUnitBelowWhichNoGradientIsLeft) {
   EXPECT_LT(r.margin, 0);
 }
 
-TEST(Rule, TellsTokensThatAreAlikeFromAGradientThatIsGone) {
+TEST(Rule, DistinguishesTokensThatAreAlikeFromAVanishedGradient) {
   const Reading r = read_trial(trial({record(kEven, 0.5), record(kEven, 0.002)}));
   EXPECT_EQ(r.sign, Sign::alike);
   EXPECT_NE(r.text().find("tokens have become alike"), std::string::npos);

@@ -70,7 +70,7 @@ TEST(SecondLook, DecidesByTheLossWhereItWasLongEnough) {
   EXPECT_FALSE(read_second_look(trial(180, 2.95, 1e-6, 0.5), 0, std::nullopt).trains()) << "no gradient arrives";
 }
 
-TEST(SecondLook, TellsALossThatRoseFromOneThatIsSlow) {
+TEST(SecondLook, DistinguishesALossThatRoseFromOneThatIsSlow) {
   EXPECT_EQ(read_second_look(trial(180, 6, 1, 0.5, -0.01), 0, kKnown).sign, Sign::rising);
   const Reading idle = read_second_look(trial(180, 3.9, 1, 0.5), 0, kKnown);
   EXPECT_EQ(idle.sign, Sign::slow);
@@ -94,7 +94,7 @@ TEST(SecondLook, SaysWhereASlowLossWillBe) {
       << r.text();
 }
 
-TEST(SecondLook, GoesAsFarAsItMayAndBecomesNarrowerBehindThat) {
+TEST(SecondLook, GoesAsFarAsItMayAndBecomesNarrowerBeyondThat) {
   GivenOptions given = run_options_from_json(
       R"({"layers": 12, "d_model": 64, "heads": 2, "seq_len": 64, "batch_size": 8, "warmup_steps": 400, "steps": 1000})",
       "the test");
@@ -106,16 +106,16 @@ TEST(SecondLook, GoesAsFarAsItMayAndBecomesNarrowerBehindThat) {
   EXPECT_EQ(whole.options.model.d_model, 64);
   EXPECT_EQ(whole.options.batch_size, 8);
   EXPECT_EQ(*whole.options.warmup_steps, 200);
-  EXPECT_EQ(whole.told, "");
+  EXPECT_EQ(whole.twin, "");
   const double decisive = static_cast<double>(kDecisive) * step_flops(whole.options);
   const SecondLook patient = second_look_within(o, 0.9 * decisive, true);  // its 120 steps take a little longer than they should
   EXPECT_EQ(patient.steps, kDecisive);
   EXPECT_EQ(patient.options.model.d_model, 64);
-  const SecondLook twin = second_look_within(o, 0.9 * decisive / kPatience, true);
+  const SecondLook twin = second_look_within(o, 0.9 * decisive / kOverBudget, true);
   EXPECT_GE(twin.steps, kDecisive);
   EXPECT_EQ(twin.options.model.d_model, 32);
   EXPECT_EQ(*twin.options.warmup_steps, twin.steps * 2 / 3);
-  EXPECT_NE(twin.told, "");
+  EXPECT_NE(twin.twin, "");
 }
 
 }  // namespace

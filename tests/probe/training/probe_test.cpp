@@ -218,7 +218,7 @@ TEST(AttentionSeen, LeavesOutQueriesThatArePadding) {
       .q = normal_tensor({2, 5, 4}, 1), .k = normal_tensor({2, 5, 4}, 2), .options = {.heads = 2}, .scale = 1};
   AttentionScores padded = scores;
   padded.q = scores.q.clone();
-  for (std::size_t i = 3 * 4; i < 5 * 4; ++i) padded.q.data<float>()[i] = 1000;  // behind three tokens of the first sequence
+  for (std::size_t i = 3 * 4; i < 5 * 4; ++i) padded.q.data<float>()[i] = 1000;  // after three tokens of the first sequence
   const std::vector<std::size_t> lengths{3, 5};
   EXPECT_EQ(look_at(padded, lengths).max_logit, look_at(scores, lengths).max_logit);
   EXPECT_EQ(look_at(padded, lengths).entropy, look_at(scores, lengths).entropy);

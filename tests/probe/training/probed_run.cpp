@@ -50,7 +50,7 @@ struct HearsAll : Watcher {
   int parts = 0, heard_losses = 0, backwards = 0, gradients = 0;
 };
 
-TEST_F(ProbedRuns, TheObserverBehindTheProbesHearsAllThatHappensWithinAStep) {
+TEST_F(ProbedRuns, TheObserverAfterTheProbesHearsAllThatHappensWithinAStep) {
   HearsAll view;
   ProbedRun run(view, folder.path / "a");
   train_run(request("a", kProbed), run);

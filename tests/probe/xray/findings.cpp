@@ -42,7 +42,7 @@ TEST(Findings, AreSentencesOfTheNumbers) {
         "no element of the stream exceeds 12 medians",
         "units layers.1.self and layers.1.ffn can be by-passed for at most 0.02 nats each, all 2 at once for 0.05 nats",
         "the model needs layers.0.ffn most: 5.25 nats without it",
-        "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached behind layers.0.ffn, "
+        "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached after layers.0.ffn, "
         "unit 2 of 4",
         "of the label's logit, 6 above the mean, most is brought by layers.1.self 3, layers.0.self 2, the embedding 1; "
         "against it: layers.0.ffn -0.5",
@@ -61,12 +61,12 @@ TEST(Findings, ChangeWithTheNumbers) {
   r.stacks[0].attention_entropy = {0.72, kNotMeasured, 0.7, kNotMeasured};
   EXPECT_TRUE(says(r, "attention is about equally wide in all units: entropies from 0.7 to 0.72 of the most possible"));
   EXPECT_TRUE(says(r, "the stream keeps its size: its RMS stays between 0.9 and 1.2"));
-  EXPECT_TRUE(says(r, "feature 138 is massive: -2,411, 4,000 medians, at position 0 (\"The\") behind layers.0.ffn"));
+  EXPECT_TRUE(says(r, "feature 138 is massive: -2,411, 4,000 medians, at position 0 (\"The\") after layers.0.ffn"));
   EXPECT_TRUE(says(r, "every unit counts: the least, layers.1.self, costs 0.01 nats when it is by-passed"));
-  EXPECT_TRUE(says(r, "the loss would be lower if the stack ended behind layers.0.ffn: 2.5 instead of 3"));
+  EXPECT_TRUE(says(r, "the loss would be lower if the stack ended after layers.0.ffn: 2.5 instead of 3"));
   r.stacks[0].stream_rms = {0.1, 1, 1, 1.25, 1};
   r.norms[0] = {.stack = "stack", .name = "layers.0.self.post", .slot = "post", .rms = 1, .least = 1, .most = 1};
-  EXPECT_TRUE(says(r, "norms hold the stream: behind the first unit its RMS stays between 1 and 1.25 (0.1 at the input)"));
+  EXPECT_TRUE(says(r, "norms hold the stream: after the first unit its RMS stays between 1 and 1.25 (0.1 at the input)"));
   r.norms[0].slot = "in";
   EXPECT_TRUE(says(r, "the stream grows 10x, from an RMS of 0.1 to 1; the largest step is 10x at layers.0.self"));
   r.stacks[0].stream_rms = {4, 3, 2, 1, 0.5};
@@ -104,12 +104,12 @@ TEST(Findings, MakeNoDifferenceOfWhatIsTooSmallToShow) {
   XrayResult r = made_up();
   r.stacks[0].lens = {8, 7, 6.8, 2.99, 3};
   EXPECT_TRUE(says(r,
-                   "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached behind "
+                   "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached after "
                    "layers.1.self, unit 3 of 4"));
   r.stacks[0].lens = {8, 7, 6.8, 6, 3};
   EXPECT_TRUE(says(r,
                    "read as if the stack ended there, the loss falls from 8 at the input to 3; half of that is reached only "
-                   "behind the last unit"));
+                   "after the last unit"));
   r.attributed = -0.25;
   EXPECT_TRUE(std::ranges::any_of(findings_of(r), [](const std::string& sentence) {
     return sentence.starts_with("of the label's logit, 0.25 below the mean, most is brought by layers.1.self 3");

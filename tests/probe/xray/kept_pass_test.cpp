@@ -30,7 +30,7 @@ void expect_the_bits_of_whole_passes(const ModelConfig& config) {
     const StackShape& shape = stacks[s]->residual().shape();
     for (std::size_t u = 0; u < shape.units(); ++u) {
       expect_same(*model, batch, pass.without(s, {u}), {.stack = shape.name, .bypassed = {u}}, "without a unit");
-      expect_same(*model, batch, pass.ended(s, u + 1), {.stack = shape.name, .last_unit = u}, "ended behind a unit");
+      expect_same(*model, batch, pass.ended(s, u + 1), {.stack = shape.name, .last_unit = u}, "ended after a unit");
     }
     expect_same(*model, batch, pass.without(s, {3, 0, 2}), {.stack = shape.name, .bypassed = {3, 0, 2}}, "without three units");
   }
@@ -89,7 +89,7 @@ TEST(KeptPass, RefusesUnitsThatAreNotThere) {
   const NoGrad off;
   const Batch batch = test::AnyData(model->config()).batch(0, 2);
   const KeptPass pass(*model, batch);
-  EXPECT_TRUE(test::throws_saying<UsageError>([&] { pass.ended(0, 5); }, {"4 units", "behind 5"}));
+  EXPECT_TRUE(test::throws_saying<UsageError>([&] { pass.ended(0, 5); }, {"4 units", "after 5"}));
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Models of other programs, derived from Model: what they can do as ours do, and what they are told when they cannot.
+// Models of other programs, derived from Model: what they can do as ours do, and how they are refused when they cannot.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -127,7 +127,7 @@ TEST(OwnModel, ThatHidesItsStackOrGoesOnAfterItIsRefusedByTheXrayWithWhatToDo) {
   EXPECT_TRUE(throws_saying<UsageError>([&] { xray(longer, batches); }, {"pair model", "belongs in head()"}));
 }
 
-TEST(OwnModel, WithoutBlankIsNotStartedAnewAndToldWhy) {
+TEST(OwnModel, WithoutBlankIsNotStartedAnewAndTheReasonIsGiven) {
   WithoutBlank model(pair_config());
   EXPECT_TRUE(throws_saying<UsageError>([&] { model.initialise(2); }, {"before.weight", "pair model", "override blank()"}));
 }

@@ -62,7 +62,7 @@ TEST_P(EveryArrangement, LosesByAByPassWhatAZeroedBranchLosesBitForBit) {
   with_each_branch_zeroed(*looked.model, 2, [&](std::size_t unit) {
     EXPECT_EQ(result.stacks[0].bypass_change[unit], looked.xray().loss - result.loss) << unit;
   });
-  EXPECT_EQ(result.stacks[0].lens.back(), result.loss) << "behind the last unit the stack ends as it is";
+  EXPECT_EQ(result.stacks[0].lens.back(), result.loss) << "after the last unit the stack ends as it is";
   EXPECT_EQ(result.loss, looked.xray().loss) << "the model is as it was";
 }
 
@@ -380,7 +380,7 @@ TEST(Xray, IsThatOfAllBatches) {
                 test::double_tolerance().atol);
 }
 
-TEST(Xray, StopsWhenItIsTold) {
+TEST(Xray, StopsWhenAsked) {
   const Looked looked(test::small(ModelKind::lm));
   std::vector<double> shares;
   const auto go_on = [&](double share) {
@@ -392,7 +392,7 @@ TEST(Xray, StopsWhenItIsTold) {
   EXPECT_TRUE(std::ranges::is_sorted(shares));
 }
 
-TEST(Xray, StopsBeforeItsSecondLookWhenItIsTold) {
+TEST(Xray, StopsBeforeItsSecondLookWhenAsked) {
   const Looked looked(test::small(ModelKind::lm));
   const auto until_all_is_measured = [](double share) { return share < 1; };
   const auto measured_once = [seen = 0](double share) mutable { return share < 1 || ++seen < 2; };

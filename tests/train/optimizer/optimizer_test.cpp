@@ -251,7 +251,7 @@ std::string state_of(OptimizerKind kind, double momentum = 0.9) {
   return text;
 }
 
-TEST(OptimizerState, HasNamesBehindThoseOfParametersAndFewNumbersForAdafactor) {
+TEST(OptimizerState, HasNamesAfterThoseOfParametersAndFewNumbersForAdafactor) {
   EXPECT_EQ(state_of(OptimizerKind::adamw), "0.m[3, 4] 0.v[3, 4] 1.m[2, 3, 4] 1.v[2, 3, 4] 2.m[4] 2.v[4] ");
   EXPECT_EQ(state_of(OptimizerKind::radam), state_of(OptimizerKind::adam));
   EXPECT_EQ(state_of(OptimizerKind::sgd), "0.velocity[3, 4] 1.velocity[2, 3, 4] 2.velocity[4] ");

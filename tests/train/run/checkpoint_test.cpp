@@ -157,7 +157,7 @@ TEST_F(Checkpoint, K07SwappedFilesAreRefusedAndCopiesUnderOtherNamesAreNot) {
   EXPECT_TRUE(same(CheckpointFolder::read(run.path / "mine.safetensors"), snapshot_of(1)));
 }
 
-TEST_F(Checkpoint, K08OtherFormatsAreToldApart) {
+TEST_F(Checkpoint, K08OtherFormatsAreDistinguished) {
   const auto with_version = [&](const char* version) {
     SafetensorsWriter writer;
     if (*version != '\0') writer.set_metadata("addnorm.checkpoint", version);
@@ -340,7 +340,7 @@ TEST(Checksum, IsWhatTheDocumentsDefine) {  // by the definition in Python integ
   EXPECT_EQ(as_hex(checksum(bytes.data(), bytes.size())), "e55ac6c7030aa221");
 }
 
-TEST(Checksum, TellsLengthsOfZerosAndSwappedWordsApart) {
+TEST(Checksum, DistinguishesLengthsOfZerosAndSwappedWords) {
   const std::string zeros(300, '\0');
   std::set<std::uint64_t> seen;
   for (std::size_t size = 0; size <= zeros.size(); ++size) seen.insert(checksum(zeros.data(), size));

@@ -40,7 +40,7 @@ TEST_F(TrainedModels, AnEmbedderGivesAVectorForEachTextWithItsTokensFramed) {
 }
 
 TEST_F(TrainedModels, AnEmbedderCutsLongTextsCountsThemAndNumbersThoseItRefuses) {
-  Embedder embed(encoder({.begin = false, .behind = false}));
+  Embedder embed(encoder({.begin = false, .end = false}));
   std::string longer;
   for (std::size_t i = 0; i <= embed.most(); ++i) longer += "w5 ";
   embed(std::vector<std::string>{longer, "w6"});

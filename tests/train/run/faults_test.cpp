@@ -67,7 +67,7 @@ struct RunOnAFaultyDisk : test::Runs {
 
 // K-03 for a whole run: any single call fails. Before the first step that may end it, with the reason; nothing is in the way of
 // the next try then. Later it never does.
-TEST_F(RunOnAFaultyDisk, K03AnySingleFaultIsToldAndTheRunEndsAsItShould) {
+TEST_F(RunOnAFaultyDisk, K03AnySingleFaultIsReportedAndTheRunEndsAsItShould) {
   struct Fault {
     Call call;
     int error;
@@ -90,9 +90,9 @@ TEST_F(RunOnAFaultyDisk, K03AnySingleFaultIsToldAndTheRunEndsAsItShould) {
         failed = true;
         EXPECT_TRUE(train_run(asked, watcher).finished);
         failed = disk.failed();
-      } catch (const Error& told) {
-        EXPECT_EQ(seen, 0) << told.what();
-        EXPECT_NE(std::string(told.what()).find(strerror(error)), std::string::npos) << told.what();
+      } catch (const Error& caught) {
+        EXPECT_EQ(seen, 0) << caught.what();
+        EXPECT_NE(std::string(caught.what()).find(strerror(error)), std::string::npos) << caught.what();
         Watcher again;
         EXPECT_TRUE(train_run(asked, again).finished);
       }
@@ -103,7 +103,7 @@ TEST_F(RunOnAFaultyDisk, K03AnySingleFaultIsToldAndTheRunEndsAsItShould) {
   }
 }
 
-TEST_F(RunOnAFaultyDisk, K03T09ADiskThatIsFullForAWhileIsToldAndTheRunGoesOn) {
+TEST_F(RunOnAFaultyDisk, K03T09ADiskThatIsFullForAWhileIsReportedAndTheRunGoesOn) {
   for (const int error : {ENOSPC, EROFS, EDQUOT}) {  // EROFS: K-05, made read-only in the middle
     SCOPED_TRACE(strerror(error));
     fs::remove_all(folder.path / "a");
@@ -144,8 +144,8 @@ TEST_F(RunOnAFaultyDisk, WhatIsBestIsSavedLaterWhereItsFolderCannotBeMade) {
 TEST_F(RunOnAFaultyDisk, MetricsGoBackWhenTheDiskLetsThem) {
   const fs::path file = folder.path / "m" / "metrics.jsonl";
   fs::create_directories(file.parent_path());
-  std::string told;
-  MetricsLog log(file, 0, [&](const std::string& message) { told += message; });
+  std::string reported;
+  MetricsLog log(file, 0, [&](const std::string& message) { reported += message; });
   for (int step = 1; step <= 4; ++step) log.append(concat("{\"step\": ", step, "}"));
   {
     FaultyDisk disk(file.parent_path());
@@ -153,7 +153,7 @@ TEST_F(RunOnAFaultyDisk, MetricsGoBackWhenTheDiskLetsThem) {
     log.append("{\"step\": 5}");
     log.go_back(2);
     log.append("{\"step\": 3, \"again\": true}");
-    EXPECT_NE(told.find(strerror(ENOSPC)), std::string::npos) << told;
+    EXPECT_NE(reported.find(strerror(ENOSPC)), std::string::npos) << reported;
   }
   log.append("{\"step\": 4}");
   EXPECT_EQ(test::text_of(file), "{\"step\": 1}\n{\"step\": 2}\n{\"step\": 3, \"again\": true}\n{\"step\": 4}\n");
@@ -245,7 +245,7 @@ TEST_F(RunOnAFaultyDisk, K11ARunThatLivesIsNamedBeforeAnythingElseIsSaidOfIt) {
   EXPECT_NE(resumed.find("in use by process"), std::string::npos) << resumed;
 }
 
-TEST_F(RunOnAFaultyDisk, ACheckpointOfAnotherVersionIsToldOf) {
+TEST_F(RunOnAFaultyDisk, ACheckpointOfAnotherVersionIsReported) {
   CheckpointFolder checkpoints(folder.path / "undisturbed/checkpoints");
   Snapshot last = *checkpoints.newest(nullptr);
   const std::string now = concat("\"version\":\"", version(), "\"");

@@ -59,7 +59,7 @@ TEST_F(Run, RecordThatIsNoneIsRefusedByFileAndField) {
   EXPECT_THROW(new_run_record("no json"), DataError);
 }
 
-TEST(InitialisationRecord, TellsOfBothStacks) {
+TEST(InitialisationRecord, DescribesBothStacks) {
   ModelConfig config{.vocab = 50, .layers = 3, .d_model = 16, .heads = 2, .seq_len = 8, .arrangement = "deepnorm"};
   using Lines = std::vector<std::string>;
   const auto drawn = [&] {
@@ -91,7 +91,7 @@ TEST(InitialisationRecord, TellsOfBothStacks) {
   EXPECT_EQ(std::ranges::count_if(drawn(), begins("stack: decoder, what: embeddings, a head of its own, rule: N(0, 1)")), 1);
 }
 
-TEST(InitialisationRecord, TellsOfAModelOfNumbersWhatItHas) {
+TEST(InitialisationRecord, SaysOfAModelOfNumbersWhatItHas) {
   const auto drawn = [](const std::string& rule) {
     const ModelConfig config{
         .model = ModelKind::mlp, .features = 5, .classes = 3, .layers = 2, .d_model = 8, .init = {.rule = rule}};
@@ -102,7 +102,7 @@ TEST(InitialisationRecord, TellsOfAModelOfNumbersWhatItHas) {
                               R"x({"what":"biases of W_1 and W_2, in.weight, out.weight","rule":"U(±1/√fan_in)"}])x");
 }
 
-TEST(InitialisationRecord, TellsTheGainsOfAFormulaByStack) {
+TEST(InitialisationRecord, SaysTheGainsOfAFormulaByStack) {
   const ModelConfig config{.model = ModelKind::seq2seq,
                            .vocab = 50,
                            .layers = 2,
@@ -161,13 +161,13 @@ TEST_F(Run, T09LinesThatAreNoneOfOursGoAndThoseWithoutStepStay) {
   EXPECT_EQ(text_of(run.metrics()), good);
 }
 
-TEST_F(Run, MetricsThatCannotBeOpenedAreToldOnceAndWrittenWhenTheyCan) {
-  std::vector<std::string> told;
+TEST_F(Run, MetricsThatCannotBeOpenedAreReportedOnceAndWrittenWhenTheyCan) {
+  std::vector<std::string> reported;
   const RunFolder later{folder.path / "later"};
-  MetricsLog log(later.metrics(), 0, [&](const std::string& message) { told.push_back(message); });
+  MetricsLog log(later.metrics(), 0, [&](const std::string& message) { reported.push_back(message); });
   for (std::int64_t step = 1; step <= 5; ++step) log.append(line(step));
-  ASSERT_EQ(told.size(), 1u);
-  EXPECT_NE(told[0].find(later.metrics().string()), std::string::npos);
+  ASSERT_EQ(reported.size(), 1u);
+  EXPECT_NE(reported[0].find(later.metrics().string()), std::string::npos);
   EXPECT_FALSE(log.working());
   fs::create_directory(later.path);
   log.append(line(6));

@@ -106,16 +106,16 @@ TEST_F(OpenedData, ATextShorterThanTheContextIsMeasuredAsOneWindow) {
 TEST_F(OpenedData, T08WhatIsNoTextIsNamedUnlessBytesAreAskedFor) {
   std::string wide;
   for (const char letter : story()) wide += {letter, '\0'};
-  for (const auto& [text, told] : std::vector<std::pair<std::string, std::string>>{{"\x1F\x8B\x08 and more \xFF", "gzip"},
-                                                                                   {"PK\x03\x04 \xFF\xFE", "zip"},
-                                                                                   {"\xFF\xFE" + wide, "UTF-16"},
-                                                                                   {wide, "UTF-16"}}) {
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{{"\x1F\x8B\x08 and more \xFF", "gzip"},
+                                                                                       {"PK\x03\x04 \xFF\xFE", "zip"},
+                                                                                       {"\xFF\xFE" + wide, "UTF-16"},
+                                                                                       {wide, "UTF-16"}}) {
     try {
       opened(text);
-      ADD_FAILURE() << told;
+      ADD_FAILURE() << expected;
     } catch (const DataError& error) {
       const std::string message = error.what();
-      EXPECT_NE(message.find(told), std::string::npos) << message;
+      EXPECT_NE(message.find(expected), std::string::npos) << message;
       EXPECT_NE(message.find("text.txt"), std::string::npos) << message;
     }
     EXPECT_NO_THROW(opened(text, ", \"tokenizer\": \"bytes\""));
@@ -154,7 +154,7 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
     }
     return std::string();
   };
-  for (const auto& [text, told] :
+  for (const auto& [text, expected] :
        std::vector<std::pair<std::string, std::string>>{{R"({"stpes": 3})", "did you mean steps?"},
                                                         {R"({"lyers": 3})", "did you mean layers?"},
                                                         {R"({"lr": "fast"})", "lr is \"fast\"; it must be a number"},
@@ -169,7 +169,7 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
                                                         {R"({"label_smoothing": 2})", "--label-smoothing is 2"},
                                                         {R"({"steps": 9, "warmup_steps": 10})", "--warmup-steps is 10"},
                                                         {R"([1])", "an object of options"}}) {
-    EXPECT_NE(answer(text).find(told), std::string::npos) << text << "\n" << answer(text);
+    EXPECT_NE(answer(text).find(expected), std::string::npos) << text << "\n" << answer(text);
   }
 }
 

@@ -39,7 +39,7 @@ std::vector<std::string> without_seconds(std::vector<std::string> lines) {
 }
 
 // Every line has loss and gradient norm of its step, which no other samples in any other order would give.
-TEST_F(Runs, T01GoOnExactlyAtTheEndOfAnEpochAndOneStepBeforeAndBehindIt) {
+TEST_F(Runs, T01GoOnExactlyAtTheEndOfAnEpochAndOneStepBeforeAndAfterIt) {
   struct Plan : Watcher {
     using Watcher::Watcher;
     void on_plan(const RunPlan& plan) override { windows = plan.data.train->size(); }

@@ -35,14 +35,14 @@ TEST_F(Runs, K09OtherOptionsAreRefusedWithTheDifference) {
   Watcher watcher(6);
   train_run(request("a"), watcher);
   const std::string before = weights("a");
-  for (const auto& [more, told] : std::vector<std::pair<std::string, std::string>>{
+  for (const auto& [more, expected] : std::vector<std::pair<std::string, std::string>>{
            {"\"steps\": 20, \"lr\": 0.5", "--lr: 0.001 in the run, 0.5 now"},
            {"\"steps\": 20, \"optimizer\": \"sgd\"", "--optimizer: \"adamw\" in the run, \"sgd\" now"},
            {"\"steps\": 20, \"arrangement\": \"post-ln\"", "--arrangement: \"pre-ln\" in the run, \"post-ln\" now"},
            {"\"steps\": 20, \"dropout\": 0.5", "--dropout: 0.0 in the run, 0.5 now"},
            {"\"steps\": 30", "--replan"}}) {
     const std::string message = refusal(request("a", more, true));
-    EXPECT_NE(message.find(told), std::string::npos) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
   }
   for (const std::string wrong : {"\"d_model\": 32", "\"layers\": 3", "\"batch_size\": 8", "\"seed\": 4"}) {
     RunRequest other = request("a", "", true);
@@ -98,7 +98,7 @@ TEST_F(Runs, K09ARecordThatWasEditedByHandIsNoticed) {
   train_run(request("a"), watcher);
   const fs::path record = folder.path / "a/run.json";
   const std::string before = test::text_of(record);
-  for (const auto& [from, to, told] : std::vector<std::array<std::string, 3>>{
+  for (const auto& [from, to, expected] : std::vector<std::array<std::string, 3>>{
            {"\"lr\": 0.001", "\"lr\": 0.5", "lr: 0.001 in the checkpoint, 0.5 now"},
            {"\"seed\": 3", "\"seed\": 4", "seed: 3 in the checkpoint, 4 now"},
            {"\"dropout\": 0.0", "\"dropout\": 0.1", "dropout: 0.0 in the checkpoint, 0.1 now"},
@@ -109,7 +109,7 @@ TEST_F(Runs, K09ARecordThatWasEditedByHandIsNoticed) {
     RunRequest again = request("a", "", true);
     again.given = run_options_from_json("{}", "the test");
     const std::string message = refusal(again);
-    EXPECT_NE(message.find(told), std::string::npos) << message;
+    EXPECT_NE(message.find(expected), std::string::npos) << message;
     EXPECT_NE(message.find("run.json"), std::string::npos) << message;
   }
   test::write_text(record, before);

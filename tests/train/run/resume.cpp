@@ -94,7 +94,7 @@ TEST_F(Disturbed, T01OtherNumbersOfThreadsAfterEveryStopGiveTheSameBits) {
 }
 
 // T-01: stopped right after a step that was skipped. Its batch is gone for good, its number too, and the guard knows of it.
-TEST_F(Disturbed, T01AfterASkippedStepItGoesOnWithTheBatchBehindIt) {
+TEST_F(Disturbed, T01AfterASkippedStepItGoesOnWithTheNextBatch) {
   const std::string skip = R"(, "on_nan": "skip")";
   Disturbance straight;
   straight.bad = 7;

@@ -60,16 +60,16 @@ struct Diverging : Watcher {
   }
   void on_step(const StepRecord& record) override {
     Watcher::on_step(record);
-    if (behind) {
-      EXPECT_EQ(record.loss, loss_from(*behind, record.step));
+    if (restored) {
+      EXPECT_EQ(record.loss, loss_from(*restored, record.step));
     }
-    behind.reset();
+    restored.reset();
     if (sample == kFrom - kBatch) damage();
     sample += kBatch;
     if (record.outcome != StepOutcome::rolled_back) return;
-    behind = CheckpointFolder(checkpoints).newest(nullptr);
+    restored = CheckpointFolder(checkpoints).newest(nullptr);
     back_at.push_back(sample);
-    EXPECT_EQ(behind->step, 70);  // not 75, which is damaged
+    EXPECT_EQ(restored->step, 70);  // not 75, which is damaged
   }
   /// The newest checkpoint does not verify any more: the one before is what a run can go back to.
   void damage() const {
@@ -93,12 +93,12 @@ struct Diverging : Watcher {
   RunOptions options;
   std::shared_ptr<const Dataset> data;
   std::uint64_t sample = 0, to = UINT64_MAX;  // `sample`: the first one of the step that is being made
-  std::optional<Snapshot> behind;             // the checkpoint that the run has just gone back to
+  std::optional<Snapshot> restored;           // the checkpoint that the run has just gone back to
   std::vector<std::uint64_t> back_at;         // samples that were gone when it went back
 };
 
-// T-05 with files: three spikes in a row lead back to the newest checkpoint that verifies, and on behind their samples.
-TEST_F(Runs, T05ADivergenceThatEndsIsLeftBehindWithItsSamples) {
+// T-05 with files: three spikes in a row lead back to the newest checkpoint that verifies, and on after their samples.
+TEST_F(Runs, T05ADivergenceThatEndsIsPassedWithItsSamples) {
   Diverging run(folder.path / "a");
   run.to = Diverging::kFrom + 3 * Diverging::kBatch;
   EXPECT_TRUE(train_run(request("a", "\"steps\": 85, \"spike_guard\": 8, \"dropout\": 0.1"), run).finished);
@@ -152,7 +152,7 @@ struct Blocked : Watcher {
   std::int64_t until;
 };
 
-TEST_F(Runs, K03SavingThatFailsForAWhileIsToldAndTriedAgain) {
+TEST_F(Runs, K03SavingThatFailsForAWhileIsReportedAndTriedAgain) {
   Watcher straight;
   train_run(request("whole"), straight);
   Blocked blocked(folder.path / "a", 13);

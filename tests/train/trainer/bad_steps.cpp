@@ -39,7 +39,7 @@ testing::AssertionResult same_tensors(const Snapshot& a, const Snapshot& b) {
 
 /// Something bad that happens in one step, and what the message must say of it.
 struct Injury {
-  std::string name, told;
+  std::string name, message;
   std::function<void(Model&, float bad)> to_weights{};    ///< before the step
   std::function<void(Model&, float bad)> to_gradients{};  ///< within it
   std::function<void(const Unit*, const Var&, float bad)> to_stream{};
@@ -71,7 +71,7 @@ struct Injurer final : TrainObserver, StreamObserver {
 
 /// Every parameter, the gradient of every parameter, the stream after every unit and before the first, the loss.
 std::vector<Injury> injuries(const ModelConfig& config) {
-  std::vector<Injury> all{{.name = "the loss", .told = "the loss is", .to_loss = true}};
+  std::vector<Injury> all{{.name = "the loss", .message = "the loss is", .to_loss = true}};
   const auto model = make_model(config);
   for_each_parameter(*model, [&](Parameter& parameter) {
     const std::string path = parameter.path;
@@ -80,22 +80,22 @@ std::vector<Injury> injuries(const ModelConfig& config) {
         if (p.path == path) (gradient ? p.value.grad() : p.value.value()).values<float>().back() = bad;
       });
     };
-    all.push_back({.name = path, .told = "parameter " + path + ": ", .to_weights = [last_of](Model& m, float bad) {
+    all.push_back({.name = path, .message = "parameter " + path + ": ", .to_weights = [last_of](Model& m, float bad) {
                      last_of(m, bad, false);
                    }});
     all.push_back({.name = "the gradient of " + path,
-                   .told = "the gradient of " + path + ": ",
+                   .message = "the gradient of " + path + ": ",
                    .to_gradients = [last_of](Model& m, float bad) { last_of(m, bad, true); }});
   });
   for (std::size_t layer = 0; layer < config.layers; ++layer)
     for (const SubLayer sub_layer : {SubLayer::self, SubLayer::ffn})
       all.push_back({.name = concat("the stream after unit ", layer, name_of(sub_layer)),
-                     .told = concat("the stream after layers.", layer, "/", name_of(sub_layer), ": "),
+                     .message = concat("the stream after layers.", layer, "/", name_of(sub_layer), ": "),
                      .to_stream = [layer, sub_layer](const Unit* unit, const Var& x, float bad) {
                        if (unit && unit->layer == layer && unit->sub_layer == sub_layer) Var(x).value().values<float>()[3] = bad;
                      }});
   all.push_back({.name = "the input",
-                 .told = "the stream after the embedding: ",
+                 .message = "the stream after the embedding: ",
                  .to_stream = [](const Unit* unit, const Var& x, float bad) {
                    if (!unit) Var(x).value().values<float>()[3] = bad;
                  }});
@@ -128,7 +128,7 @@ void expect_treated(const Injury& injury, float bad, OnNan policy) {
     EXPECT_EQ(policy, OnNan::stop);
   }
   EXPECT_TRUE(message.starts_with(concat("step ", kBadStep, ": "))) << message;
-  EXPECT_NE(message.find(injury.told), std::string::npos) << message;
+  EXPECT_NE(message.find(injury.message), std::string::npos) << message;
   const StepOutcome wanted[] = {StepOutcome::updated, StepOutcome::skipped, StepOutcome::rolled_back};  // none where it stops
   EXPECT_EQ(outcome, wanted[static_cast<std::size_t>(policy)]);
   const Snapshot after = run.trainer.snapshot();
@@ -204,7 +204,7 @@ test::GradientMeddler spoiler(std::vector<std::int64_t> steps, float factor) {
 }
 
 TEST(TrainerNan, OfTheFirstStepsIsAnsweredWithTheStart) {
-  const auto told = [](const InitOptions& init, std::vector<std::int64_t> bad, int steps) -> std::string {
+  const auto message_of = [](const InitOptions& init, std::vector<std::int64_t> bad, int steps) -> std::string {
     ModelConfig config = tiny_config();
     config.init = init;
     SmallRun run(tiny_options(), config);
@@ -218,14 +218,14 @@ TEST(TrainerNan, OfTheFirstStepsIsAnsweredWithTheStart) {
     return "";
   };
   const std::string rate = "; nothing was updated. A smaller learning rate, a longer warm-up, ";
-  EXPECT_TRUE(told({.deviation = 1e30}, {}, 1)
+  EXPECT_TRUE(message_of({.deviation = 1e30}, {}, 1)
                   .ends_with("; nothing was updated yet, so it comes from how the weights start (--init-std 1e+30), or from the "
                              "data. Smaller weights (--init-std, --embedding-std, --branch-scale) or another --init may help"))
-      << told({.deviation = 1e30}, {}, 1);
-  EXPECT_NE(told({}, {1}, 1).find("it comes from how the weights start, or from the data"), std::string::npos);
+      << message_of({.deviation = 1e30}, {}, 1);
+  EXPECT_NE(message_of({}, {1}, 1).find("it comes from how the weights start, or from the data"), std::string::npos);
   EXPECT_TRUE(
-      told({.branch_scale = 2}, {10}, 10).ends_with(rate + "a weaker start (--branch-scale 2), or --on-nan skip may help"));
-  EXPECT_TRUE(told({}, {11}, 11).ends_with(rate + "or --on-nan skip may help"));
+      message_of({.branch_scale = 2}, {10}, 10).ends_with(rate + "a weaker start (--branch-scale 2), or --on-nan skip may help"));
+  EXPECT_TRUE(message_of({}, {11}, 11).ends_with(rate + "or --on-nan skip may help"));
 }
 
 TEST(TrainerNan, T04SkippingLeavesWeightsAndOptimizerAsTheyWere) {
@@ -264,7 +264,7 @@ TEST(TrainerNan, T04ThreeInARowStop) {
   EXPECT_THROW(run.trainer.step(), NumericsError);
 }
 
-TEST(TrainerNan, T04RollbackGoesToTheLastSnapshotAndOnBehindTheBadBatch) {
+TEST(TrainerNan, T04RollbackGoesToTheLastSnapshotAndOnAfterTheBadBatch) {
   TrainerOptions options = tiny_options();
   options.on_nan = OnNan::rollback;
   SmallRun run(options), straight(options);

@@ -37,7 +37,7 @@ std::map<std::string, std::string> contents(const fs::path& folder) {
   return all;
 }
 
-/// Saves `last` times on a disk that syncs what it is told to, and gives what it held at each moment.
+/// Saves `last` times on a disk that syncs what it is asked to, and gives what it held at each moment.
 std::vector<DiskState> moments_of_saving(std::int64_t last, bool sync_files, bool sync_folders) {
   const test::TemporaryFolder folder;
   FaultyDisk disk(folder.path);
@@ -148,7 +148,7 @@ class Faults : public testing::Test {
   std::map<std::string, std::string> before;
 };
 
-TEST_F(Faults, K03AtAnyCallLeaveTheOldCheckpointsAndNothingElseAndTellFileAndReason) {
+TEST_F(Faults, K03AtAnyCallLeaveTheOldCheckpointsAndNothingElseAndNameFileAndReason) {
   for (const auto& [call, error] : kFaults) {
     int failures = 0, number = 0;
     for (bool failed = true; failed; ++number) {
@@ -219,22 +219,22 @@ TEST_F(Faults, K04AFolderThatCannotBeSyncedIsAFailedSaveAfterWhichNothingOlderIs
   EXPECT_EQ(two.files().size(), 2u);
 }
 
-TEST_F(Faults, T09MetricsOnAFullDiskAreToldOnceAndWrittenLater) {
+TEST_F(Faults, T09MetricsOnAFullDiskAreReportedOnceAndWrittenLater) {
   const RunFolder run{folder.path};
-  std::vector<std::string> told;
-  MetricsLog log(run.metrics(), 0, [&](const std::string& message) { told.push_back(message); });
+  std::vector<std::string> reported;
+  MetricsLog log(run.metrics(), 0, [&](const std::string& message) { reported.push_back(message); });
   log.append(R"({"step": 1})");
   {
     FaultyDisk disk(folder.path);
-    MetricsLog full(run.metrics(), 1, [&](const std::string& message) { told.push_back(message); });
+    MetricsLog full(run.metrics(), 1, [&](const std::string& message) { reported.push_back(message); });
     disk.write_at_most = 5;
     for (int step = 2; step <= 4; ++step) {
       disk.fail(Call::write, 1, ENOSPC);  // after the first bytes of the line
       full.append(concat(R"({"step": )", step, "}"));
       EXPECT_EQ(text_of(run.metrics()), "{\"step\": 1}\n");  // no half lines
     }
-    ASSERT_EQ(told.size(), 1u);
-    EXPECT_NE(told[0].find(strerror(ENOSPC)), std::string::npos);
+    ASSERT_EQ(reported.size(), 1u);
+    EXPECT_NE(reported[0].find(strerror(ENOSPC)), std::string::npos);
     full.append(R"({"step": 5})");
   }
   EXPECT_EQ(text_of(run.metrics()), "{\"step\": 1}\n{\"step\": 2}\n{\"step\": 3}\n{\"step\": 4}\n{\"step\": 5}\n");

@@ -60,7 +60,7 @@ TEST(Guard, T05CountsASustainedDivergenceInARow) {
   }
 }
 
-TEST(Guard, TellsNoSpikeBeforeThereAreEnoughValues) {
+TEST(Guard, FindsNoSpikeBeforeThereAreEnoughValues) {
   Guard guard({.spike = 6, .window = 32, .least = 20});
   feed(guard, 19);
   EXPECT_EQ(guard.judge(1000, 1).verdict, Verdict::ok) << "this one is the 20th";

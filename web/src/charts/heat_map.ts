@@ -119,7 +119,7 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     frame.setAttribute('width', String(Math.max(width_of(at.column), 3)));
     frame.setAttribute('visibility', 'visible');
   };
-  const tell = (x: number, y: number): void => {
+  const show_at = (x: number, y: number): void => {
     mark();
     const value = matrix.at(at.column, at.row);
     tooltip.show(
@@ -147,7 +147,7 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
     } else frame.setAttribute('visibility', 'hidden');
   };
   if (map.chosen) mark();
-  root.addEventListener('pointermove', (event) => (find(event) ? tell(event.clientX, event.clientY) : leave()));
+  root.addEventListener('pointermove', (event) => (find(event) ? show_at(event.clientX, event.clientY) : leave()));
   root.addEventListener('pointerleave', leave);
   root.addEventListener('blur', leave);
   root.addEventListener('click', (event) => find(event) && map.choose?.(at.column, at.row));
@@ -170,7 +170,7 @@ export function heat_map(map: HeatMap, width: number): SVGSVGElement {
       row: Math.max(0, Math.min(matrix.rows - 1, at.row + move[1])),
     };
     const box = root.getBoundingClientRect();
-    tell(
+    show_at(
       box.left + (left + columns.edges[at.column]) * (box.width / width),
       box.top + (top + (matrix.rows - at.row) * cell_height) * (box.height / height),
     );

@@ -91,7 +91,7 @@ export function unit_bars(chart: UnitBars, width: number): SVGSVGElement {
     at = -1;
     tooltip.hide();
   };
-  const tell = (i: number, client_x: number, client_y: number): void => {
+  const show_at = (i: number, client_x: number, client_y: number): void => {
     drawn[at]?.classList.remove('marked');
     at = i;
     drawn[at]?.classList.add('marked');
@@ -108,7 +108,7 @@ export function unit_bars(chart: UnitBars, width: number): SVGSVGElement {
     const frame = root.getBoundingClientRect();
     const i = Math.floor(((event.clientX - frame.left) * (width / frame.width) - box.left) / step);
     if (i < 0 || i >= chart.bars.length) hide();
-    else tell(i, event.clientX, event.clientY);
+    else show_at(i, event.clientX, event.clientY);
   });
   root.addEventListener('pointerleave', hide);
   root.addEventListener('blur', hide);
@@ -119,7 +119,7 @@ export function unit_bars(chart: UnitBars, width: number): SVGSVGElement {
     event.preventDefault();
     const i = Math.max(0, Math.min(chart.bars.length - 1, (at < 0 ? (move > 0 ? -1 : chart.bars.length) : at) + move));
     const frame = root.getBoundingClientRect();
-    tell(i, frame.left + (box.left + (i + 0.5) * step) * (frame.width / width), frame.top + box.top);
+    show_at(i, frame.left + (box.left + (i + 0.5) * step) * (frame.width / width), frame.top + box.top);
   });
   return root;
 }

@@ -9,7 +9,7 @@ export interface Vector {
   name: string;
   values: number[];
   colour: string;
-  most?: number; // from -most to most on a scale of its own
+  most?: number; // from -most to most on its own scale
 }
 
 function scale_to(most: number, height: number): Scale {

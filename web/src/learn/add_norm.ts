@@ -12,7 +12,7 @@ export const add_norm: Topic = {
   draw(place, data) {
     place.append(
       ...say(
-        'The Transformer of 2017 puts the two together, once after attention and once after the feed-forward part: **add** what the sub-layer said to what it was told, then **norm** the sum. A layer with cross-attention has a third.',
+        'The Transformer of 2017 puts the two together, once after attention and once after the feed-forward part: **add** the output of the sub-layer to its input, then **norm** the sum. A layer with cross-attention has a third.',
         'Each [[unit]] begins with a vector of known size, at any depth. The price is on the wire: the norm stands on the stream itself, and divides everything that comes along by the size of the sum. If branch and stream are equally strong, half of the variance of the old is lost at every unit, and the gradient that comes back along the skip shrinks by √2: the [[skip gain]] of a deep stack is tiny.',
         'That is not to say that no gradient arrives. At the first step the branches carry it, and the bottom of a deep stack hears the loss as well as the top does. In a deep stack that starts from Xavier\'s weights they no longer do after some twenty steps at full rate: all tokens have become alike, and hardly anything is left of their [[spread]]. How strong the branches start decides over it as much as the placement does.',
       ),

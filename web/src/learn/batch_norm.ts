@@ -37,7 +37,7 @@ export const batch_norm: Topic = {
     let size = 4;
     const ln = layer_norm(kToken);
     const outcomes = (): number[][] => Array.from({ length: kBatches }, (_, k) => batch_normed(size, 1000 + k));
-    const told = h('p', { class: 'told', role: 'status' });
+    const summary = h('p', { class: 'summary', role: 'status' });
     const draw = (width: number): SVGSVGElement => {
       const height = 300,
         box: Box = { left: 46, top: 30, width: width - 64, height: height - 74 };
@@ -84,10 +84,10 @@ export const batch_norm: Topic = {
       );
       return root;
     };
-    const tell = (): void => {
+    const show_summary = (): void => {
       const all = outcomes();
       const spread = mean(kToken.map((_, j) => deviation(all.map((o) => o[j]))));
-      told.textContent =
+      summary.textContent =
         size === 1
           ? 'A batch of one: every feature is its own mean, and batch norm returns nothing but zeros. Layer norm does not notice.'
           : `In batches of ${size} the same token comes out of batch norm differently each time: deviation ${short(spread, 2)}. Layer norm: 0.`;
@@ -97,7 +97,7 @@ export const batch_norm: Topic = {
       draw,
       controls: slider('Batch size', { min: 1, max: 64 }, size, String, (v) => {
         size = v;
-        tell();
+        show_summary();
         drawn.redraw();
       }),
       note: h(
@@ -110,8 +110,8 @@ export const batch_norm: Topic = {
         rows: [['layer', null, ...ln], ...outcomes().map((o, k) => ['batch', k + 1, ...o])],
       }),
     });
-    drawn.element.insertBefore(told, drawn.element.querySelector('.drawing'));
-    tell();
+    drawn.element.insertBefore(summary, drawn.element.querySelector('.drawing'));
+    show_summary();
     place.append(
       ...say(
         '**Batch norm** takes one feature and looks down the batch; **layer norm** takes one token and looks along its features. So what batch norm does to a token depends on who else is in the batch, and how many; and at test time, when there may be no batch at all, it needs averages remembered from training.',

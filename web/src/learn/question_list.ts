@@ -129,11 +129,11 @@ export const kQuestions: Question[] = [
       'They can undo the norm where that is better',
       'They keep mean 0 and variance 1',
       'They keep the norm from dividing by zero',
-      'They let each feature have a scale and a centre of its own',
+      'They let each feature have its own scale and centre',
     ],
     right: 3,
     answer:
-      "They let each feature have a scale and a centre of its own. They cannot undo the norm: a token's own mean and size are gone.",
+      "They let each feature have its own scale and centre. They cannot undo the norm: a token's own mean and size are gone.",
     claims: ['S70', 'S68', 'S69'],
     wrong: 'The text says they can undo it. That is true of batch norm.',
   },

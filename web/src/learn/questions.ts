@@ -35,7 +35,7 @@ function outcome_of(question: Question, data: ReportData): HTMLElement {
   return h(
     'div',
     { class: 'outcome', tabindex: '-1', hidden: true },
-    h('p', { class: 'told' }),
+    h('p', { class: 'summary' }),
     h('p', { class: 'on-paper' }, h('b', null, 'Answer: '), question.options[question.right], '.'),
     h('p', { class: 'the-answer' }, question.answer),
     question.wrong
@@ -83,7 +83,7 @@ function item(question: Question, number: number, data: ReportData, changed: () 
       if (i === question.right) label.append(h('b', { class: 'mark good' }, '✓ right'));
       else if (i === choice) label.append(h('b', { class: 'mark bad' }, '✕ your choice'));
     });
-    outcome.querySelector('.told')?.append(right ? 'Right.' : `Not so: you chose "${question.options[choice]}".`);
+    outcome.querySelector('.summary')?.append(right ? 'Right.' : `Not so: you chose "${question.options[choice]}".`);
     outcome.hidden = false;
     check.hidden = true;
   };
@@ -103,7 +103,7 @@ export const questions: Topic = {
   id: 'questions',
   title: 'Thirteen questions',
   draw(place, data) {
-    const told = h('span', { role: 'status' });
+    const progress = h('span', { role: 'status' });
     const again = h(
       'button',
       {
@@ -117,21 +117,21 @@ export const questions: Topic = {
       'Start again',
     );
     const list = h('div', { class: 'questions' });
-    const tell = (): void => {
-      told.textContent = score();
+    const show_progress = (): void => {
+      progress.textContent = score();
       again.hidden = answers().every((choice) => choice === undefined);
     };
     const fill = (): void => {
       clear(list);
-      list.append(...kQuestions.map((q, i) => item(q, i + 1, data, tell)));
-      tell();
+      list.append(...kQuestions.map((q, i) => item(q, i + 1, data, show_progress)));
+      show_progress();
     };
     place.append(
       ...say(
         'The texts that this project began with end in questions: eight to tick, five to answer in words. Here all of them can be ticked. Choose an answer, then check it: what decides is a measurement.',
       ),
       list,
-      h('p', { class: 'score' }, told, ' ', again),
+      h('p', { class: 'score' }, progress, ' ', again),
     );
     fill();
   },

@@ -34,7 +34,7 @@ function gradient_text(name: string): string {
 export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElement {
   const names = [...new Set(pair)];
   let depth = Math.round(state.number('depth', 24));
-  const told = h('p', { class: 'told', role: 'status' });
+  const summary = h('p', { class: 'summary', role: 'status' });
   const series = (): Series[] =>
     names.flatMap((name): Series[] => {
       const curve = labs.entry_of(name)?.gain;
@@ -47,8 +47,8 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
           : []),
       ];
     });
-  const tell = (): void => {
-    told.textContent = `With ${depth} layers, on the skips alone, of what went in at the bottom: ${sentence(names, depth)}.`;
+  const show_summary = (): void => {
+    summary.textContent = `With ${depth} layers, on the skips alone, of what went in at the bottom: ${sentence(names, depth)}.`;
   };
   const drawn = make_figure({
     title: 'Skip gain: what the skips alone carry from bottom to top',
@@ -61,7 +61,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
       (v) => {
         depth = v;
         state.set({ depth: String(v) }, true);
-        tell();
+        show_summary();
         drawn.redraw();
       },
     ),
@@ -90,7 +90,7 @@ export function gain_figure(pair: string[], preflights: Preflight[]): HTMLElemen
       rows: series().flatMap((s) => s.x.map((x, i) => [s.name, x, s.y[i]])),
     }),
   });
-  tell();
-  drawn.element.insertBefore(told, drawn.element.querySelector('.drawing'));
+  show_summary();
+  drawn.element.insertBefore(summary, drawn.element.querySelector('.drawing'));
   return drawn.element;
 }

@@ -1,4 +1,4 @@
-// Loss curves of some rows against the lines that tell what a loss means: floor, bigram, unigram.
+// Loss curves of some rows against the lines that show what a loss means: floor, bigram, unigram.
 import { line_chart, type LineChart, type Series } from '../charts/line_chart';
 import type { Table as Csv } from '../export';
 import * as labs from '../labs';
@@ -25,8 +25,8 @@ export function reference_words(rows: labs.Row[]): string[] {
 
 const kMostLines = 14;
 
-/** Of a great many rows those that tell most: the best and the worst of each arrangement. */
-export function telling(rows: labs.Row[]): labs.Row[] {
+/** Of a great many rows the most informative: the best and the worst of each arrangement. */
+export function most_informative(rows: labs.Row[]): labs.Row[] {
   if (rows.length <= kMostLines) return rows;
   const out = new Set<labs.Row>();
   const ranked = [...new Set(rows.map((r) => r.arrangement))]

@@ -9,7 +9,7 @@ import type { View } from '../shell';
 import * as state from '../state';
 import { terms_in, with_terms } from '../terms';
 import { verdict_card } from './cards';
-import { gradient_figure, loss_figure, reference_words, spiky, telling } from './loss_figure';
+import { gradient_figure, loss_figure, reference_words, spiky, most_informative } from './loss_figure';
 import { confusion, summary } from './verdict_tables';
 
 const kMostCards = 24;
@@ -204,7 +204,7 @@ export function overview(): View {
         return;
       }
       const all = state.get('cards') === 'all',
-        drawn = telling(rows);
+        drawn = most_informative(rows);
       const shown = all ? rows : rows.slice(0, kMostCards);
       place.append(
         h(

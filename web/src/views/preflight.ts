@@ -184,7 +184,7 @@ export function preflight_view(data: ReportData): View {
             ),
             profile(
               'Spread between tokens',
-              with_terms('The [[spread]] at every [[place]]: what fell to 0 in the trial, nothing above can tell apart.'),
+              with_terms('The [[spread]] at every [[place]]: what fell to 0 in the trial, nothing above can distinguish.'),
               p.spread_at_start,
               p.spread,
               true,

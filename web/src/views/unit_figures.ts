@@ -173,7 +173,7 @@ function dependency_figure({ name, probes }: Probed): HTMLElement | null {
 export function unit_figures(names: string[]): HTMLElement[] {
   const all = probed(names);
   if (!all.length)
-    return [nothing('These two were not trained with probes on this page, so there is nothing to tell of their units.')];
+    return [nothing('These two were not trained with probes on this page, so nothing is known of their units.')];
   const out: HTMLElement[] = [];
   if (all.some((p) => p.probes.gradient_skip)) out.push(split_figure(all));
   const lens = lens_figure(all);
