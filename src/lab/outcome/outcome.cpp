@@ -16,7 +16,6 @@ constexpr double kTrainedShare = 0.75;  // of the way from unigram to bigram
 constexpr double kHalfWay = 0.5;        // to the floor, where no bigram is known
 constexpr double kLeftThePlateau = 0.1;
 constexpr double kMoreThanChance = 6;  // deviations: the lowest of some hundred windows and any other are up to five apart
-const double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 /// The mean over the window that ends with loss number `end` - 1.
 double window_before(std::span<const double> losses, std::size_t end) {

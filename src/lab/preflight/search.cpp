@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "core/figures.h"
 #include "lab/preflight/advice.h"
 #include "lab/preflight/prepared.h"
 
