@@ -23,7 +23,7 @@ find_program(ADDNORM_SYMBOLIZER NAMES llvm-symbolizer-14 llvm-symbolizer HINTS "
 if(ADDNORM_SANITIZE MATCHES address)
   list(APPEND ADDNORM_TEST_ENVIRONMENT ASAN_OPTIONS=detect_stack_use_after_return=1:strict_string_checks=1
        UBSAN_OPTIONS=print_stacktrace=1 ASAN_SYMBOLIZER_PATH=${ADDNORM_SYMBOLIZER}
-       "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/leaks.supp':print_suppressions=0")
+       "LSAN_OPTIONS=suppressions='${PROJECT_SOURCE_DIR}/tests/support/faults/leaks.supp':print_suppressions=0")
 endif()
 if(ADDNORM_SANITIZE MATCHES thread)
   # Archer tells ThreadSanitizer what OpenMP's barriers order; the runtime itself and oneDNN are not instrumented.
