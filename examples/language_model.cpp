@@ -1,7 +1,7 @@
 #include <cstdio>
 #include "addnorm/addnorm.h"
 using namespace addnorm;
-/// Data of one's own: sample i is a function of i. Here every sample is the same text, and each token's label the next one.
+/// Your own data: sample i is a function of i. Here every sample is the same text, and each token's label the next one.
 struct Digits final : Dataset {
   Batch batch(std::uint64_t first, std::size_t count) const override {
     Batch all{.first = first, .sequences = count};
