@@ -2,7 +2,6 @@
 
 #include <cmath>
 
-#include "autograd/kept.h"
 #include "kernels/elementwise/elementwise.h"
 
 namespace addnorm::detail {

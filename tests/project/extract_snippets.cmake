@@ -5,7 +5,7 @@
 #
 #   <!-- cpp: given const float* x, std::size_t n -->   statements, that use these
 #   <!-- cpp: given nothing -->                         statements
-#   <!-- cpp: from src/autograd/ops/mul.cpp -->             an excerpt, compiled where it stands: snippets_test.cpp compares the two
+#   <!-- cpp: from src/autograd/ops/elementwise.cpp -->   an excerpt, compiled where it stands: snippets_test.cpp compares the two
 #
 # A complaint of the compiler names the page and the line.
 cmake_policy(VERSION 3.25)

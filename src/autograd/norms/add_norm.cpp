@@ -4,7 +4,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
-#include "autograd/kept.h"
+#include "autograd/graph.h"
 #include "kernels/norm/add_norm.h"
 
 namespace addnorm {

@@ -2,7 +2,7 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/parallel.h"
 #include "autograd/check.h"
-#include "kernels/reference/partial_rms.h"
+#include "kernels/reference/norms.h"
 
 namespace addnorm {
 namespace {

@@ -3,7 +3,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
-#include "autograd/kept.h"
+#include "autograd/graph.h"
 
 namespace addnorm {
 namespace {

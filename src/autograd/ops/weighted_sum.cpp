@@ -3,7 +3,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
-#include "kernels/reduce/weighted_sum.h"
+#include "kernels/elementwise/elementwise.h"
 
 namespace addnorm {
 namespace {

@@ -1,4 +1,4 @@
-// What the attention kernels are given. The formulas stand in attention.h.
+// What the kernels of attention and of the rotary embedding are given. The formulas stand in attention.h.
 #pragma once
 
 #include <algorithm>
@@ -88,5 +88,23 @@ struct BasicAttentionGradArgs {
 
 using AttentionArgs = BasicAttentionArgs<float>;
 using AttentionGradArgs = BasicAttentionGradArgs<float>;
+
+/// Of the rotary embedding.
+template <class T>
+struct RotaryArgs {
+  std::size_t rows = 0;
+  std::size_t heads = 0;
+  std::size_t d_head = 0;
+  std::size_t d_rotary = 0;  ///< even, <= d_head: the first elements of each head turn, the rest is copied
+  const T* x = nullptr;      ///< row r, head h starts at r * x_stride + h * d_head
+  std::size_t x_stride = 0;
+  const T* cos = nullptr;                   ///< [positions, d_rotary / 2]
+  const T* sin = nullptr;                   ///< [positions, d_rotary / 2]
+  const std::int32_t* positions = nullptr;  ///< [rows]: which row of the tables
+  bool adjacent = true;                     ///< (2i, 2i + 1) turn together, as in the paper; else (i, i + d_rotary / 2)
+  bool inverse = false;                     ///< turn back: the gradient of turning forth
+  T* y = nullptr;                           ///< like x; may be x
+  std::size_t y_stride = 0;
+};
 
 }  // namespace addnorm::kernels

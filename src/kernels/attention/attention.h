@@ -1,4 +1,5 @@
-// Multi-head scaled-dot-product attention, forward and backward, on strided views: nothing is transposed in memory.
+// Multi-head scaled-dot-product attention, forward and backward, on strided views: nothing is transposed in memory. And the
+// rotary embedding, which turns queries and keys before.
 //
 //   s_ij = scale * q_i . k_j                    or softcap * tanh(s_ij / softcap) where a softcap is given
 //   s_ij = s_ij + bias_ij;   -inf where (i, j) is masked
@@ -33,5 +34,16 @@ void attention_backward(const AttentionGradArgs& args);
 
 inline void attention_forward(const BasicAttentionArgs<double>& args) { reference::attention_forward(args); }
 inline void attention_backward(const BasicAttentionGradArgs<double>& args) { reference::attention_backward(args); }
+
+/// Rotary position embedding: pairs of a head's elements turn by an angle that grows with the position.
+///
+///   (a, b) -> (a cos - b sin, a sin + b cos)
+///
+/// Two products and one sum per element, each rounded: equals the reference bit for bit on every target. The gradient is
+/// the inverse turn of dy. Any head size, also turning only its first d_rotary elements; rows may stand in a packed array.
+void rotary(const RotaryArgs<float>& args);
+inline void rotary(const RotaryArgs<double>& args) { reference::rotary(args); }
+
+using reference::rotary_tables;
 
 }  // namespace addnorm::kernels

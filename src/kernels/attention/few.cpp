@@ -5,7 +5,7 @@
 #include <limits>
 
 #include "kernels/attention/attention.h"
-#include "kernels/attention/few.h"
+#include "kernels/attention/plan.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention/few.cpp"

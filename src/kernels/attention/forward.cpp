@@ -2,7 +2,6 @@
 
 #include "addnorm/core/parallel.h"
 #include "kernels/attention/attention.h"
-#include "kernels/attention/few.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/attention/forward.cpp"

@@ -1,4 +1,4 @@
-#include "kernels/attention/rotary.h"
+#include "kernels/attention/attention.h"
 
 #include <cstring>
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "kernels/reference/embedding.h"
+#include "kernels/reference/elementwise.h"
 
 namespace addnorm::kernels {
 

@@ -1,4 +1,4 @@
-#include "kernels/gemm/epilogue.h"
+#include "kernels/gemm/parts.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm/epilogue.cpp"

@@ -1,4 +1,4 @@
-#include "kernels/gemm/few_rows.h"
+#include "kernels/gemm/parts.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm/few_rows.cpp"

@@ -6,11 +6,8 @@
 #include <memory>
 
 #include "addnorm/core/parallel.h"
-#include "kernels/gemm/blocks.h"
-#include "kernels/gemm/epilogue.h"
-#include "kernels/gemm/few_rows.h"
 #include "kernels/gemm/multiply.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/parts.h"
 
 namespace addnorm::kernels {
 namespace {
@@ -34,7 +31,7 @@ constexpr std::size_t kPad = 16;
 constexpr std::size_t kPanelB = kMaxDepth * (kMaxColumns + kPad);
 constexpr std::size_t kPanelA = kMaxRows * (kMaxDepth + kPad);
 constexpr std::size_t kProduct = kMaxRows * (kMaxColumns + kPad);
-static_assert((kPanelB + kPanelA + kProduct) * sizeof(float) <= std::size_t{1} << 20, "as blocks.h says");
+static_assert((kPanelB + kPanelA + kProduct) * sizeof(float) <= std::size_t{1} << 20, "as parts.h says");
 
 /// The buffers of one thread, made when it first needs them. Null when the system has no memory left.
 struct Scratch {

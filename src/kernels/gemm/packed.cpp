@@ -3,9 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/core/parallel.h"
-#include "kernels/gemm/blocks.h"
-#include "kernels/gemm/epilogue.h"
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/parts.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/gemm/packed.cpp"

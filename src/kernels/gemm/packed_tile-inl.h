@@ -7,7 +7,7 @@
 #endif
 
 #include "hwy/highway.h"
-#include "kernels/gemm/packed_tile.h"
+#include "kernels/gemm/parts.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace addnorm::kernels::HWY_NAMESPACE {

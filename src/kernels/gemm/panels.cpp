@@ -1,4 +1,4 @@
-#include "kernels/gemm/panels.h"
+#include "kernels/gemm/parts.h"
 
 #include <cstring>
 

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "kernels/reduce/row_blocks.h"
+#include "kernels/reduce/reduce.h"
 #include "kernels/reference/add_norm.h"
 
 namespace addnorm::kernels {

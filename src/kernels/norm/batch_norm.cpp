@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/core/parallel.h"
-#include "kernels/reduce/column_blocks.h"
+#include "kernels/reduce/reduce.h"
 
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/norm/batch_norm.cpp"

@@ -6,8 +6,8 @@
 
 #include <cstddef>
 
-#include "kernels/reduce/column_sums.h"
-#include "kernels/reference/dyt.h"
+#include "kernels/reduce/reduce.h"
+#include "kernels/reference/norms.h"
 
 namespace addnorm::kernels {
 

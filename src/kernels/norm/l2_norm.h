@@ -10,7 +10,7 @@
 
 #include <cstddef>
 
-#include "kernels/reference/l2_norm.h"
+#include "kernels/reference/norms.h"
 
 namespace addnorm::kernels {
 

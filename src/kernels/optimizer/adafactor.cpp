@@ -1,4 +1,4 @@
-#include "kernels/optimizer/adafactor.h"
+#include "kernels/optimizer/updates.h"
 
 #include <algorithm>
 

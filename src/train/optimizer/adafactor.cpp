@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/optimizer/adafactor.h"
-#include "kernels/reduce/row_blocks.h"
+#include "kernels/optimizer/updates.h"
+#include "kernels/reduce/reduce.h"
 #include "train/optimizer/optimizer_info.h"
 
 namespace addnorm {

@@ -1,8 +1,7 @@
-#include "kernels/elementwise/dropout.h"
+#include "kernels/elementwise/elementwise.h"
 
 #include <cmath>
 
-#include "kernels/elementwise/bias.h"
 #include "support/every_target.h"
 #include "support/faults/guarded.h"
 #include "support/near.h"

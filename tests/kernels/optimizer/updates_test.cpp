@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "kernels/optimizer/adafactor.h"
 #include "support/every_target.h"
 #include "support/faults/guarded.h"
 #include "support/near.h"

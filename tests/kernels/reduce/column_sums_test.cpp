@@ -1,4 +1,4 @@
-#include "kernels/reduce/column_sums.h"
+#include "kernels/reduce/reduce.h"
 
 #include <cmath>
 #include <limits>

@@ -1,4 +1,4 @@
-#include "kernels/reduce/cross_entropy.h"
+#include "kernels/reduce/softmax.h"
 
 #include <cmath>
 #include <limits>

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
+#include "kernels/elementwise/elementwise.h"
 #include "kernels/norm/l2_norm.h"
-#include "kernels/reduce/weighted_sum.h"
 #include "support/every_target.h"
 #include "support/faults/guarded.h"
 #include "support/near.h"

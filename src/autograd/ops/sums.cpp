@@ -1,12 +1,19 @@
+// Sums and means: of all elements, of runs of rows.
 #include <algorithm>
 
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
-#include "kernels/reduce/column_sums.h"
+#include "kernels/reduce/reduce.h"
 
 namespace addnorm {
 namespace {
+
+double total(const Tensor& x) {
+  Tensor scratch({kernels::reduce_scratch(x.elements())}, DType::f64);
+  return dispatch(x.dtype(),
+                  [&](auto zero) { return kernels::sum(x.data<decltype(zero)>(), x.elements(), scratch.data<double>()); });
+}
 
 void check_runs(const Var& x, const std::vector<std::size_t>& lengths) {
   detail::require_defined("segment_means", "x", x);
@@ -47,6 +54,25 @@ void spread_gradient(const Tensor& dy, const std::vector<std::size_t>& lengths, 
 }
 
 }  // namespace
+
+Var sum(const Var& x) {
+  detail::require_defined("sum", "x", x);
+
+  return record(
+      "sum", {x}, Tensor::full(Shape{}, total(x.value()), x.dtype()),
+      [shape = x.shape()](const Tensor& dy, Grads& grads) { grads.give(0, Tensor::full(shape, dy.item(), dy.dtype())); });
+}
+
+Var mean(const Var& x) {
+  detail::require_defined("mean", "x", x);
+  require(x.value().elements() > 0, "mean: x is ", x.shape(), " and has no elements");
+  const auto count = static_cast<double>(x.value().elements());
+
+  return record("mean", {x}, Tensor::full(Shape{}, total(x.value()) / count, x.dtype()),
+                [shape = x.shape(), count](const Tensor& dy, Grads& grads) {
+                  grads.give(0, Tensor::full(shape, dy.item() / count, dy.dtype()));
+                });
+}
 
 Var segment_means(const Var& x, const std::vector<std::size_t>& lengths) {
   check_runs(x, lengths);

@@ -1,4 +1,4 @@
-// concat and split: each is the gradient of the other.
+// Ops that only move elements: reshape; concat and split, each the gradient of the other.
 #include <vector>
 
 #include "addnorm/autograd/ops.h"
@@ -39,6 +39,15 @@ std::vector<Tensor> parted(const Tensor& whole, std::span<const std::size_t> siz
 }
 
 }  // namespace detail
+
+Var reshape(const Var& x, const Shape& shape) {
+  detail::require_defined("reshape", "x", x);
+  require(shape.elements() == x.value().elements(), "reshape: x is ", x.shape(), " and has ", x.value().elements(), " elements, ",
+          shape, " has ", shape.elements());
+
+  return record("reshape", {x}, x.value().reshape(shape),
+                [before = x.shape()](const Tensor& dy, Grads& grads) { grads.give(0, dy.reshape(before)); });
+}
 
 Var concat(const std::vector<Var>& parts, std::ptrdiff_t axis) {
   require(!parts.empty(), "concat: no parts given, at least one is needed");
