@@ -3,7 +3,6 @@
 
 #include "addnorm/autograd/gradcheck.h"
 #include "addnorm/autograd/ops.h"
-#include "addnorm/autograd/packed_linear.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/autograd/var.h"
 #include "addnorm/claims/claim.h"
@@ -40,7 +39,6 @@
 #include "addnorm/lab/trial.h"
 #include "addnorm/model/classifier.h"
 #include "addnorm/model/config.h"
-#include "addnorm/model/decoding.h"
 #include "addnorm/model/encoder.h"
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/generate.h"
@@ -54,7 +52,6 @@
 #include "addnorm/model/stack.h"
 #include "addnorm/model/tokens.h"
 #include "addnorm/nn/attention.h"
-#include "addnorm/nn/embedding.h"
 #include "addnorm/nn/feed_forward.h"
 #include "addnorm/nn/init.h"
 #include "addnorm/nn/kinds.h"

@@ -1,9 +1,16 @@
 #include "addnorm/nn/module.h"
 
+#include <array>
+#include <ostream>
 #include <utility>
 
 namespace addnorm {
 namespace {
+
+constexpr std::array kRoles{
+    "q",    "k",      "v",    "attention_out", "ffn_in",    "ffn_gate",   "ffn_out", "token_embedding", "position_embedding",
+    "head", "weight", "bias", "norm_gain",     "norm_bias", "coefficient"};
+constexpr std::array kSubLayers{"self", "cross", "ffn"};
 
 class Each final : public Visitor {
  public:
@@ -45,6 +52,12 @@ class PackedSeen final : public Visitor {
 };
 
 }  // namespace
+
+const char* name_of(Role role) { return kRoles.at(static_cast<std::size_t>(role)); }
+std::ostream& operator<<(std::ostream& out, Role role) { return out << name_of(role); }
+bool is_matrix(Role role) { return role < Role::bias; }
+const char* name_of(SubLayer sub_layer) { return kSubLayers.at(static_cast<std::size_t>(sub_layer)); }
+std::ostream& operator<<(std::ostream& out, SubLayer sub_layer) { return out << name_of(sub_layer); }
 
 Visitor::Inside::Inside(Visitor& visitor, std::string_view name, Place place)
     : visitor_(visitor), path_length_(visitor.path_.size()), place_(visitor.place_) {

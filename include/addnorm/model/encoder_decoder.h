@@ -1,7 +1,7 @@
 // EncoderDecoder: one sequence read, another one written.
 #pragma once
 
-#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 #include "addnorm/model/model.h"
 
 namespace addnorm {

@@ -1,4 +1,4 @@
-// Generation: how tokens are chosen, one after the other, from the probabilities a model gives the next one.
+// Generation: sequences in the middle of being written, and how the next token is chosen from the probabilities a model gives it.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,25 @@
 #include <span>
 #include <vector>
 
-#include "addnorm/model/decoding.h"
+#include "addnorm/tensor/tensor.h"
 
 namespace addnorm {
+
+/// What generates text knows a model only through this: a batch of sequences, all of the same length so far. Models make one with
+/// a key/value cache, or without, where every step runs the whole prefix again; both give the same logits within the tolerance of
+/// a reduction.
+class Decoding {
+ public:
+  virtual ~Decoding() = default;
+
+  /// Appends the same number of tokens to every row (tokens [rows, count], row by row) and gives the logits after the last one,
+  /// [rows, vocabulary]. More tokens than there is room for, or an id outside the vocabulary, is a UsageError.
+  virtual Tensor append(std::span<const std::int32_t> tokens) = 0;
+  /// Row i becomes a copy of row from[i]; there may be more rows afterwards, or fewer.
+  virtual void select(std::span<const std::size_t> from) = 0;
+  virtual std::size_t rows() const = 0;
+  virtual std::size_t room() const = 0;  ///< tokens that can still be appended to each row
+};
 
 /// How a token is drawn. The cuts are made in this order: temperature, then top_k, then top_p of what top_k left.
 struct SamplingOptions {

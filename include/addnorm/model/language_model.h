@@ -1,7 +1,7 @@
 // LanguageModel: a decoder that predicts the next token.
 #pragma once
 
-#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 #include "addnorm/model/model.h"
 
 namespace addnorm {

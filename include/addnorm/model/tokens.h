@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "addnorm/model/config.h"
-#include "addnorm/nn/embedding.h"
 #include "addnorm/nn/linear.h"
 
 namespace addnorm {

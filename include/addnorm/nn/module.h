@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "addnorm/autograd/packed_linear.h"
+#include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/var.h"
 #include "addnorm/nn/kinds.h"
 
@@ -100,7 +100,7 @@ void for_each_parameter(Module& module, const std::function<void(Parameter&)>& s
 void for_each_buffer(Module& module, const std::function<void(const std::string& path, Tensor& value)>& see);
 std::size_t count_parameters(Module& module);  ///< elements in total
 /// For a model that only computes from here on: every matrix of a Linear gets the form that products are fastest with, in the
-/// memory it has where its rows make whole panels (packed_linear.h). These parameters are gone then: they are not visited, saved
+/// memory it has where its rows make whole panels (PackedWeight). These parameters are gone then: they are not visited, saved
 /// or trained, and a pass that records gradients is a UsageError (put NoGrad around it). What comes out differs by rounding, and
 /// no longer depends on what else is in the batch. Float32 models only.
 void pack_weights(Module& module);

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "addnorm/autograd/ops.h"
-#include "addnorm/autograd/packed_linear.h"
 #include "addnorm/autograd/tape.h"
 #include "autograd/check.h"
 #include "autograd/graph.h"

@@ -44,6 +44,7 @@ inline void attention_backward(const BasicAttentionGradArgs<double>& args) { ref
 void rotary(const RotaryArgs<float>& args);
 inline void rotary(const RotaryArgs<double>& args) { reference::rotary(args); }
 
+/// The cos and sin that rotary reads, of every position.
 using reference::rotary_tables;
 
 }  // namespace addnorm::kernels

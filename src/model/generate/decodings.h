@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "addnorm/autograd/tape.h"
-#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 #include "addnorm/model/tokens.h"
 
 namespace addnorm {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 
 namespace addnorm {
 

@@ -5,8 +5,8 @@
 
 #include "core/file.h"
 #include "model/import/side_files.h"
+#include "model/import/source.h"
 #include "model/import/weights/layout.h"
-#include "model/import/weights/llama2c.h"
 #include "tensor/half.h"
 
 namespace addnorm {

@@ -1,13 +1,15 @@
 #include "addnorm/model/import.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include "addnorm/model/hugging_face.h"
 #include "core/file.h"
 #include "core/json/json.h"
 #include "model/import/side_files.h"
+#include "model/import/source.h"
 #include "model/import/weights/layout.h"
-#include "model/import/weights/llama2c.h"
 
 namespace addnorm {
 namespace {
@@ -16,6 +18,21 @@ namespace fs = std::filesystem;
 using importing::ImportFamily;
 
 constexpr const char* kConfig = "config.json";
+
+std::span<const ImportFamily* const> all_families() {
+  using namespace importing;
+  static const std::array kAll{&gpt2_family(),  &bert_family(), &roberta_family(), &distilbert_family(), &llama_family(),
+                               &olmo2_family(), &opt_family(),  &llama2c_family(), &mingpt_family(),     &open_nmt_family()};
+  return kAll;
+}
+
+/// Null: weights of that type are not imported.
+const ImportFamily* family_of_type(std::string_view model_type) {
+  for (const ImportFamily* family : all_families())
+    for (const char* type : family->model_types)
+      if (model_type == type) return family;
+  return nullptr;
+}
 
 /// What is imported from where, before any memory is taken for it.
 struct ImportPlan {
@@ -78,7 +95,7 @@ void override_placement(ModelConfig& config, const ImportOptions& options) {
 
 [[noreturn]] void refuse_type_of(const fs::path& file, const std::string& type) {
   std::vector<std::string> known;
-  for (const ImportFamily* family : importing::all_families())
+  for (const ImportFamily* family : all_families())
     for (const char* one : family->model_types) known.emplace_back(one);
   throw DataError(concat(file.string(), ": model_type is ", Json(type).dump(),
                          ", of which only the config is read, not the weights; ", "weights are imported of: ", listed(known)));
@@ -87,7 +104,7 @@ void override_placement(ModelConfig& config, const ImportOptions& options) {
 ImportPlan plan_hugging_face(const fs::path& folder) {
   const fs::path file = folder / kConfig;
   const HuggingFaceConfig read = read_hugging_face_config(file);
-  ImportPlan plan{.family = importing::family_of_type(read.model_type), .config = read.config, .notes = read.notes};
+  ImportPlan plan{.family = family_of_type(read.model_type), .config = read.config, .notes = read.notes};
   std::erase_if(plan.notes, [&](const std::string& note) { return std::ranges::count(read.training, note) > 0; });
   if (!plan.family) refuse_type_of(file, read.model_type);
   if (!read.differences.empty())
@@ -206,6 +223,12 @@ bool is_import(const fs::path& path) {
   const fs::path config = folder ? path / kConfig : path.parent_path() / kConfig;
   if (!fs::exists(config, error)) return true;
   return is_hugging_face_config(small_text(config, "a model's config"));
+}
+
+std::vector<std::string> import_families() {
+  std::vector<std::string> names;
+  for (const ImportFamily* family : all_families()) names.emplace_back(family->name);
+  return names;
 }
 
 }  // namespace addnorm

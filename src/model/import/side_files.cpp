@@ -6,7 +6,8 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
-#include "model/import/weights/llama2c.h"
+#include "core/json/record.h"
+#include "model/import/source.h"
 
 namespace addnorm::importing {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kConfig = "config.json";
+constexpr const char* kEndTokens = "eos_token_id";
 constexpr std::array kSideFiles{kConfig,
                                 "generation_config.json",
                                 "tokenizer.json",
@@ -61,7 +63,36 @@ void copy_if_there(const fs::path& from, const fs::path& to) {
   replace_text(to, text);
 }
 
+/// eos_token_id of a file; null where the file or the field is not there.
+Json end_tokens_of(const fs::path& file) {
+  std::error_code error;
+  if (!fs::exists(file, error)) return {};
+  const Json json = parsed(small_text(file, "a model's config"), file.string());
+  const Json* value = json.is_object() ? json.find(kEndTokens) : nullptr;
+  return value == nullptr ? Json() : *value;
+}
+
+/// The ids below `vocabulary` of a number or a list of them.
+std::vector<std::int32_t> known_ids(const Json& value, const fs::path& file, std::size_t vocabulary) {
+  std::vector<std::int32_t> known;
+  const std::string where = file.string();
+  const auto take = [&](const Json& id, const JsonAt& at) {
+    if (!id.is_integer()) at.wrong(id, "a whole number, or a list of them");
+    if (id.is_unsigned() && id.whole() < vocabulary) known.push_back(static_cast<std::int32_t>(id.whole()));
+  };
+  const JsonAt at{where, kEndTokens};
+  if (!value.is_array()) take(value, at);
+  for (std::size_t i = 0; value.is_array() && i < value.size(); ++i) take(value[i], at.item(i));
+  return known;
+}
+
 }  // namespace
+
+std::vector<std::int32_t> read_end_tokens(const fs::path& folder, std::size_t vocabulary) {
+  for (const char* name : {"generation_config.json", "config.json"})
+    if (const Json value = end_tokens_of(folder / name); !value.is_null()) return known_ids(value, folder / name, vocabulary);
+  return {};
+}
 
 void refuse_other_models(const fs::path& from, const fs::path& to, const std::vector<fs::path>& weights) {
   std::error_code error;

@@ -1,4 +1,4 @@
-#include "model/placement/loss.h"
+#include "model/placement/trials.h"
 
 #include <algorithm>
 #include <cmath>

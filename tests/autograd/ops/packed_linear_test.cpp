@@ -1,4 +1,4 @@
-#include "addnorm/autograd/packed_linear.h"
+#include "addnorm/autograd/ops.h"
 
 #include "addnorm/autograd/tape.h"
 #include "support/near.h"

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "addnorm/core/rng.h"
-#include "addnorm/model/decoding.h"
+#include "addnorm/model/generate.h"
 
 namespace addnorm::test {
 

@@ -64,10 +64,6 @@ const ImportFamily& opt_family();
 const ImportFamily& llama2c_family();
 const ImportFamily& open_nmt_family();
 
-std::span<const ImportFamily* const> all_families();
-/// Null: weights of that type are not imported.
-const ImportFamily* family_of_type(std::string_view model_type);
-
 /// Weights without a config.json: their names and shapes show what model they belong to.
 struct GuessedConfig {
   const ImportFamily* family;

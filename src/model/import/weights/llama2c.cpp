@@ -1,4 +1,4 @@
-#include "model/import/weights/llama2c.h"
+#include "model/import/source.h"
 
 #include <array>
 

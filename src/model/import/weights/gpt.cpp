@@ -1,4 +1,4 @@
-// GPT-2 (modeling_gpt2.py: Conv1D keeps its matrices as [in, out]) and minGPT (the same names, Linear).
+// GPT-2 (modeling_gpt2.py: Conv1D keeps its matrices as [in, out]), minGPT (the same names, Linear) and OPT (modeling_opt.py).
 #include "model/import/weights/family.h"
 
 namespace addnorm::importing {
@@ -38,6 +38,26 @@ constexpr std::array kGpt2Unused{
     UnusedRow{"h.{}.attn.masked_bias", nullptr},  // what a score becomes where the mask hides it
 };
 
+// The norms of a layer of OPT have the same names before and after their branch; only with do_layer_norm_before there is one at
+// the end.
+constexpr std::array kOptTypes{"opt"};
+constexpr std::array kOptPrefixes{"model.decoder.", "decoder.", ""};
+constexpr std::array kOptBody{
+    NameRow{"tokens.embedding", {"embed_tokens"}},
+    NameRow{"tokens.positions", {"embed_positions"}},
+    NameRow{"tokens.project", {"project_in"}},
+    NameRow{"head.project", {"project_out"}},
+    NameRow{"layers.{}.self.qkv", {"layers.{}.self_attn.q_proj", "layers.{}.self_attn.k_proj", "layers.{}.self_attn.v_proj"}},
+    NameRow{"layers.{}.self.out", {"layers.{}.self_attn.out_proj"}},
+    NameRow{"residual.layers.{}.self.*", {"layers.{}.self_attn_layer_norm"}},
+    NameRow{"layers.{}.ffn.in", {"layers.{}.fc1"}},
+    NameRow{"layers.{}.ffn.out", {"layers.{}.fc2"}},
+    NameRow{"residual.layers.{}.ffn.*", {"layers.{}.final_layer_norm"}},
+    NameRow{"residual.exit", {"final_layer_norm"}},
+};
+constexpr std::array kOptTop{NameRow{"head", {"lm_head"}}};
+constexpr std::array kOptCopies{CopyRow{"lm_head.weight", "tokens.embedding.weight"}};
+
 }  // namespace
 
 const ImportFamily& gpt2_family() {
@@ -47,6 +67,11 @@ const ImportFamily& gpt2_family() {
 
 const ImportFamily& mingpt_family() {
   static constexpr ImportFamily kFamily{"mingpt", {}, kGpt2Prefixes, kMinGptBody, kGpt2Top, kGpt2Copies, kGpt2Unused};
+  return kFamily;
+}
+
+const ImportFamily& opt_family() {
+  static constexpr ImportFamily kFamily{"opt", kOptTypes, kOptPrefixes, kOptBody, kOptTop, kOptCopies, {}};
   return kFamily;
 }
 
