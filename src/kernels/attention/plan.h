@@ -1,4 +1,5 @@
-// How attention is cut into tiles, and what a tile may see: the part that is the same for every instruction set.
+// How attention is cut into tiles, what a tile may see, and when a few queries go without tiles: the part that is the same for
+// every instruction set.
 #pragma once
 
 #include <algorithm>
