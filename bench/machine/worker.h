@@ -1,10 +1,10 @@
 // A process of our own in which one workload runs by itself: its peak memory is that of the workload and of nothing else.
 #pragma once
 
-#include <sys/types.h>
-
 #include <functional>
 #include <optional>
+
+#include "core/child.h"
 
 namespace addnorm::bench {
 
@@ -13,18 +13,14 @@ class Worker {
  public:
   /// make() runs in the new process, when the first slice is asked for, and gives the call that is measured.
   explicit Worker(const std::function<std::function<void()>()>& make);
-  ~Worker();
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
 
   /// Median seconds per call over a slice, at least one call. Nothing when the process has ended: an error, or no memory.
   std::optional<double> slice(int threads, double seconds);
   double made_seconds() const { return made_; }  ///< how long make() took; 0 before the first slice
-  pid_t pid() const { return pid_; }
+  pid_t pid() const { return child_ ? child_->pid() : -1; }
 
  private:
-  pid_t pid_ = -1;
-  int socket_ = -1;
+  std::optional<Child> child_;  // none: it could not be started
   double made_ = 0;
 };
 

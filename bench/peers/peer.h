@@ -1,14 +1,14 @@
 // A library of others in a child process, asked for one measured slice at a time.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstddef>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
+
+#include "core/child.h"
+#include "core/json/json.h"
 
 namespace addnorm::bench {
 
@@ -38,18 +38,15 @@ class Peer {
   /// Starts the interpreter and waits until the library is imported.
   explicit Peer(const std::string& python, Malloc malloc = Malloc::fast, PeerScript script = torch_script());
   ~Peer();
-  Peer(const Peer&) = delete;
-  Peer& operator=(const Peer&) = delete;
 
-  bool alive() const { return socket_ >= 0; }
+  bool alive() const { return child_.has_value(); }
   const std::string& name() const { return script_.name; }
   const std::string& version() const { return version_; }  ///< of the library
   const std::string& problem() const { return problem_; }
   bool has_mkl() const { return mkl_; }  ///< its products in f32 come from Intel's MKL, as it says
-  const std::string& precision() const {
-    return precision_;
-  }  ///< in which the last warm() computed, "f32", "bf16"; empty: not said
-  pid_t pid() const { return pid_; }
+  /// In which the last warm() computed, "f32", "bf16"; empty: not said.
+  const std::string& precision() const { return precision_; }
+  pid_t pid() const { return child_ ? child_->pid() : -1; }
 
   bool prepare(const PeerWork& work, std::size_t slots);
   bool prepare(const std::string& request);  ///< in the format of the script that is run; may take minutes
@@ -59,16 +56,12 @@ class Peer {
   std::optional<double> slice(const std::string& variant, bool cold, int threads, double seconds);
 
  private:
-  struct Answer;
-  void start(const std::string& python, Malloc malloc);
   void stop();
-  std::optional<Answer> ask(const std::string& line, double patience);
-  std::optional<std::string> read_line(double patience);
+  std::optional<Json> ask(const std::string& line, double patience);
 
   PeerScript script_;
-  pid_t pid_ = -1;
-  int socket_ = -1;  ///< the process's stdin and stdout
-  std::string unread_, version_, problem_, precision_;
+  std::optional<Child> child_;
+  std::string version_, problem_, precision_;
   bool mkl_ = false;
 };
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <list>
 #include <thread>
+#include <utility>
 
 #include "addnorm/core/error.h"
 
@@ -52,7 +53,9 @@ class ChildPool {
 
   void start(const Job& job, int threads) {
     try {
-      running_.push_back({&job, Child(options_.program, job.arguments(threads), job.log)});
+      std::vector<std::string> words = job.arguments(threads);
+      words.insert(words.begin(), options_.program.string());
+      running_.push_back({&job, Child::logged(std::move(words), job.log)});
     } catch (const Error& error) {
       return job.not_started(error.what());
     }
@@ -61,9 +64,8 @@ class ChildPool {
 
   void look() {
     for (auto one = running_.begin(); one != running_.end();) {
-      ChildEnd end;
-      if (one->child.ended(end)) {
-        one->job->done(end, stopping_);
+      if (const auto end = one->child.end_within(0)) {
+        one->job->done(*end, stopping_);
         one = running_.erase(one);
       } else {
         one->job->look();

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "lab/grid/child.h"
+#include "core/child.h"
 
 namespace addnorm {
 
