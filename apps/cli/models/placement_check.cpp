@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "addnorm/core/error.h"
-#include "probe/training/gradient_noise.h"
+#include "probe/training/roles.h"
 
 namespace addnorm::cli {
 namespace {

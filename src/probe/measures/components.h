@@ -1,18 +1,20 @@
-// What a stream is made of: the embedding, every branch, and the biases of the norms on the way, each as it still stands in it.
+// What a stream is made of: the embedding, every branch, and the biases of the norms on the way, each as it still stands in it;
+// and direct logit attribution: how much of the logits each of them brings by itself.
 #pragma once
 
+#include <functional>
 #include <vector>
 
-#include "probe/measures/frozen_norm.h"
+#include "addnorm/train/objective.h"
 #include "probe/measures/measures.h"
-#include "residual/streams/slot_residual.h"
+#include "residual/streams/slot_stream.h"
 
 namespace addnorm {
 
 /// Keeps one tensor per component through a pass over an arrangement that is a row, and they add up to the stream:
 ///
 ///   y = a s + f:   every component of s (the stream, or N_in of it) times a, and the new one f, the branch as it is added
-///   x' = N(y):     every component through N with its scale frozen (FrozenNorm), and beta joins the biases
+///   x' = N(y):     every component through N with its scale frozen, and beta joins the biases
 ///
 /// Components: 0 the embedding (after the stack's entry norm), 1 + i the branch of unit i, the last one the biases of norms.
 /// In double; holds units + 2 times the stream, twice its bytes each. For passes that do not train: batch norms are read by their
@@ -63,5 +65,17 @@ class Components final : public StreamObserver {
   std::vector<std::vector<double>> dependency_;
   std::vector<double> skip_share_, skip_squares_;
 };
+
+/// see(component, logits) for every component after the exit norm (components.take_exit() has been called), and at last for
+/// number parts().size(): the head's bias, the same row everywhere. They add up to the logits. One head product each.
+void for_each_contribution(const Model& model, const Batch& batch, const Components& components,
+                           const std::function<void(std::size_t component, const Tensor& logits)>& see);
+
+/// By component, the head's bias counted to the biases of norms: mean over labels of z_label - mean of z, z the logits that the
+/// component brings. What does not move the label against the average class brings nothing. Adds up to that of the whole logits.
+std::vector<double> logit_attribution(const Model& model, const Batch& batch, const Components& components);
+
+/// Over the labels that count: z_label - mean of z. One row for all labels where `logits` has one.
+RunningMean label_margins(const Tensor& logits, const std::vector<std::int32_t>& labels);
 
 }  // namespace addnorm

@@ -1,10 +1,14 @@
-// A pass over a batch that can be run again from any layer on: what by-passes and lenses cost is only what differs.
+// A pass over a batch that can be run again from any layer on, and what an output that is changed so costs.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <vector>
 
 #include "addnorm/model/stack.h"
+#include "addnorm/probe/xray.h"
 #include "addnorm/train/objective.h"
+#include "probe/measures/measures.h"
 
 namespace addnorm {
 
@@ -39,6 +43,30 @@ class KeptPass {
   std::vector<std::vector<Stream::State>> states_;  // of each stack, before each layer
   std::vector<Var> outputs_;                        // of each stack
   Var logits_;
+};
+
+/// What comes out of the last stack, and what the head makes of it.
+struct XrayOutput {
+  Var y;
+  Tensor logits{};                     ///< [rows, classes]; undefined where there is no head
+  std::vector<std::int32_t> labels{};  ///< of these rows
+};
+
+/// What a changed output costs: nats per label, or a distance of the embedding.
+class XrayCost {
+ public:
+  XrayCost(Model& model, Pooling pooling);
+
+  XrayMeasure measure() const { return measure_; }
+  /// One head product. Where most rows have no label (masked tokens) the head reads only the others.
+  XrayOutput read(const Batch& batch, const Var& y) const;
+  /// Of `now`, where it should be `as_is` (read only for embeddings). The sum is over labels, or sequences.
+  RunningMean of(const Batch& batch, const XrayOutput& as_is, const XrayOutput& now) const;
+
+ private:
+  const Model& model_;
+  Pooling pooling_;
+  XrayMeasure measure_;
 };
 
 }  // namespace addnorm

@@ -1,11 +1,48 @@
-// What an x-ray measures of one stack while passes run: sizes, peaks, directions and attention, over any number of batches.
+// What an x-ray measures: of one stack while passes run, sizes, peaks, directions and attention over any number of batches; of
+// the norms, their gains.
 #pragma once
+
+#include <bit>
+#include <cstdint>
+#include <vector>
 
 #include "addnorm/probe/xray.h"
 #include "addnorm/residual/stream.h"
-#include "probe/xray/magnitudes.h"
+#include "probe/measures/measures.h"
 
 namespace addnorm {
+
+/// The median of very many magnitudes, without keeping them.
+///
+/// Counts float32 magnitudes by the upper 15 bits after the sign: exponent and 7 digits. The median is the middle of its bin,
+/// which is off by at most 1/256 of it. The order in which values are added does not matter.
+class Magnitudes {
+ public:
+  void add(float value) {
+    ++counts_[(std::bit_cast<std::uint32_t>(value) & 0x7fffffffu) >> 16];
+    ++all_;
+  }
+  /// The upper one of two medians. NaN: nothing was added, or it is not finite.
+  double median() const {
+    std::uint64_t below = 0;
+    for (std::size_t bin = 0; bin < counts_.size(); ++bin) {
+      below += counts_[bin];
+      if (below <= all_ / 2) continue;
+      const auto low = static_cast<std::uint32_t>(bin) << 16;
+      if (low >= kInfinity) return kNotMeasured;
+      if (bin == 0) return 0;
+      const auto from = static_cast<double>(std::bit_cast<float>(low));
+      const auto to = low + 0x10000 >= kInfinity ? from : static_cast<double>(std::bit_cast<float>(low + 0x10000));
+      return (from + to) / 2;
+    }
+    return kNotMeasured;
+  }
+
+ private:
+  static constexpr std::uint32_t kInfinity = 0x7f800000u;
+  std::vector<std::uint64_t> counts_ = std::vector<std::uint64_t>(std::size_t{1} << 15);
+  std::uint64_t all_ = 0;
+};
 
 class StreamXray final : public StreamObserver {
  public:
@@ -46,5 +83,9 @@ class StreamXray final : public StreamObserver {
   double squares_before_ = 0;  // of the stream that the next branch is added to
   Tensor before_, layer_input_;
 };
+
+/// The gains of all norms of a model, by their places: in the order of the traversal: entry, units, exit, then norms inside
+/// branches. Norms without gains are not in it.
+std::vector<NormGains> norm_gains(Model& model);
 
 }  // namespace addnorm

@@ -11,8 +11,7 @@
 #include "addnorm/train/run_folder.h"
 #include "core/counted.h"
 #include "data/text/framed.h"
-#include "probe/training/gradient_noise.h"
-#include "probe/xray/ids.h"
+#include "probe/training/roles.h"
 #include "probe/xray/sequence_data.h"
 #include "probe/xray/text_beginning.h"
 

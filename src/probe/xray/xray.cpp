@@ -6,10 +6,9 @@
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
-#include "probe/training/gradient_noise.h"
+#include "probe/training/roles.h"
 #include "probe/xray/attribution.h"
-#include "probe/xray/cost.h"
-#include "probe/xray/norm_gains.h"
+#include "probe/xray/kept_pass.h"
 #include "probe/xray/stream_xray.h"
 
 namespace addnorm {

@@ -8,7 +8,6 @@
 #include "addnorm/autograd/tape.h"
 #include "addnorm/data/language.h"
 #include "addnorm/residual/catalogue.h"
-#include "probe/measures/attribution.h"
 #include "support/modules.h"
 #include "support/test_names.h"
 

@@ -4,10 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "probe/measures/position_probe.h"
-#include "probe/measures/spectrum.h"
 #include "probe/measures/token_measures.h"
 #include "support/near.h"
+#include "tensor/linear_algebra.h"
 
 namespace addnorm {
 namespace {
