@@ -6,6 +6,26 @@
 
 namespace addnorm {
 
+StreamSum StreamSum::times(double factor) const {
+  StreamSum all = *this;
+  for (double& term : all.terms_) term *= factor;
+  return all;
+}
+
+StreamSum StreamSum::with(std::size_t index, double deviation) const {
+  StreamSum all = *this;
+  all.terms_.resize(std::max(all.terms_.size(), index + 1));
+  all.terms_[index] += deviation;
+  return all;
+}
+
+StreamSum operator+(const StreamSum& a, const StreamSum& b) {
+  StreamSum all = a.terms_.size() >= b.terms_.size() ? a : b;
+  const StreamSum& other = a.terms_.size() >= b.terms_.size() ? b : a;
+  for (std::size_t i = 0; i < other.terms_.size(); ++i) all.terms_[i] += other.terms_[i];
+  return all;
+}
+
 StreamSum pre_ln_gain(const StackShape& shape, const BranchDeviation& s) {
   StreamSum x = StreamSum::input();
   for (std::size_t i = 0; i < shape.units(); ++i) x = x.with(i + 1, s(shape.unit(i)));

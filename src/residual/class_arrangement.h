@@ -22,24 +22,10 @@ class StreamSum {
   double variance() const { return std::inner_product(terms_.begin(), terms_.end(), terms_.begin(), 0.0); }
   double gain() const { return terms_.front(); }
   StreamSum normed() const { return times(1 / std::sqrt(variance())); }
-  StreamSum times(double factor) const {
-    StreamSum all = *this;
-    for (double& term : all.terms_) term *= factor;
-    return all;
-  }
+  StreamSum times(double factor) const;
   /// With an independent term that no other sum has: term `index` of the stack.
-  StreamSum with(std::size_t index, double deviation) const {
-    StreamSum all = *this;
-    all.terms_.resize(std::max(all.terms_.size(), index + 1));
-    all.terms_[index] += deviation;
-    return all;
-  }
-  friend StreamSum operator+(const StreamSum& a, const StreamSum& b) {
-    StreamSum all = a.terms_.size() >= b.terms_.size() ? a : b;
-    const StreamSum& other = a.terms_.size() >= b.terms_.size() ? b : a;
-    for (std::size_t i = 0; i < other.terms_.size(); ++i) all.terms_[i] += other.terms_[i];
-    return all;
-  }
+  StreamSum with(std::size_t index, double deviation) const;
+  friend StreamSum operator+(const StreamSum& a, const StreamSum& b);
 
  private:
   explicit StreamSum(std::vector<double> terms) : terms_(std::move(terms)) {}

@@ -6,7 +6,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "residual/catalogue/role_groups.h"
 #include "residual/class_arrangement.h"
-#include "residual/streams/slot_residual.h"
+#include "residual/streams/slot_stream.h"
 
 namespace addnorm {
 

@@ -1,7 +1,7 @@
 #include "addnorm/residual/unit.h"
 
 #include "addnorm/residual/catalogue.h"
-#include "residual/streams/slot_residual.h"
+#include "residual/streams/slot_stream.h"
 
 namespace addnorm {
 namespace {

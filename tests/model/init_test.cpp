@@ -12,7 +12,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "core/json/json.h"
-#include "residual/catalogue/init_names.h"
+#include "residual/catalogue/role_groups.h"
 #include "support/folder.h"
 #include "support/near.h"
 

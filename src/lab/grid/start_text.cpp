@@ -7,7 +7,6 @@
 #include "addnorm/model/stack.h"
 #include "core/figures.h"
 #include "core/json/json.h"
-#include "residual/catalogue/init_names.h"
 #include "residual/catalogue/role_groups.h"
 
 namespace addnorm {

@@ -9,7 +9,7 @@
 #include "core/json/record.h"
 #include "core/printable.h"
 #include "residual/catalogue/choice_names.h"
-#include "residual/catalogue/init_names.h"
+#include "residual/catalogue/role_groups.h"
 #include "residual/catalogue/row_check.h"
 
 namespace addnorm {

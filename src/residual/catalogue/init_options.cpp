@@ -7,8 +7,6 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
 #include "core/json/json.h"
-#include "residual/catalogue/float_range.h"
-#include "residual/catalogue/init_names.h"
 #include "residual/catalogue/role_groups.h"
 
 namespace addnorm {

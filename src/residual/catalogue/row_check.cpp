@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "addnorm/core/error.h"
-#include "residual/catalogue/float_range.h"
-#include "residual/catalogue/init_names.h"
 #include "residual/catalogue/role_groups.h"
 
 namespace addnorm {

@@ -4,7 +4,6 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/explain.h"
-#include "residual/catalogue/init_names.h"
 #include "residual/catalogue/role_groups.h"
 #include "residual/catalogue/unit_groups.h"
 

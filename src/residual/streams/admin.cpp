@@ -2,7 +2,7 @@
 #include <cmath>
 #include <optional>
 
-#include "residual/streams/slot_residual.h"
+#include "residual/streams/slot_stream.h"
 
 namespace addnorm {
 namespace {

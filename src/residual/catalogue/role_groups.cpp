@@ -1,10 +1,9 @@
-#include "residual/catalogue/init_names.h"
+#include "residual/catalogue/role_groups.h"
 
 #include <array>
 #include <utility>
 
 #include "addnorm/core/error.h"
-#include "residual/catalogue/role_groups.h"
 
 namespace addnorm {
 namespace {
@@ -29,6 +28,24 @@ bool is_understood(Role role, const std::vector<Role>& all) {
 }
 
 }  // namespace
+
+std::vector<std::optional<SubLayer>> places_of(Role role) {
+  if (is_of_attention(role)) return {SubLayer::self, SubLayer::cross};
+  return {is_of_ffn(role) ? std::optional(SubLayer::ffn) : std::nullopt};
+}
+
+std::vector<Role> embeddings() { return {Role::token_embedding, Role::position_embedding}; }
+std::vector<Role> writing_matrices() { return {Role::attention_out, Role::ffn_out}; }
+std::vector<Role> value_and_ffn() { return {Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out}; }
+std::vector<Role> branch_matrices() {
+  return {Role::q, Role::k, Role::v, Role::attention_out, Role::ffn_in, Role::ffn_gate, Role::ffn_out};
+}
+
+const std::vector<std::string>& names(InitSpec::Base) {
+  static const std::vector<std::string> all{"xavier_uniform", "xavier_normal", "normal",
+                                            "fan_in_uniform", "fan_in_normal", "small_normal"};
+  return all;
+}
 
 const char* symbol_of(Role matrix) {
   for (const auto& [role, symbol] : kSymbols)
