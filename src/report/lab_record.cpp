@@ -2,9 +2,9 @@
 #include <set>
 
 #include "addnorm/core/error.h"
-#include "report/at_once.h"
 #include "report/curve.h"
 #include "report/numbers.h"
+#include "report/record_file.h"
 #include "report/record_shapes.h"
 #include "report/records.h"
 

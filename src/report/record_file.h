@@ -1,7 +1,9 @@
-// Files of records: one JSON value, or one per line.
+// Files of records: one JSON value, or one per line; those of many runs are read at once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -9,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "addnorm/core/parallel.h"
 #include "core/json/json.h"
 #include "core/json/reader.h"
 
@@ -56,6 +59,22 @@ std::string text_of_value(std::string_view value);
 /// Calls `take` with every line that is an object, in order; the file is read piece by piece. Empty lines do not count. A last
 /// line without an end counts where it is whole. A line longer than 64 MiB is a DataError, and so is a file that cannot be read.
 LineFlaws each_record(const std::filesystem::path& file, const std::function<void(const RecordLine& line)>& take);
+
+/// read(i) for every i below `count`, each exactly once; each must write to its own place. When all are done the first
+/// exception, by number, is thrown. So the result is the same for any number of threads.
+template <class Read>
+void read_at_once(std::size_t count, const Read& read) {
+  std::vector<std::exception_ptr> failed(count);
+  parallel_tasks(count, [&](std::size_t i, std::size_t) {
+    try {
+      read(i);
+    } catch (...) {
+      failed[i] = std::current_exception();
+    }
+  });
+  for (const std::exception_ptr& one : failed)
+    if (one) std::rethrow_exception(one);
+}
 
 /// The last part of a path, also of "runs/lab/", "." and "..".
 std::string last_part(const std::filesystem::path& path);

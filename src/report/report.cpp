@@ -8,10 +8,10 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/version.h"
 #include "core/file.h"
-#include "report/at_once.h"
 #include "report/numbers.h"
 #include "report/page.h"
-#include "report/page_probes.h"
+#include "report/probes.h"
+#include "report/record_file.h"
 #include "report/records.h"
 #include "report/sources.h"
 

@@ -9,7 +9,7 @@
 
 #include "addnorm/core/error.h"
 #include "report/numbers.h"
-#include "report/probe_matrices.h"
+#include "report/probes.h"
 #include "support/folder.h"
 
 namespace addnorm {

@@ -1,4 +1,4 @@
-#include "report/shape.h"
+#include "report/record_shapes.h"
 
 #include <optional>
 

@@ -1,10 +1,14 @@
-// probes.jsonl of one run as matrices over records and units, small enough for a page.
+// probes.jsonl of runs as matrices over records and units, small enough for a page; and those of all its runs, as far as there is
+// room for them.
 #pragma once
 
+#include <cstddef>
 #include <filesystem>
+#include <vector>
 
 #include "core/json/json.h"
 #include "report/record_file.h"
+#include "report/records.h"
 
 namespace addnorm {
 
@@ -27,5 +31,15 @@ ProbeMatrices probe_matrices(const std::filesystem::path& file, const ProbeLimit
 
 /// `count` positions out of 0 ... size - 1, evenly spaced, ends included; all of them where there are no more.
 std::vector<std::size_t> evenly_spaced(std::size_t size, std::size_t count);
+
+struct ProbeJob {
+  Json* run;  ///< gets "probes"
+  std::filesystem::path file;
+  bool first_seed;  ///< of its row
+};
+
+/// Probes of every run, or where that is too much (6 MB) of the first seed of each row, or of the first rows only. Several files
+/// are read at once; the result is the same for any number of threads.
+void add_probes(const std::vector<ProbeJob>& jobs, Problems& problems);
 
 }  // namespace addnorm
