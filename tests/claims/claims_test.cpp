@@ -10,7 +10,7 @@
 
 #include "addnorm/core/parallel.h"
 #include "claims/bench/small_runs.h"
-#include "claims/texts.h"
+#include "claims/list.h"
 #include "core/figures.h"
 #include "core/json/json.h"
 #include "lab/made_up.h"

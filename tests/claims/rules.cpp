@@ -5,8 +5,8 @@
 #include <set>
 
 #include "claims/again.h"
+#include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "core/json/json.h"
 #include "core/json/record.h"

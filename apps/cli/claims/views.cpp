@@ -8,7 +8,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/version.h"
 #include "addnorm/residual/diagram.h"
-#include "claims/texts.h"
+#include "claims/list.h"
 #include "cli/terminal/figures.h"
 
 namespace addnorm::cli {

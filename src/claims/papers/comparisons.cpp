@@ -5,7 +5,6 @@
 #include "addnorm/residual/catalogue.h"
 #include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "claims/list.h"
 

@@ -7,7 +7,6 @@
 #include "addnorm/train/optimizer.h"
 #include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "claims/list.h"
 #include "lab/outcome/statistics.h"

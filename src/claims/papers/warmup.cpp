@@ -1,8 +1,8 @@
 // Warm-up: where post-LN needs it, why, and optimizers that do without.
 #include <algorithm>
 
+#include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "claims/list.h"
 

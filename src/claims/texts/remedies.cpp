@@ -1,7 +1,6 @@
 // What is said to train a post-norm stack that fails: other optimizers in the place of warm-up, other skips in deep stacks.
 #include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "claims/list.h"
 

@@ -1,8 +1,8 @@
 // Warm-up: who needs it, what it does, which way the rate goes, and why post-norm fails without it.
 #include "addnorm/lab/outcome.h"
 #include "addnorm/train/schedule.h"
+#include "claims/bench/comparison.h"
 #include "claims/bench/experiment.h"
-#include "claims/bench/seeds_trained.h"
 #include "claims/bench/small_runs.h"
 #include "claims/list.h"
 
