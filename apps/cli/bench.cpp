@@ -6,7 +6,7 @@
 #include <iostream>
 #include <string_view>
 
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 
 namespace addnorm::cli {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "addnorm/core/denormals.h"
 #include "addnorm/core/version.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 
 namespace {
 

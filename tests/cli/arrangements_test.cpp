@@ -9,7 +9,7 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/process_strings.h"
 #include "cli/arrangements/views.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "support/near.h"
 
 namespace addnorm::cli {

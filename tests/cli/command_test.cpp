@@ -9,7 +9,7 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
-#include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 
 namespace addnorm::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/process_strings.h"
 #include "cli/arrangements/views.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/value.h"
 
 namespace addnorm::cli {

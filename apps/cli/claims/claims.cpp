@@ -1,4 +1,6 @@
 // addnorm lab claims: what texts and papers say, measured.
+#include "cli/claims/claims.h"
+
 #include <algorithm>
 #include <iostream>
 
@@ -6,11 +8,8 @@
 #include "addnorm/residual/diagram.h"
 #include "addnorm/residual/init_spec.h"
 #include "claims/again.h"
-#include "cli/claims/runner.h"
-#include "cli/claims/views.h"
-#include "cli/lab/lab.h"
 #include "cli/models/run_model.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "core/file.h"

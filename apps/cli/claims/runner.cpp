@@ -1,4 +1,4 @@
-#include "cli/claims/runner.h"
+#include "cli/claims/claims.h"
 
 #include <fstream>
 #include <map>

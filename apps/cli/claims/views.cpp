@@ -1,4 +1,4 @@
-#include "cli/claims/views.h"
+#include "cli/claims/claims.h"
 
 #include <algorithm>
 #include <cmath>

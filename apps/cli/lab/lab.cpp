@@ -6,10 +6,10 @@
 #include <algorithm>
 #include <iostream>
 
-#include "cli/lab/view.h"
+#include "cli/claims/claims.h"
 #include "cli/models/run_model.h"
 #include "cli/report/page.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"

@@ -1,19 +1,20 @@
 // addnorm lab: parts that its files share.
 #pragma once
 
+#include <chrono>
+#include <cstddef>
 #include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "addnorm/lab/grid_run.h"
 #include "cli/terminal/command.h"
 #include "cli/terminal/terminal.h"
 
 namespace addnorm::cli {
-
-/// `addnorm lab claims`: apps/cli/claims/claims.cpp describes it to the command it stands in.
-void add_lab_claims(Command& lab);
 
 /// Options of `train`, each of which may be a list here.
 class GridCollector {
@@ -41,6 +42,41 @@ struct GridPlace {
   void declare(Command& command);
   /// Runs are this program again.
   GridRequest request(GridSpec spec) const;
+};
+
+/// What a person sees while a grid runs: predictions, then runs, live. Everything goes to `out` (the standard error): lines now
+/// and then in a pipe, and on a terminal the running ones below them.
+class LabView : public GridObserver {
+ public:
+  LabView(std::ostream& out, Terminal terminal, bool headings = true);
+
+  void on_plan(const GridResult& so_far) override;
+  void on_predicted(const GridResult& so_far, std::size_t row) override;
+  void on_all_predicted(const GridResult& so_far) override;
+  void on_run_started(const GridResult& so_far, std::size_t run) override;
+  void on_run_done(const GridResult& so_far, std::size_t run) override;
+  void on_row_added(const GridResult& so_far, std::size_t row) override;
+  void on_wait(const GridResult& so_far) override;
+  bool go_on() override;
+  void wipe();  ///< what is live, before anybody else writes
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  void line(const std::string& text);
+  void draw(const GridResult& so_far);
+  std::string running_line(const GridResult& so_far, std::size_t run) const;
+  std::string total_line(const GridResult& so_far) const;
+  std::string cut(const std::string& text) const;
+  double seconds_left(const GridResult& so_far) const;
+  std::size_t predicted_ = 0;
+
+  std::ostream& out_;
+  Terminal terminal_;
+  bool headings_;
+  Clock::time_point begun_, drawn_, printed_;
+  bool runs_begun_ = false;
+  double work_before_ = 0;  // done when the first run of this grid began
+  std::size_t live_lines_ = 0;
 };
 
 /// Losses as a line of blocks, one per interval: high is bad. `columns` of them at most; "" where there is no loss yet.

@@ -9,7 +9,6 @@
 #include "core/counted.h"
 #include "core/figures.h"
 #include "core/json/json.h"
-#include "lab.h"
 
 namespace addnorm::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "cli/lab/view.h"
+#include "cli/lab/lab.h"
 
 #include <algorithm>
 #include <cmath>

@@ -12,7 +12,7 @@
 
 #include "addnorm/train/embedder.h"
 #include "cli/models/run_model.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "core/counted.h"

@@ -9,9 +9,9 @@
 
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/language_model.h"
+#include "cli/models/answers.h"
 #include "cli/models/run_model.h"
-#include "cli/terminal/answers.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"
 #include "core/json/json.h"

@@ -4,6 +4,7 @@
 
 #include <cstdlib>
 #include <ostream>
+#include <system_error>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/machine.h"
@@ -39,6 +40,14 @@ RunModel load_run(const std::filesystem::path& run, const std::string& weights, 
 void note_if_waiting(std::ostream& notes) {
   if (isatty(STDIN_FILENO) != 0)
     notes << "reading text from the terminal; Ctrl-D at the beginning of a line ends it\n" << std::flush;
+}
+
+Scratch::Scratch(const std::string& command)
+    : path(std::filesystem::temp_directory_path() / concat("addnorm-", command, "-", getpid())) {}
+
+Scratch::~Scratch() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path, ignored);
 }
 
 }  // namespace addnorm::cli

@@ -1,4 +1,4 @@
-// What commands that take a trained model share: its weights, threads, and what is said of them.
+// What commands that take a trained model share: its weights, threads, a temporary folder, and what is said of them.
 #pragma once
 
 #include <filesystem>
@@ -24,5 +24,15 @@ RunModel load_run(const std::filesystem::path& run, const std::string& weights, 
 
 /// If the standard input is a terminal: a note that `--data -` waits for text to be typed.
 void note_if_waiting(std::ostream& notes);
+
+/// A temporary folder for what a command needs only while it runs, removed by the destructor. Its user creates it.
+struct Scratch {
+  explicit Scratch(const std::string& command);
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::filesystem::path path;
+};
 
 }  // namespace addnorm::cli

@@ -7,8 +7,7 @@
 #include <iostream>
 
 #include "cli/lab/lab.h"
-#include "cli/lab/view.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 

@@ -6,7 +6,7 @@
 #include "cli/models/run_model.h"
 #include "cli/preflight/view.h"
 #include "cli/report/page.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"

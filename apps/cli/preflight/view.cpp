@@ -11,7 +11,7 @@
 #include "cli/terminal/figures.h"
 #include "cli/terminal/plot.h"
 #include "cli/terminal/signals.h"
-#include "cli/terminal/start_words.h"
+#include "cli/train/options.h"
 #include "core/figures.h"
 
 namespace addnorm::cli {

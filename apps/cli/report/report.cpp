@@ -3,7 +3,7 @@
 
 #include "addnorm/core/error.h"
 #include "cli/report/page.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "core/json/json.h"
 
 namespace addnorm::cli {

@@ -13,7 +13,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "cli/terminal/layout.h"
+#include "cli/terminal/terminal.h"
 #include "cli/terminal/value.h"
 #include "core/printable.h"
 

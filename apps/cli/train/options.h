@@ -28,6 +28,11 @@ struct RunPlace {
 /// Its notes, and those of how the weights of the model start, on the standard error.
 void print_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model);
 
+/// How the weights of a model start, in a few words, the same before a training and in a verdict: "gpt2 weights, W_o and W_2
+/// times 0.5, embeddings 0.02"; "xavier normal weights, embeddings 0.0625, and what the formula of deepnorm contains". `model` is
+/// completed.
+std::string start_words(const ModelConfig& model);
+
 /// "--init normal is bert"; "" where the name is the canonical one, or none.
 std::string renamed_init(const std::string& given);
 

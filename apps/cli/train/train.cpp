@@ -6,10 +6,10 @@
 
 #include "addnorm/kernels/fma_peak.h"
 #include "addnorm/probe/probed_run.h"
+#include "cli/models/answers.h"
 #include "cli/models/run_model.h"
-#include "cli/models/run_result.h"
 #include "cli/report/page.h"
-#include "cli/terminal/commands.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"

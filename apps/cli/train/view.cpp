@@ -11,8 +11,8 @@
 #include "addnorm/residual/diagram.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
-#include "cli/terminal/start_words.h"
 #include "cli/terminal/terminal.h"
+#include "cli/train/options.h"
 #include "core/counted.h"
 
 namespace addnorm::cli {

@@ -3,14 +3,65 @@
 #include <algorithm>
 #include <cctype>
 #include <cmath>
+#include <utility>
 
 #include "addnorm/core/error.h"
-#include "cli/terminal/bar_table.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/plot.h"
 #include "core/counted.h"
+#include "core/json/json.h"
+#include "core/printable.h"
 
 namespace addnorm::cli {
+
+TokenNames::TokenNames(const Tokenizer& tokenizer) : tokenizer_(tokenizer) {
+  const Json json = parsed(tokenizer.to_json(), "tokenizer.json");
+  const Json* const added = json.find("added_tokens");
+  if (added != nullptr && added->is_array())
+    for (const Json& token : added->array_items())
+      pieces_[static_cast<std::int32_t>(token["id"].whole())] = token["content"].text();
+  const Json* const model = json.find("model");
+  const Json* const vocab = model != nullptr ? model->find("vocab") : nullptr;
+  if (vocab != nullptr && vocab->is_object())
+    for (const auto& [piece, id] : vocab->items())
+      if (id.is_integer()) pieces_.emplace(static_cast<std::int32_t>(id.integer()), piece);
+}
+
+std::string TokenNames::operator()(std::int32_t token) const {
+  const std::string text = tokenizer_.decode(std::span(&token, 1));
+  if (!text.empty()) return "\"" + printable(text) + "\"";
+  const auto found = pieces_.find(token);
+  return found != pieces_.end() ? printable(found->second) : concat("token ", token);
+}
+
+namespace {
+
+/// What the figures of trials are: no losses of this x-ray.
+std::string figures_text(const ModelConfig& config, const Placement& placement, const std::string& source) {
+  const bool by_token = config.model == ModelKind::lm || (config.model == ModelKind::encoder && config.head);
+  const std::string guess = by_token ? ", " + fixed(std::log(static_cast<double>(config.vocab)), 2) + " nats" : "";
+  return concat(" (on ", counted(placement.tokens, "token"), " of ", source, ", where nothing counts for more than a guess costs",
+                guess, ")");
+}
+
+}  // namespace
+
+void report_placement(const ModelConfig& config, const Placement& placement, const std::string& source, XrayResult& result) {
+  const PlacementFinding& found = placement.found;
+  for (std::string warning : found.warnings) {
+    if (!found.measure.empty() && warning.find(found.measure) != std::string::npos)
+      warning += figures_text(config, placement, source);
+    result.warnings.push_back(std::move(warning));
+  }
+  const std::string says = "the config says " + found.configured;
+  if (found.behaves_as.empty())
+    result.notes.push_back(says + "; what the weights say cannot be determined");
+  else if (found.agrees && found.ground == PlacementFinding::Ground::norms)
+    result.notes.push_back(says + " and the weights have its norms; they show nothing more");
+  else if (found.agrees)
+    result.notes.push_back(says + " and the weights agree");
+}
+
 namespace {
 
 constexpr std::size_t kParagraph = 100;  // columns of running text at most

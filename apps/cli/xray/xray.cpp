@@ -12,11 +12,8 @@
 #include "addnorm/residual/explain.h"
 #include "cli/models/run_model.h"
 #include "cli/report/page.h"
-#include "cli/terminal/commands.h"
-#include "cli/terminal/scratch.h"
+#include "cli/terminal/command.h"
 #include "cli/terminal/signals.h"
-#include "cli/xray/placement.h"
-#include "cli/xray/tokens.h"
 #include "cli/xray/view.h"
 
 namespace addnorm::cli {

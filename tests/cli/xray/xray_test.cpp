@@ -8,8 +8,6 @@
 #include "addnorm/residual/diagram.h"
 #include "cli/models/word_tokenizer.h"
 #include "cli/train/tiny_training.h"
-#include "cli/xray/placement.h"
-#include "cli/xray/tokens.h"
 #include "cli/xray/view.h"
 #include "core/json/json.h"
 #include "support/data.h"

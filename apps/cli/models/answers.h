@@ -1,12 +1,17 @@
-// How a trained model is asked: where text begins, and what stands before an answer.
+// How a trained model is asked, and how a run that has ended is shown: answers or a sample, figures, JSON.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <filesystem>
+#include <iosfwd>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "addnorm/model/generate.h"
+#include "addnorm/train/run.h"
 #include "cli/models/run_model.h"
 
 namespace addnorm::cli {
@@ -37,5 +42,14 @@ struct Question {
 std::size_t longest_source(const RunModel& run);
 /// Of a model of pairs, in either form; the source is not longer than that. DataError: the tokenizer has no begin and end tokens.
 Question question(const RunModel& run, std::vector<std::int32_t> source);
+
+/// Some text of a model just trained, or its answers to some pairs of its data, for a first impression. Models that write
+/// nothing: nothing.
+void show_sample(const std::filesystem::path& run, const RunData& data, std::ostream& out, std::ostream& notes);
+
+/// The figures of an evaluation that mean something for this kind of model, by their names in JSON, in the order in which a
+/// person should read them: loss, perplexity, bits_per_byte, accuracy, exact_match.
+std::vector<std::pair<std::string, double>> measures(const Evaluation& evaluation, ModelKind kind, bool pairs);
+std::string summary_json(const std::filesystem::path& run, const RunResult& result);
 
 }  // namespace addnorm::cli

@@ -1,15 +1,22 @@
-// Claims as a person waits for them: two at a time in separate processes, each kept as soon as it is done.
+// addnorm lab claims: parts that its files share.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "addnorm/claims/claim.h"
+#include "cli/terminal/command.h"
+#include "cli/terminal/terminal.h"
 #include "core/json/json.h"
 
 namespace addnorm::cli {
+
+/// Describes itself to the command it stands in.
+void add_lab_claims(Command& lab);
 
 struct ClaimsPlan {
   std::filesystem::path out = "runs/claims";
@@ -35,5 +42,12 @@ FinishedClaim finished_claim(const Claim& claim, const ClaimsPlan& plan, const s
 std::vector<FinishedClaim> finished_claims(const std::vector<const Claim*>& wanted, const ClaimsPlan& plan, std::size_t at_once,
                                            const std::function<void(const FinishedClaim&)>& report,
                                            const std::function<bool()>& go_on);
+
+/// Finished claims in a terminal: id, claim, what was measured, verdict; then how many of each.
+std::string claims_table(const std::vector<Json>& results, const Terminal& terminal);
+/// "71 claims: 40 true, 21 true only if ..., 10 false".
+std::string claims_counted(const std::vector<Json>& results);
+/// docs/claims.md; files: the way from the page to the folder of the results.
+std::string claims_page(const std::vector<Json>& results, const std::filesystem::path& files);
 
 }  // namespace addnorm::cli
