@@ -38,6 +38,21 @@ TEST(Shape, RefusesAnAxisThatIsNotThereAndNamesTheShape) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { static_cast<void>(shape.with(2, 1)); }, {"axis 2", "[2, 3]"}));
 }
 
+TEST(Checked, ASizeFromOutsideIsRefusedWhereAddressesAreTooNarrow) {
+  constexpr std::uint64_t kOutside = std::uint64_t{1} << 33;
+  EXPECT_EQ(checked_size<std::uint64_t>(kOutside), kOutside);
+  EXPECT_EQ(checked_size<std::uint32_t>(kOutside), std::nullopt);  // as a size_t of 32 bits
+  EXPECT_EQ(checked_size<std::uint32_t>(0xFFFFFFFF), 0xFFFFFFFFu);
+  EXPECT_EQ(checked_size<std::uint32_t>(0x100000000), std::nullopt);
+}
+
+TEST(Checked, ComputesInTheTypeOfTheFirst) {
+  EXPECT_EQ(checked_mul(std::uint64_t{1} << 20, 1u << 20), std::uint64_t{1} << 40);
+  EXPECT_EQ(checked_mul(std::uint32_t{1} << 20, 1u << 20), std::nullopt);
+  EXPECT_EQ(checked_add(std::uint32_t{0xFFFFFFFF}, 1u), std::nullopt);
+  EXPECT_EQ(checked_add(std::uint64_t{0xFFFFFFFF}, 1u), std::uint64_t{0x100000000});
+}
+
 TEST(Utc, IsWrittenAsRecordsHaveIt) {
   EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00Z");
   EXPECT_EQ(utc_text(951782399), "2000-02-28T23:59:59Z");

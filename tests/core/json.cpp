@@ -11,6 +11,7 @@
 #include <set>
 
 #include "addnorm/core/error.h"
+#include "core/json/record.h"
 #include "support/near.h"
 
 namespace addnorm {
@@ -221,6 +222,22 @@ TEST(Json, RefusesToBeTakenForWhatItIsNot) {
   EXPECT_TRUE(test::throws_saying<UsageError>([&] { large.integer(); }, {"63 bits"}));
   EXPECT_EQ(text.find("a"), nullptr);
   EXPECT_EQ(text.size(), 0u);
+}
+
+TEST(JsonRecord, ReadsWholeNumbersOfEveryWidthAndRefusesWhatDoesNotFit) {
+  const Json large = std::uint64_t{1} << 33;
+  const JsonAt at{"run.json", "seed"};
+  unsigned narrow = 7;
+  unsigned long long wide = 0;
+  read(large, wide, at);
+  EXPECT_EQ(wide, std::uint64_t{1} << 33);
+  try {
+    read(large, narrow, at);
+    ADD_FAILURE() << "taken";
+  } catch (const DataError& error) {
+    EXPECT_STREQ(error.what(), "run.json: seed is 8589934592; it must be at most 4294967295 on this platform");
+  }
+  EXPECT_EQ(narrow, 7u);
 }
 
 }  // namespace

@@ -190,7 +190,7 @@ void append_number(std::string& out, double value) {
   const bool plain = size == 0 || (size >= 1e-4 && size < 1e15);
   std::array<char, 40> digits;
   const auto format = plain ? std::chars_format::fixed : std::chars_format::scientific;
-  const std::string_view text(digits.data(), std::to_chars(digits.begin(), digits.end(), value, format).ptr);
+  const std::string_view text(digits.data(), std::to_chars(digits.data(), digits.data() + digits.size(), value, format).ptr);
   out += text;
   if (plain && text.find('.') == std::string_view::npos) out += ".0";
 }

@@ -1,5 +1,10 @@
 #include "core/json/record.h"
 
+#include <concepts>
+#include <limits>
+
+#include "addnorm/core/checked.h"
+
 namespace addnorm {
 
 void JsonAt::wrong(const Json& value, std::string_view allowed) const {
@@ -20,10 +25,16 @@ void read(const Json& json, double& value, const JsonAt& at) {
   if (!json.is_number()) at.wrong(json, "a number");
   value = json.number();
 }
-void read(const Json& json, std::size_t& value, const JsonAt& at) {
+template <std::unsigned_integral Size>
+static void read_whole(const Json& json, Size& value, const JsonAt& at) {
   if (!json.is_unsigned()) at.wrong(json, "a whole number from 0 on");
-  value = json.whole();
+  const auto fits = checked_size<Size>(json.whole());
+  if (!fits) at.wrong(json, concat("at most ", std::numeric_limits<Size>::max(), " on this platform"));
+  value = *fits;
 }
+void read(const Json& json, unsigned& value, const JsonAt& at) { read_whole(json, value, at); }
+void read(const Json& json, unsigned long& value, const JsonAt& at) { read_whole(json, value, at); }
+void read(const Json& json, unsigned long long& value, const JsonAt& at) { read_whole(json, value, at); }
 void read(const Json& json, std::string& value, const JsonAt& at) {
   if (!json.is_string()) at.wrong(json, "a string");
   value = json.text();

@@ -44,7 +44,10 @@ void read(const Json& json, T& value, const JsonAt& at);
 
 void read(const Json& json, bool& value, const JsonAt& at);
 void read(const Json& json, double& value, const JsonAt& at);
-void read(const Json& json, std::size_t& value, const JsonAt& at);
+// std::size_t and std::uint64_t are one type here and two there.
+void read(const Json& json, unsigned& value, const JsonAt& at);
+void read(const Json& json, unsigned long& value, const JsonAt& at);
+void read(const Json& json, unsigned long long& value, const JsonAt& at);
 void read(const Json& json, std::string& value, const JsonAt& at);
 template <NamedEnum E>
 void read(const Json& json, E& value, const JsonAt& at) {

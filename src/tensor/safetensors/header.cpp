@@ -1,6 +1,7 @@
 #include "tensor/safetensors/header.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 #include <utility>
 
@@ -38,7 +39,12 @@ Header::Header(Table table, std::uint64_t data_bytes) : table_(std::move(table))
   check_coverage(data_bytes);
 }
 
-Shape Header::shape(std::size_t i) const { return Shape(std::span(table_.sizes).subspan(entry(i).first_size, entry(i).rank)); }
+Shape Header::shape(std::size_t i) const {
+  std::array<std::size_t, Shape::kMaxRank> sizes{};
+  for (std::size_t axis = 0; axis < entry(i).rank; ++axis)
+    sizes[axis] = static_cast<std::size_t>(table_.sizes[entry(i).first_size + axis]);  // check_sizes has seen that it fits
+  return Shape(std::span(sizes.data(), entry(i).rank));
+}
 
 void Header::check_sizes(std::size_t i) const {
   const Entry& e = entry(i);
@@ -46,9 +52,14 @@ void Header::check_sizes(std::size_t i) const {
   const auto fail = [&](const auto&... parts) {
     throw DataError(concat(table_.where, "tensor ", in_quotes(name(i)), ": ", parts...));
   };
-  std::optional<std::size_t> product = 1;  // overflow counts even when a later axis is 0
-  for (std::size_t axis = 0; axis < e.rank && product; ++axis) product = checked_mul(*product, table_.sizes[e.first_size + axis]);
+  std::optional<std::uint64_t> product = 1;  // overflow counts even when a later axis is 0
+  bool fits = true;
+  for (std::size_t axis = 0; axis < e.rank && product; ++axis) {
+    product = checked_mul(*product, table_.sizes[e.first_size + axis]);
+    fits = fits && checked_size(table_.sizes[e.first_size + axis]);
+  }
   if (!product) fail("its shape has more elements than 64 bits can count");
+  if (!fits || !checked_size(*product)) fail("its shape has more elements than this platform can count");
   const auto bits = checked_mul(*product, type.bits);
   if (!bits) fail("shape ", shape(i), " of ", type.name, " has more bits than 64 bits can count");
   if (*bits % 8 != 0) fail("shape ", shape(i), " of ", type.name, " does not fill whole bytes");
@@ -56,6 +67,7 @@ void Header::check_sizes(std::size_t i) const {
   if (e.end - e.begin != *bits / 8)
     fail("data_offsets [", e.begin, ", ", e.end, "] hold ", e.end - e.begin, " bytes, shape ", shape(i), " of ", type.name,
          " needs ", *bits / 8);
+  if (!checked_size(*bits / 8)) fail("its ", *bits / 8, " bytes are more than this platform can hold");
 }
 
 void Header::check_coverage(std::uint64_t data_bytes) const {

@@ -47,7 +47,7 @@ constexpr OtherFormat kOtherFormats[] = {
 // Only asked when the length is impossible: any eight bytes may also be the length of a good header.
 std::string recognised_format(const InputFile& file) {
   std::array<char, 64> first{};
-  const std::size_t bytes = std::min<std::uint64_t>(first.size(), file.size());
+  const auto bytes = static_cast<std::size_t>(std::min<std::uint64_t>(first.size(), file.size()));
   file.read(0, first.data(), bytes);
   const std::string_view start(first.data(), bytes);
   for (const OtherFormat& other : kOtherFormats) {
@@ -57,7 +57,7 @@ std::string recognised_format(const InputFile& file) {
   return "";
 }
 
-std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
+std::size_t header_bytes(const InputFile& file, const std::string& where) {
   refuse_lfs_pointer(file);
   if (file.size() < kLengthBytes)
     throw DataError(
@@ -70,11 +70,11 @@ std::uint64_t header_bytes(const InputFile& file, const std::string& where) {
   if (length > file.size() - kLengthBytes)
     throw DataError(concat(where, "its first 8 bytes give a header of ", length, " bytes, but only ", file.size() - kLengthBytes,
                            " bytes follow; it is truncated or no safetensors file", recognised_format(file)));
-  return length;
+  return static_cast<std::size_t>(length);
 }
 
 /// The text is freed before its contents are sorted and checked.
-safetensors::Table read_table(const InputFile& file, std::uint64_t length, const std::string& where) {
+safetensors::Table read_table(const InputFile& file, std::size_t length, const std::string& where) {
   const auto json = std::make_unique_for_overwrite<char[]>(length);
   file.read(kLengthBytes, json.get(), length);
   return safetensors::parse_table({json.get(), length}, where);
@@ -122,7 +122,8 @@ struct SafetensorsReader::Impl {
 
   std::size_t index_of(std::string_view name) const;
   std::string_view type(std::size_t i) const { return safetensors::kElementTypes[header.entry(i).type].name; }
-  std::uint64_t bytes(std::size_t i) const { return header.entry(i).end - header.entry(i).begin; }
+  /// They fit in memory as far as addresses reach: the header has been checked.
+  std::size_t bytes(std::size_t i) const { return static_cast<std::size_t>(header.entry(i).end - header.entry(i).begin); }
   std::uint64_t position(std::size_t i) const { return kLengthBytes + length + header.entry(i).begin; }
   [[noreturn]] void wrong_type(std::size_t i, const char* function, std::span<const std::string_view> readable) const {
     wrong_type(i, function, readable, advice_for(type(i)));
@@ -146,7 +147,7 @@ struct SafetensorsReader::Impl {
 
   InputFile file;
   std::string where;
-  std::uint64_t length;
+  std::size_t length;
   safetensors::Header header;
 };
 
