@@ -50,6 +50,10 @@ function(addnorm_layer name)
   # Several sources in one go: headers are read once for all of them, which is most of the time. Names in a layer must differ then,
   # also those without linkage. Kernels for several instruction sets include themselves once for each, and stay apart.
   # ADDNORM_ONE_BY_ONE, in the preset clang, does without both: there a file that forgot an include does not compile.
+  # What a platform chooses (platform.cmake) stays apart too: a test puts other choices in its place.
+  set(chosen ${layer_SOURCES})
+  list(FILTER chosen INCLUDE REGEX "_(${ADDNORM_CHOICES})\\.cpp$")
+  set_source_files_properties(${chosen} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
   if(ADDNORM_JOIN_SOURCES AND (ADDNORM_SIMD STREQUAL native OR NOT name MATCHES "^(kernels|gemm)$"))
     set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
   endif()

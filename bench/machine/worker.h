@@ -4,7 +4,7 @@
 #include <functional>
 #include <optional>
 
-#include "core/child.h"
+#include "core/system/child.h"
 
 namespace addnorm::bench {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "core/child.h"
 #include "core/json/json.h"
+#include "core/system/child.h"
 
 namespace addnorm::bench {
 

@@ -1,24 +1,21 @@
 #include "core/file.h"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <memory>
 #include <system_error>
 #include <utility>
 
 #include "addnorm/core/error.h"
 #include "core/git_lfs.h"
+#include "core/system/files.h"
 
 namespace addnorm {
+
+using system_files::FileKind;
+using system_files::FileStatus;
+
 namespace {
 
 constexpr std::string_view kTemporary = ".tmp.";
@@ -30,26 +27,25 @@ void require_plain_path(const std::filesystem::path& path) {
   require(path.native().find('\0') == std::string::npos, "the path '", path.native().c_str(), "...' contains a NUL byte");
 }
 
-const char* kind_of(mode_t mode) {
-  if (S_ISDIR(mode)) return "a directory";
-  if (S_ISFIFO(mode)) return "a named pipe";
-  if (S_ISCHR(mode) || S_ISBLK(mode)) return "a device";
-  if (S_ISSOCK(mode)) return "a socket";
+const char* in_words(FileKind kind) {
+  if (kind == FileKind::folder) return "a directory";
+  if (kind == FileKind::pipe) return "a named pipe";
+  if (kind == FileKind::device) return "a device";
+  if (kind == FileKind::socket) return "a socket";
   return "not a regular file";
 }
 
 int open_for_reading(const std::filesystem::path& path) {
   require_plain_path(path);
-  // A named pipe without a writer would block a plain open for ever.
-  const int fd = open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  const int fd = system_files::open_for_reading(path);
   if (fd < 0) throw DataError(concat(path.native(), ": cannot be opened: ", reason(errno)));
   return fd;
 }
 
-struct stat status_of(int fd, const std::filesystem::path& path) {
-  struct stat status {};
-  if (fstat(fd, &status) != 0) throw DataError(concat(path.native(), ": cannot be examined: ", reason(errno)));
-  return status;
+FileStatus status_of(int fd, const std::filesystem::path& path) {
+  const auto status = system_files::status(fd);
+  if (!status) throw DataError(concat(path.native(), ": cannot be examined: ", reason(errno)));
+  return *status;
 }
 
 std::filesystem::path folder_of(const std::filesystem::path& path) {
@@ -60,7 +56,7 @@ std::filesystem::path folder_of(const std::filesystem::path& path) {
 // names can be is cut.
 std::string temporary_name(std::string name, int attempt) {
   constexpr std::size_t kLongestName = 255;
-  std::string ending = std::string(kTemporary).append(std::to_string(getpid()));
+  std::string ending = std::string(kTemporary).append(std::to_string(system_files::process()));
   if (attempt > 1) ending.append("-").append(std::to_string(attempt));
   name.resize(std::min(name.size(), kLongestName - ending.size()));
   return name + ending;
@@ -69,12 +65,11 @@ std::string temporary_name(std::string name, int attempt) {
 std::filesystem::path create_beside(const std::filesystem::path& path, FileHandle& handle) {
   for (int attempt = 1;; ++attempt) {
     auto temporary = folder_of(path) / temporary_name(path.filename().native(), attempt);
-    const int fd = open(temporary.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (fd < 0 && (errno == EEXIST || errno == EINTR)) continue;
+    const int fd = system_files::open_new(temporary);
+    if (fd < 0 && errno == EEXIST) continue;
     if (fd < 0) throw DataError(concat(path.native(), ": no file can be created beside it: ", reason(errno)));
     handle = FileHandle(fd);
-    struct stat old {};  // permissions stay, as far as the system allows
-    if (stat(path.c_str(), &old) == 0 && fchmod(fd, old.st_mode & 07777) != 0) errno = 0;
+    system_files::copy_permissions(path, fd);
     return temporary;
   }
 }
@@ -94,12 +89,15 @@ long process_of(const std::string& name) {
 // `path` with its symbolic links followed, also when nothing is there yet: renaming over a link would replace the link.
 std::filesystem::path resolved_links(std::filesystem::path path) {
   constexpr int kMostLinks = 40;  // as Linux itself
-  std::error_code error;
-  for (int links = 0; std::filesystem::is_symlink(path, error); ++links) {
+  const auto is_link = [&path] {
+    const auto status = system_files::link_status(path);
+    return status && status->kind == FileKind::link;
+  };
+  for (int links = 0; is_link(); ++links) {
     if (links == kMostLinks) throw DataError(concat(path.native(), ": cannot be written: ", reason(ELOOP)));
-    const auto target = std::filesystem::read_symlink(path, error);
-    if (error) throw DataError(concat(path.native(), ": the link cannot be read: ", error.message()));
-    path = folder_of(path) / target;  // an absolute target replaces the folder
+    const auto target = system_files::link_target(path);
+    if (!target) throw DataError(concat(path.native(), ": the link cannot be read: ", reason(errno)));
+    path = folder_of(path) / *target;  // an absolute target replaces the folder
   }
   return path;
 }
@@ -108,9 +106,8 @@ std::filesystem::path resolved_links(std::filesystem::path path) {
 std::filesystem::path checked_target(const std::filesystem::path& given) {
   require_plain_path(given);
   std::filesystem::path path = resolved_links(given);
-  struct stat status {};
-  const bool there = stat(path.c_str(), &status) == 0;
-  require(!there || S_ISREG(status.st_mode), path.native(), ": is ", kind_of(status.st_mode), ", a file is to be written there");
+  if (const auto status = system_files::status(path))
+    require(status->kind == FileKind::file, path.native(), ": is ", in_words(status->kind), ", a file is to be written there");
   require(path.has_filename(), path.native(), ": names a folder, the name of a file is needed");
   return path;
 }
@@ -118,12 +115,12 @@ std::filesystem::path checked_target(const std::filesystem::path& given) {
 }  // namespace
 
 FileHandle::~FileHandle() {
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) system_files::close(fd_);
 }
 
 FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
   const int fd = other.release();
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) system_files::close(fd_);
   fd_ = fd;
   return *this;
 }
@@ -131,16 +128,16 @@ FileHandle& FileHandle::operator=(FileHandle&& other) noexcept {
 int FileHandle::release() { return std::exchange(fd_, -1); }
 
 InputFile::InputFile(const std::filesystem::path& path) : path_(path), handle_(open_for_reading(path)) {
-  const struct stat status = status_of(handle_.fd(), path_);
-  if (!S_ISREG(status.st_mode)) throw DataError(concat(path_.native(), ": is ", kind_of(status.st_mode), ", a file is needed"));
-  size_ = static_cast<std::uint64_t>(status.st_size);
+  const FileStatus status = status_of(handle_.fd(), path_);
+  if (status.kind != FileKind::file)
+    throw DataError(concat(path_.native(), ": is ", in_words(status.kind), ", a file is needed"));
+  size_ = status.bytes;
 }
 
 void InputFile::read(std::uint64_t offset, void* into, std::size_t bytes) const {
   auto* next = static_cast<char*>(into);
   while (bytes > 0) {
-    const ssize_t got = pread(handle_.fd(), next, bytes, static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
+    const std::ptrdiff_t got = system_files::read_at(handle_.fd(), offset, next, bytes);
     if (got < 0) throw DataError(concat(path_.native(), ": reading at byte ", offset, " failed: ", reason(errno)));
     if (got == 0)
       throw DataError(concat(path_.native(), ": ends at byte ", offset, ", ", bytes,
@@ -152,10 +149,24 @@ void InputFile::read(std::uint64_t offset, void* into, std::size_t bytes) const 
 }
 
 void InputFile::expect_same_size() const {
-  const auto now = static_cast<std::uint64_t>(status_of(handle_.fd(), path_).st_size);
+  const std::uint64_t now = status_of(handle_.fd(), path_).bytes;
   if (now != size_)
     throw DataError(concat(path_.native(), ": had ", size_, " bytes when it was opened and has ", now, " now; it was changed ",
                            "while being read"));
+}
+
+bool is_there(const std::filesystem::path& path) { return system_files::status(path).has_value(); }
+bool is_folder(const std::filesystem::path& path) {
+  const auto status = system_files::status(path);
+  return status && status->kind == FileKind::folder;
+}
+bool is_file(const std::filesystem::path& path) {
+  const auto status = system_files::status(path);
+  return status && status->kind == FileKind::file;
+}
+bool is_same(const std::filesystem::path& a, const std::filesystem::path& b) {
+  const auto one = system_files::status(a), other = system_files::status(b);
+  return one && other && one->device == other->device && one->number == other->number;
 }
 
 std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most) {
@@ -172,7 +183,7 @@ ReplacementFile::ReplacementFile(const std::filesystem::path& path) : path_(chec
 }
 
 ReplacementFile::~ReplacementFile() {
-  if (!committed_) unlink(temporary_.c_str());
+  if (!committed_) system_files::remove(temporary_);
 }
 
 void ReplacementFile::fail(const char* doing) const {
@@ -180,11 +191,9 @@ void ReplacementFile::fail(const char* doing) const {
 }
 
 void ReplacementFile::write(const void* from, std::size_t bytes) {
-  constexpr std::size_t kAtOnce = std::size_t{1} << 30;  // Linux writes at most 2 GiB per call
   const auto* next = static_cast<const char*>(from);
   while (bytes > 0) {
-    const ssize_t done = ::write(handle_.fd(), next, std::min(bytes, kAtOnce));
-    if (done < 0 && errno == EINTR) continue;
+    const std::ptrdiff_t done = system_files::write_next(handle_.fd(), next, bytes);
     if (done < 0) fail("writing");
     next += done;
     bytes -= static_cast<std::size_t>(done);
@@ -193,7 +202,7 @@ void ReplacementFile::write(const void* from, std::size_t bytes) {
 
 void ReplacementFile::check_by(const std::function<void(const std::filesystem::path& written)>& verify) const {
   // Verify what is on the disk, not what is cached; where the cache cannot be dropped, it is still a check.
-  static_cast<void>(posix_fadvise(handle_.fd(), 0, 0, POSIX_FADV_DONTNEED));
+  system_files::forget_cached(handle_.fd());
   try {
     verify(temporary_);
   } catch (const DataError& error) {
@@ -203,12 +212,12 @@ void ReplacementFile::check_by(const std::function<void(const std::filesystem::p
 }
 
 void ReplacementFile::commit(const std::function<void(const std::filesystem::path& written)>& verify) {
-  if (fsync(handle_.fd()) != 0) fail("writing to the disk");
+  if (!system_files::sync(handle_.fd())) fail("writing to the disk");
   if (verify) check_by(verify);
-  if (close(handle_.release()) != 0) fail("closing");
-  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("renaming");
+  if (!system_files::close(handle_.release())) fail("closing");
+  if (!system_files::rename(temporary_, path_)) fail("renaming");
   committed_ = true;
-  if (!sync_folder(folder_of(path_)))
+  if (!system_files::sync_folder(folder_of(path_)))
     throw DataError(concat(path_.native(), ": the new file is in place, but its folder could not be synced: ", reason(errno),
                            "; a power failure may bring the old one back"));
 }
@@ -219,54 +228,44 @@ void replace_text(const std::filesystem::path& path, std::string_view text) {
   file.commit();
 }
 
-bool sync_folder(const std::filesystem::path& path) {
-  const FileHandle folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return folder.fd() >= 0 && (fsync(folder.fd()) == 0 || errno == EINVAL || errno == ENOTSUP);
+void copy_whole_file(const std::filesystem::path& from, const std::filesystem::path& to) {
+  const InputFile file(from);
+  ReplacementFile copy(to);
+  std::string block(static_cast<std::size_t>(std::min<std::uint64_t>(file.size(), 1 << 20)), '\0');
+  for (std::uint64_t at = 0; at < file.size(); at += block.size()) {
+    block.resize(static_cast<std::size_t>(std::min<std::uint64_t>(block.size(), file.size() - at)));
+    file.read(at, block.data(), block.size());
+    copy.write(block.data(), block.size());
+  }
+  copy.commit();
 }
 
 void make_folder(const std::filesystem::path& folder) {
   require_plain_path(folder);
-  std::error_code error;
-  if (std::filesystem::is_directory(folder, error)) return;
+  if (is_folder(folder)) return;
   if (!folder.has_filename()) return make_folder(folder.parent_path());  // "runs/one/"
   const std::filesystem::path around = folder_of(folder);
   make_folder(around);
-  if (mkdir(folder.c_str(), 0777) != 0 && errno != EEXIST)
+  if (!system_files::make_folder(folder) && errno != EEXIST)
     throw DataError(concat(folder.native(), ": the folder cannot be made: ", reason(errno)));
-  if (!std::filesystem::is_directory(folder, error))
+  if (!is_folder(folder))
     throw DataError(concat(folder.native(), ": a folder is needed, and there is something else; move it away"));
-  if (!sync_folder(around))
+  if (!system_files::sync_folder(around))
     throw DataError(concat(folder.native(), ": the folder around it could not be synced: ", reason(errno)));
-}
-
-std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder) {
-  struct Close {
-    void operator()(DIR* open) const { closedir(open); }
-  };
-  const std::unique_ptr<DIR, Close> open(opendir(folder.c_str()));
-  if (!open) return std::nullopt;
-  std::vector<std::filesystem::path> all;
-  errno = 0;
-  while (const dirent* entry = readdir(open.get())) {
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") all.push_back(folder / name);
-    errno = 0;
-  }
-  return errno == 0 ? std::optional(std::move(all)) : std::nullopt;
 }
 
 std::vector<std::filesystem::path> remove_leftovers(const std::filesystem::path& folder,
                                                     const std::function<bool(std::string_view name)>& ours) {
   std::vector<std::filesystem::path> removed;
-  const auto all = entries_of(folder);
+  const auto all = system_files::entries(folder);
   if (!all) return removed;
   for (const std::filesystem::path& path : *all) {
     const std::string name = path.filename().native();
     const long process = process_of(name);
     if (process > 0 && ours && !ours(std::string_view(name).substr(0, name.rfind(".tmp.")))) continue;
     // Ours is from a process before us that had our id, as is usual in containers: we have not begun to write.
-    const bool living = process > 0 && process != getpid() && (kill(static_cast<pid_t>(process), 0) == 0 || errno == EPERM);
-    if (process > 0 && !living && unlink(path.c_str()) == 0) removed.push_back(path);
+    const bool living = process > 0 && process != system_files::process() && system_files::lives(process);
+    if (process > 0 && !living && system_files::remove(path)) removed.push_back(path);
   }
   return removed;
 }

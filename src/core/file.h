@@ -5,7 +5,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -47,6 +46,12 @@ class InputFile {
   std::uint64_t size_ = 0;
 };
 
+// What a path leads to. Where the system does not say, the answer is no.
+bool is_there(const std::filesystem::path& path);
+bool is_folder(const std::filesystem::path& path);
+bool is_file(const std::filesystem::path& path);
+bool is_same(const std::filesystem::path& a, const std::filesystem::path& b);  ///< both are there, and are one
+
 /// All of a small text file. More than `most` bytes are a DataError: it is not `what` ("a row of an arrangement"); and so is a
 /// pointer of Git LFS (core/git_lfs.h).
 std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most = std::uint64_t{1} << 20);
@@ -79,16 +84,11 @@ class ReplacementFile {
 /// `text` in place of what `path` holds.
 void replace_text(const std::filesystem::path& path, std::string_view text);
 
+/// What `from` holds in place of what `to` holds.
+void copy_whole_file(const std::filesystem::path& from, const std::filesystem::path& to);
+
 /// The folder and those around it, where they are not there yet; they outlast a power failure. DataError.
 void make_folder(const std::filesystem::path& folder);
-
-/// Names in a folder outlast a power failure once it is synced. False, with errno set, when it cannot be; file systems that
-/// cannot sync a folder are as safe as they get.
-bool sync_folder(const std::filesystem::path& folder);
-
-/// What is in a folder, in no order, without "." and ".."; nothing, with errno set, when it cannot be read. (The standard
-/// library's iterator ends the program when memory runs out.)
-std::optional<std::vector<std::filesystem::path>> entries_of(const std::filesystem::path& folder);
 
 /// Removes what processes that are gone left of their ReplacementFiles in this folder. Only for a folder that one machine writes
 /// to: a process on another machine does not count as alive. Names what was removed.

@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "addnorm/core/error.h"
-#include "core/team.h"
+#include "core/system/team.h"
 
 namespace addnorm {
 namespace {

@@ -4,13 +4,13 @@
 #include <atomic>
 #include <cmath>
 #include <exception>
-#include <mutex>
 #include <optional>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/model/classifier.h"
 #include "autograd/graph.h"
+#include "core/system/mutex.h"
 #include "tensor/arena/borrow.h"
 
 namespace addnorm {
@@ -84,7 +84,7 @@ void for_each_group(const std::vector<Group>& groups, const Call& call) {
   const std::size_t alone = team == 1 ? 0 : groups.size() - (rest <= kFewGroups ? rest : 0);
   std::exception_ptr thrown;
   std::atomic<std::size_t> thrown_by = alone;
-  std::mutex one_at_a_time;
+  Mutex one_at_a_time;
   const bool check = detail::checking_finite();
   parallel_tasks(alone, [&](std::size_t group, std::size_t) {
     if (group > thrown_by) return;
@@ -94,7 +94,7 @@ void for_each_group(const std::vector<Group>& groups, const Call& call) {
       const std::optional<CheckFinite> as_the_caller = check ? std::make_optional<CheckFinite>() : std::nullopt;
       call(groups[group]);
     } catch (...) {
-      const std::lock_guard lock(one_at_a_time);
+      const MutexLock lock(one_at_a_time);
       if (group < thrown_by) thrown = std::current_exception();
       thrown_by = std::min(group, thrown_by.load());
     }

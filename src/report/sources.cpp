@@ -4,6 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "report/numbers.h"
 #include "report/record_file.h"
 
@@ -16,15 +17,6 @@ constexpr const char* kExpected =
     "a folder with lab.json (of 'addnorm lab'), run.json (of 'addnorm train') or results of 'addnorm lab claims', or what --json "
     "printed "
     "of lab, preflight, xray or lab claims";
-
-bool is_file(const fs::path& path) {
-  std::error_code none;
-  return fs::is_regular_file(path, none);
-}
-bool is_folder(const fs::path& path) {
-  std::error_code none;
-  return fs::is_directory(path, none);
-}
 
 bool is_claim(const Json& json) { return !text_in(json, "id").empty() && json.contains("claim") && json.contains("verdict"); }
 
@@ -58,7 +50,7 @@ FoundRecord record_of_file(const fs::path& file) {
 }
 
 std::vector<fs::path> sorted_entries(const fs::path& folder) {
-  auto entries = entries_of(folder);
+  auto entries = system_files::entries(folder);
   if (!entries) throw DataError(concat(folder.string(), ": the folder cannot be read"));
   std::ranges::sort(*entries);
   for (fs::path& entry : *entries) entry = folder / entry.filename();

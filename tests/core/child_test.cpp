@@ -1,4 +1,4 @@
-#include "core/child.h"
+#include "core/system/child.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>

@@ -1,19 +1,17 @@
 // Training runs of claims, done once: kept in memory and in files, which processes of one folder share.
-#include <fcntl.h>
-#include <sys/file.h>
-
 #include <chrono>
 #include <cmath>
 #include <map>
 #include <optional>
 #include <sstream>
-#include <thread>
 
 #include "addnorm/core/rng.h"
 #include "addnorm/core/version.h"
 #include "claims/bench/small_runs.h"
 #include "core/file.h"
 #include "core/json/json.h"
+#include "core/system/files.h"
+#include "core/system/machine.h"
 
 namespace addnorm::lab {
 namespace {
@@ -50,8 +48,9 @@ RunSummary read(const std::string& text, const SmallRun& run) {
 /// Held by the process that computes a run; released when it ends.
 class KeptRunLock {
  public:
-  explicit KeptRunLock(const std::filesystem::path& path) : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    held_ = file_.fd() < 0 || flock(file_.fd(), LOCK_EX | LOCK_NB) == 0;  // a folder without locks: everybody computes
+  explicit KeptRunLock(const std::filesystem::path& path) : file_(system_files::open_lock(path, true)) {
+    // In a folder without locks everybody computes.
+    held_ = file_.fd() < 0 || system_files::lock(file_.fd(), false) == system_files::FileLock::taken;
   }
   bool held() const { return held_; }
 
@@ -76,8 +75,7 @@ std::optional<RunSummary> taken_or_run(const SmallRun& run, const ClaimContext& 
   name << std::hex << RandomKey(0).with(key).bits();
   const std::filesystem::path file = context.runs / (name.str() + ".json");
   const auto kept = [&]() -> std::optional<RunSummary> {
-    std::error_code none;
-    if (!std::filesystem::exists(file, none)) return std::nullopt;
+    if (!is_there(file)) return std::nullopt;
     try {
       return read(small_text(file, "a training run of claims"), run);
     } catch (const Error&) {  // half of one, or of another version: computed again
@@ -107,7 +105,7 @@ std::vector<RunSummary> run_all(const std::vector<SmallRun>& runs, const ClaimCo
     }
     if (left < before) continue;
     context.check();
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    sleep_for(std::chrono::milliseconds(100));
   }
   std::vector<RunSummary> all;
   for (auto& summary : done) all.push_back(std::move(*summary));

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <iterator>
 #include <system_error>
 
@@ -9,6 +10,7 @@
 #include "core/bytes.h"
 #include "core/checksum.h"
 #include "core/file.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 namespace {
@@ -16,11 +18,9 @@ namespace {
 constexpr std::size_t kChunk = std::size_t{1} << 20;         // read at once
 constexpr std::size_t kLongestPiece = std::size_t{8} << 20;  // kept when nothing of it can be used
 
-std::filesystem::file_time_type written_at(const TextFile& file) {
-  std::error_code error;
-  const auto time = std::filesystem::last_write_time(file.path, error);
-  if (error) throw DataError(concat(file.path.string(), ": cannot be examined: ", error.message()));
-  return time;
+std::int64_t written_at(const TextFile& file) {
+  if (const auto status = system_files::status(file.path)) return status->changed;
+  throw DataError(concat(file.path.string(), ": cannot be examined: ", std::generic_category().message(errno)));
 }
 
 class Reader {

@@ -1,5 +1,6 @@
 // Which files are read, and what they are made of.
 #include <algorithm>
+#include <cerrno>
 #include <istream>
 #include <system_error>
 
@@ -8,6 +9,7 @@
 #include "core/bytes.h"
 #include "core/counted.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "core/utf8.h"
 #include "data/text/reader.h"
 #include "data/tokenizer/builtin.h"
@@ -17,35 +19,35 @@ namespace addnorm {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::uint64_t size_of(const fs::path& path) {
-  std::error_code error;
-  const std::uint64_t bytes = fs::file_size(path, error);
-  if (error) throw DataError(concat(path.string(), ": cannot be examined: ", error.message()));
-  return bytes;
-}
+using system_files::FileKind;
 
 bool is_hidden(const fs::path& path) { return path.filename().native().starts_with('.'); }
 
-void add_folder(TextSources& sources, const fs::path& folder, const OtherFolders& others) {
-  const std::size_t first = sources.files.size();
-  std::error_code error;
-  fs::recursive_directory_iterator at(folder, error), end;
-  for (; !error && at != end; at.increment(error)) {
-    std::error_code unknown;
-    if (is_hidden(at->path())) {
+/// What is below `folder`, which is `top` or in it. Links to folders are not followed.
+void add_below(TextSources& sources, const fs::path& folder, const fs::path& top, const OtherFolders& others) {
+  const auto all = system_files::entries(folder);
+  if (!all) throw DataError(concat(top.string(), ": the folder cannot be read: ", std::generic_category().message(errno)));
+  for (const fs::path& path : *all) {
+    const auto status = system_files::status(path);
+    if (is_hidden(path)) {
       ++sources.hidden;
-      at.disable_recursion_pending();
-    } else if (others.is && at->is_directory(unknown) && others.is(at->path())) {
-      ++sources.others;
-      at.disable_recursion_pending();
-    } else if (at->is_regular_file(unknown)) {
-      sources.files.push_back({at->path(), at->path().lexically_relative(folder).generic_string(), size_of(at->path())});
-    } else if (!at->is_directory(unknown)) {
+    } else if (status && status->kind == FileKind::folder) {
+      const auto itself = system_files::link_status(path);
+      if (others.is && others.is(path))
+        ++sources.others;
+      else if (itself && itself->kind == FileKind::folder)
+        add_below(sources, path, top, others);
+    } else if (status && status->kind == FileKind::file) {
+      sources.files.push_back({path, path.lexically_relative(top).generic_string(), status->bytes});
+    } else {
       ++sources.special;
     }
   }
-  if (error) throw DataError(concat(folder.string(), ": the folder cannot be read: ", error.message()));
+}
+
+void add_folder(TextSources& sources, const fs::path& folder, const OtherFolders& others) {
+  const std::size_t first = sources.files.size();
+  add_below(sources, folder, folder, others);
   if (sources.files.size() == first) throw DataError(concat(folder.string(), ": there is no file below this folder"));
   std::sort(sources.files.begin() + static_cast<std::ptrdiff_t>(first), sources.files.end(),
             [](const TextFile& a, const TextFile& b) { return a.name < b.name; });
@@ -87,10 +89,8 @@ TextSources text_sources(std::span<const fs::path> paths, const OtherFolders& ot
   require(!paths.empty(), "text_sources: no path is given; name files or folders");
   TextSources sources{.others_name = others.name};
   for (const fs::path& path : paths) {
-    std::error_code error;
-    const fs::file_status status = fs::status(path, error);
-    if (!fs::exists(status)) throw DataError(concat(path.string(), ": there is no such file or folder"));
-    if (fs::is_directory(status)) {
+    if (!is_there(path)) throw DataError(concat(path.string(), ": there is no such file or folder"));
+    if (is_folder(path)) {
       add_folder(sources, path, others);
     } else {
       const InputFile file(path);  // says what it is, if not a file, and whether it may be read

@@ -1,9 +1,6 @@
 // The file of ids: a head of 64 bytes, the ids, and a record of 64 bytes after them, which is written last and without which the
 // file is invalid. Written while the text is read piece by piece; read by mapping it into memory, and nothing in it
 // is used before it has been checked.
-#include <sys/mman.h>
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -23,6 +20,7 @@
 #include "addnorm/data/text.h"
 #include "core/checksum.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "data/text/reader.h"
 #include "data/tokenizer/pieces.h"
 
@@ -60,7 +58,7 @@ std::uint64_t checksum_of(const TokenHead& head, const TokenRecord& record) {
   return sum.value();
 }
 
-std::uint32_t bytes_per_id(std::size_t vocabulary) { return vocabulary <= 256 ? 1 : vocabulary <= 65536 ? 2 : 4; }
+std::uint32_t bytes_per_id(std::uint64_t vocabulary) { return vocabulary <= 256 ? 1 : vocabulary <= 65536 ? 2 : 4; }
 
 // ---- writing -----------------------------------------------------------------------------------------------------------
 
@@ -198,12 +196,14 @@ class MappedTokens final : public TokenFile {
  public:
   MappedTokens(InputFile file, const TokenHead& head, const TokenRecord& record, std::string history)
       : file_(std::move(file)), id_bytes_(head.id_bytes), record_(record), history_(std::move(history)) {
-    void* at = mmap(nullptr, static_cast<std::size_t>(file_.size()), PROT_READ, MAP_SHARED, file_.fd(), 0);
-    if (at == MAP_FAILED)
+    const auto bytes = checked_size(file_.size());
+    if (!bytes)
+      throw DataError(concat(file_.path().string(), ": its ", file_.size(), " bytes are more than this platform can map"));
+    mapping_ = system_files::map(file_.fd(), *bytes);
+    if (mapping_ == nullptr)
       throw DataError(concat(file_.path().string(), ": cannot be mapped: ", std::generic_category().message(errno)));
-    mapping_ = static_cast<const unsigned char*>(at);
   }
-  ~MappedTokens() override { munmap(const_cast<unsigned char*>(mapping_), static_cast<std::size_t>(file_.size())); }
+  ~MappedTokens() override { system_files::unmap(mapping_, static_cast<std::size_t>(file_.size())); }
   MappedTokens(const MappedTokens&) = delete;
   MappedTokens& operator=(const MappedTokens&) = delete;
 
@@ -320,7 +320,7 @@ std::unique_ptr<TokenFile> token_file(const TextSources& sources, const Tokenize
   const std::string tokenizer_text = tokenizer.to_json();
   const std::uint64_t tokenizer_sum = checksum(tokenizer_text.data(), tokenizer_text.size());
   std::string why = concat("made: ", cache.string());
-  if (std::error_code error; std::filesystem::exists(cache, error)) {
+  if (is_there(cache)) {
     try {
       Found found = opened(cache);
       const auto differs = difference(found, sources, tokenizer_sum, progress);

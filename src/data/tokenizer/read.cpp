@@ -186,9 +186,9 @@ std::unique_ptr<Tokenizer> made(TokenizerSpec spec, std::string_view where) {
 }  // namespace
 
 std::unique_ptr<Tokenizer> read_tokenizer(const fs::path& path) {
-  if (std::error_code error; fs::is_directory(path, error)) {
+  if (is_folder(path)) {
     for (const char* name : {"tokenizer.json", "vocab.json"})
-      if (fs::exists(path / name, error)) return read_tokenizer(path / name);
+      if (is_there(path / name)) return read_tokenizer(path / name);
     throw DataError(concat(path.string(), ": the folder has neither tokenizer.json nor vocab.json with merges.txt"));
   }
   if (const fs::path vocabulary = with_name(path, "merges.txt", "vocab.json"); !vocabulary.empty())

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
-#include <thread>
 #include <utility>
 
 #include "addnorm/core/error.h"
+#include "core/system/machine.h"
 
 namespace addnorm {
 namespace {
@@ -31,7 +31,7 @@ class ChildPool {
       look();
       if (stopping_ && std::chrono::steady_clock::now() - asked_ > kGraceTime)
         for (const RunningJob& one : running_) one.child.kill_now();
-      std::this_thread::sleep_for(kBetweenLooks);
+      sleep_for(kBetweenLooks);
     }
     return !stopping_;
   }

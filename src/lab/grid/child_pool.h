@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "core/child.h"
+#include "core/system/child.h"
 
 namespace addnorm {
 

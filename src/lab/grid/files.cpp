@@ -1,7 +1,7 @@
 #include "lab/grid/files.h"
 
+#include <cerrno>
 #include <cmath>
-#include <fstream>
 #include <sstream>
 
 #include "addnorm/core/version.h"
@@ -10,6 +10,7 @@
 #include "core/checksum.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "core/system/files.h"
 #include "lab/grid/metrics_tail.h"
 #include "lab/grid/plan.h"
 
@@ -23,10 +24,14 @@ constexpr std::size_t kLogEnd = 4096;
 constexpr int kRule = 6;  // of preflight: another number where the same trial would get another forecast
 
 std::string file_text(const std::filesystem::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream all;
-  if (in) all << in.rdbuf();
-  return std::move(all).str();
+  try {
+    const InputFile in(file);
+    std::string text(static_cast<std::size_t>(in.size()), '\0');
+    in.read(0, text.data(), text.size());
+    return text;
+  } catch (const DataError&) {
+    return "";
+  }
 }
 
 /// Losses and how the run ended, from metrics.jsonl; false: it has not ended.
@@ -95,9 +100,8 @@ bool take_result(GridRun& run, const Baselines& baselines) {
 
 std::string what_is_damaged(const GridRun& run) {
   const RunFolder folder{run.folder};
-  std::error_code unknown;
   try {
-    if (fs::exists(folder.record(), unknown)) read_run_record(folder);
+    if (is_there(folder.record())) read_run_record(folder);
   } catch (const DataError& error) {
     return error.what();
   }
@@ -117,24 +121,23 @@ fs::path set_aside(const GridRun& run) {
   RunLock::check_free(run.folder);
   fs::path away = run.folder;
   away += ".damaged";
-  std::error_code failed;
-  for (int number = 2; fs::exists(away, failed); ++number) {
+  for (int number = 2; is_there(away); ++number) {
     away = run.folder;
     away += concat(".damaged-", number);
   }
-  fs::rename(run.folder, away, failed);
-  if (failed) throw DataError(concat(run.folder.string(), ": cannot be moved to ", away.string(), ": ", failed.message()));
+  if (!system_files::rename(run.folder, away))
+    throw DataError(
+        concat(run.folder.string(), ": cannot be moved to ", away.string(), ": ", std::generic_category().message(errno)));
   return away;
 }
 
 void set_aside_other_lab(const fs::path& folder, const std::string& grid) {
   const fs::path asked = folder / "lab-grid.json", result = folder / "lab.json";
-  std::error_code failed;
-  if (!fs::exists(result, failed) || file_text(asked) == grid) return;
+  if (!is_there(result) || file_text(asked) == grid) return;
   int number = 1;
-  while (fs::exists(folder / concat("lab-", number, ".json"), failed)) ++number;
-  fs::rename(result, folder / concat("lab-", number, ".json"), failed);
-  if (!failed) fs::rename(asked, folder / concat("lab-", number, "-grid.json"), failed);
+  while (is_there(folder / concat("lab-", number, ".json"))) ++number;
+  if (system_files::rename(result, folder / concat("lab-", number, ".json")))
+    system_files::rename(asked, folder / concat("lab-", number, "-grid.json"));
 }
 
 std::string last_words(const std::filesystem::path& log, const std::vector<std::string>& complaints) {

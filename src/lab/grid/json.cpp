@@ -5,6 +5,7 @@
 #include "addnorm/core/version.h"
 #include "addnorm/lab/grid_result.h"
 #include "core/json/record.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 
@@ -183,7 +184,7 @@ std::string to_json(const GridResult& result) {
   for (const GridRun& run : result.runs) runs.push_back(json_of(run, result.folder));
   return Json{{"format", 1},
               {"version", version()},
-              {"folder", std::filesystem::absolute(result.folder).lexically_normal().string()},
+              {"folder", system_files::absolute(result.folder).lexically_normal().string()},
               {"finished", result.finished},
               {"seconds", result.seconds},
               {"failed", result.failed()},

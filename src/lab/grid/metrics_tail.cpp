@@ -2,10 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <fstream>
-#include <system_error>
+#include <optional>
 
+#include "core/file.h"
 #include "core/json/json.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 
@@ -25,15 +26,13 @@ std::size_t MetricsTail::first_missing(std::size_t last) const {
 }
 
 bool MetricsTail::look() {
-  std::error_code missing;
-  const std::uint64_t size = std::filesystem::file_size(file_, missing);
-  if (missing || size == read_to_) return false;
-  if (size < read_to_) return read_anew(), true;
-  std::ifstream in(file_, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(read_to_));
-  std::string fresh(size - read_to_, '\0');
-  in.read(fresh.data(), static_cast<std::streamsize>(fresh.size()));
-  fresh.resize(static_cast<std::size_t>(in.gcount()));
+  const FileHandle in(system_files::open_for_reading(file_));
+  const auto status = in.fd() >= 0 ? system_files::status(in.fd()) : std::nullopt;
+  if (!status || status->bytes == read_to_) return false;
+  if (status->bytes < read_to_) return read_anew(), true;
+  std::string fresh(static_cast<std::size_t>(status->bytes - read_to_), '\0');
+  const std::ptrdiff_t got = system_files::read_at(in.fd(), read_to_, fresh.data(), fresh.size());
+  fresh.resize(got > 0 ? static_cast<std::size_t>(got) : 0);
   read_to_ += fresh.size();
   begun_ += fresh;
   std::size_t from = 0;

@@ -180,9 +180,8 @@ RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
 std::filesystem::path GridPlanner::folder_for(const RunOptions& options, const std::string& key,
                                               const std::string& config) const {
   const std::filesystem::path brief = folder_ / concat(short_name(options), "-", key.substr(0, 6));
-  std::error_code missing;
   const std::filesystem::path there = brief / "options.json";
-  if (!std::filesystem::exists(there, missing) || small_text(there, "a file of options") == config) return brief;
+  if (!is_there(there) || small_text(there, "a file of options") == config) return brief;
   return folder_ / concat(short_name(options), "-", key);
 }
 

@@ -103,8 +103,7 @@ class GridRunner {
   // Predictions.
 
   bool take_prediction(std::size_t row, const std::filesystem::path& file) {
-    std::error_code missing;
-    if (!std::filesystem::exists(file, missing)) return false;
+    if (!is_there(file)) return false;
     try {
       result_.rows[row].prediction = prediction_from_json(small_text(file, "a prediction"), file.string());
     } catch (const DataError&) {  // half of one, or of another version: made again

@@ -7,6 +7,7 @@
 #include "addnorm/model/hugging_face.h"
 #include "core/file.h"
 #include "core/json/json.h"
+#include "core/system/files.h"
 #include "model/import/side_files.h"
 #include "model/import/source.h"
 #include "model/import/weights/layout.h"
@@ -131,7 +132,7 @@ ImportPlan plan_llama2c(const fs::path& file) {
 /// The only llama2.c file of a folder; empty: none.
 fs::path llama2c_in(const fs::path& folder) {
   fs::path found;
-  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{})) {
+  for (const fs::path& entry : system_files::entries(folder).value_or(std::vector<fs::path>{})) {
     const fs::path file = folder / entry.filename();
     if (file.extension() != ".bin" || !importing::is_llama2c(file)) continue;
     if (!found.empty())
@@ -155,7 +156,6 @@ ImportPlan plan_without_config(const fs::path& folder, const ImportOptions& opti
 }
 
 ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) {
-  std::error_code error;
   if (const auto sentence = importing::read_sentence_files(folder)) {
     ImportPlan plan = plan_hugging_face(folder / sentence->transformer);
     plan.sentence = sentence->options;
@@ -164,7 +164,7 @@ ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) 
     plan.modules = sentence->others;
     return plan;
   }
-  if (fs::exists(folder / kConfig, error)) return plan_hugging_face(folder);
+  if (is_there(folder / kConfig)) return plan_hugging_face(folder);
   if (const fs::path file = llama2c_in(folder); !file.empty()) return plan_llama2c(file);
   return plan_without_config(folder, options);
 }
@@ -178,9 +178,8 @@ ImportPlan plan_of_folder(const fs::path& folder, const ImportOptions& options) 
 }
 
 ImportPlan plan_of(const fs::path& path, const ImportOptions& options) {
-  std::error_code error;
-  if (fs::is_directory(path, error)) return plan_of_folder(path, options);
-  if (!fs::exists(path, error)) throw DataError(concat(path.string(), ": there is no such folder or file"));
+  if (is_folder(path)) return plan_of_folder(path, options);
+  if (!is_there(path)) throw DataError(concat(path.string(), ": there is no such folder or file"));
   if (path.extension() == ".bin" && !importing::is_pickle(path)) return plan_llama2c(path);
   if (path.extension() != ".safetensors") refuse_file(path);
   if (path.filename() != "model.safetensors")
@@ -216,12 +215,11 @@ ImportedModel import_model(const fs::path& path, const ImportOptions& options) {
 }
 
 bool is_import(const fs::path& path) {
-  std::error_code error;
-  const bool folder = fs::is_directory(path, error);
-  if (!folder && !fs::is_regular_file(path, error)) return false;
+  const bool folder = is_folder(path);
+  if (!folder && !is_file(path)) return false;
   if (!folder && path.extension() != ".safetensors") return true;
   const fs::path config = folder ? path / kConfig : path.parent_path() / kConfig;
-  if (!fs::exists(config, error)) return true;
+  if (!is_there(config)) return true;
   return is_hugging_face_config(small_text(config, "a model's config"));
 }
 

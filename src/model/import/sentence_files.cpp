@@ -59,8 +59,7 @@ fs::path below(const fs::path& folder, const std::string& path, const fs::path& 
 
 std::size_t max_tokens_of(const fs::path& folder) {
   const fs::path file = folder / "sentence_bert_config.json";
-  std::error_code error;
-  if (!fs::exists(file, error)) return 0;
+  if (!is_there(file)) return 0;
   const Json json = json_of_file(file);
   const Json* value = json.find("max_seq_length");
   std::size_t most = 0;
@@ -76,8 +75,7 @@ std::size_t max_tokens_of(const fs::path& folder) {
 
 std::optional<SentenceFiles> read_sentence_files(const fs::path& folder) {
   const fs::path file = folder / "modules.json";
-  std::error_code error;
-  if (!fs::exists(file, error)) return std::nullopt;
+  if (!is_there(file)) return std::nullopt;
   const Json modules = json_of_file(file);
   if (!modules.is_array() || modules.size() == 0) throw DataError(concat(file.string(), ": is no list of modules"));
   SentenceFiles found;

@@ -7,6 +7,7 @@
 #include "addnorm/core/error.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "core/system/files.h"
 #include "model/import/source.h"
 
 namespace addnorm::importing {
@@ -48,25 +49,21 @@ bool is_weights(const fs::path& file) {
 
 std::vector<std::string> names_in(const fs::path& folder) {
   std::vector<std::string> names;
-  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{})) names.push_back(entry.filename().string());
+  for (const fs::path& entry : system_files::entries(folder).value_or(std::vector<fs::path>{}))
+    names.push_back(entry.filename().string());
   std::ranges::sort(names);
   return names;
 }
 
 void copy_if_there(const fs::path& from, const fs::path& to) {
-  std::error_code error;
-  if (!fs::is_regular_file(from, error) || fs::equivalent(from, to, error)) return;
-  const InputFile file(from);
-  std::string text(static_cast<std::size_t>(file.size()), '\0');
-  file.read(0, text.data(), text.size());
+  if (!is_file(from) || is_same(from, to)) return;
   make_folder(to.parent_path());
-  replace_text(to, text);
+  copy_whole_file(from, to);
 }
 
 /// eos_token_id of a file; null where the file or the field is not there.
 Json end_tokens_of(const fs::path& file) {
-  std::error_code error;
-  if (!fs::exists(file, error)) return {};
+  if (!is_there(file)) return {};
   const Json json = parsed(small_text(file, "a model's config"), file.string());
   const Json* value = json.is_object() ? json.find(kEndTokens) : nullptr;
   return value == nullptr ? Json() : *value;
@@ -95,11 +92,10 @@ std::vector<std::int32_t> read_end_tokens(const fs::path& folder, std::size_t vo
 }
 
 void refuse_other_models(const fs::path& from, const fs::path& to, const std::vector<fs::path>& weights) {
-  std::error_code error;
-  if (fs::equivalent(from, to, error)) return;
+  if (is_same(from, to)) return;
   for (const std::string& name : names_in(to)) {
     const auto replaced = [&](const fs::path& file) { return file.filename() == name; };
-    if (std::ranges::any_of(weights, replaced) || (is_side_file(name) && fs::exists(from / name, error))) continue;
+    if (std::ranges::any_of(weights, replaced) || (is_side_file(name) && is_there(from / name))) continue;
     if (is_side_file(name) || is_weights(to / name))
       throw DataError(concat((to / name).string(),
                              ": is of another model, and would later be read in place of what is exported, ",

@@ -9,6 +9,7 @@
 #include "core/git_lfs.h"
 #include "core/json/json.h"
 #include "core/printable.h"
+#include "core/system/files.h"
 
 namespace addnorm::importing {
 
@@ -72,10 +73,10 @@ void check_name(const std::string& name, const std::string& tensor, const fs::pa
 
 /// Links lead to files of the same folder, or of the cache that huggingface_hub keeps beside its snapshots.
 void check_place(const fs::path& shard, const fs::path& index) {
-  std::error_code error;
-  const fs::path folder = fs::canonical(index.parent_path().empty() ? fs::path(".") : index.parent_path(), error);
-  const fs::path real = error ? fs::path() : fs::canonical(shard, error);
-  if (error) fail(index.string(), "names ", shard.filename().string(), ", which is not there");
+  const auto found_folder = system_files::canonical(index.parent_path().empty() ? fs::path(".") : index.parent_path());
+  const auto found_shard = system_files::canonical(shard);
+  if (!found_folder || !found_shard) fail(index.string(), "names ", shard.filename().string(), ", which is not there");
+  const fs::path &folder = *found_folder, &real = *found_shard;
   const fs::path blobs = folder.parent_path().parent_path() / "blobs";
   const bool cached = folder.parent_path().filename() == "snapshots" && real.parent_path() == blobs;
   if (real.parent_path() != folder && !cached)
@@ -109,7 +110,7 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
     if (file != entry.second)
       fail(index.string(), "tensor ", entry.first, " is to be in ", entry.second, ", but it is in ", file);
   }
-  for (const fs::path& file : entries_of(index.parent_path()).value_or(std::vector<fs::path>{})) {
+  for (const fs::path& file : system_files::entries(index.parent_path()).value_or(std::vector<fs::path>{})) {
     const std::string name = file.filename().string();
     const auto named = [&](const auto& entry) { return entry.second == name; };
     if (name.starts_with("model-") && name.ends_with(".safetensors") && std::ranges::none_of(map, named))
@@ -122,13 +123,13 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
 
 [[noreturn]] void refuse_without_weights(const fs::path& folder) {
   for (const char* name : {"pytorch_model.bin", "pytorch_model.bin.index.json", "model.pt", "model.pth", "model.ckpt"})
-    if (std::error_code error; fs::exists(folder / name, error)) refuse_pickle(folder / name);
+    if (is_there(folder / name)) refuse_pickle(folder / name);
   for (const auto& [name, what] : {std::pair{"tf_model.h5", "TensorFlow's"}, {"flax_model.msgpack", "Flax's"}})
-    if (std::error_code error; fs::exists(folder / name, error))
+    if (is_there(folder / name))
       fail((folder / name).string(), what, " weights are not read; save the model as model.safetensors");
-  const std::vector<fs::path> entries = entries_of(folder).value_or(std::vector<fs::path>{});
+  const std::vector<fs::path> entries = system_files::entries(folder).value_or(std::vector<fs::path>{});
   for (const fs::path& entry : entries)  // llama2.c's files have any name
-    if (std::error_code error; entry.extension() == ".bin" && fs::is_regular_file(folder / entry.filename(), error))
+    if (entry.extension() == ".bin" && is_file(folder / entry.filename()))
       refuse_lfs_pointer(InputFile(folder / entry.filename()));
   for (const fs::path& entry : entries)
     if (const std::string name = entry.filename().string(); name.ends_with(".safetensors"))
@@ -140,7 +141,7 @@ void check_against(const WeightMap& map, const SafetensorsSource& source, const 
 }  // namespace
 
 void refuse_pickle(const fs::path& file) {
-  if (std::error_code error; fs::is_regular_file(file, error)) refuse_lfs_pointer(InputFile(file));
+  if (is_file(file)) refuse_lfs_pointer(InputFile(file));
   fail(file.string(), "weights as a Python pickle, which can run code when loaded and is not read here; convert it where ",
        "PyTorch is installed: load it with torch.load(..., weights_only=True), write it with safetensors.torch.save_file as ",
        kOne);
@@ -162,9 +163,8 @@ std::unique_ptr<SafetensorsSource> source_of_shards(const fs::path& index) {
 }
 
 std::unique_ptr<SafetensorsSource> source_of_folder(const fs::path& folder) {
-  std::error_code error;
-  if (fs::exists(folder / kOne, error)) return std::make_unique<SafetensorsSource>(std::vector{folder / kOne}, kOne);
-  if (fs::exists(folder / kIndex, error)) return source_of_shards(folder / kIndex);
+  if (is_there(folder / kOne)) return std::make_unique<SafetensorsSource>(std::vector{folder / kOne}, kOne);
+  if (is_there(folder / kIndex)) return source_of_shards(folder / kIndex);
   refuse_without_weights(folder);
 }
 

@@ -51,7 +51,7 @@ std::optional<GuessedConfig> mingpt(const WeightSource& source, std::size_t head
   c.norm_eps = 1e-5;
   c.tied = !source.find("lm_head.weight");
   c.heads = heads;
-  const auto* known = std::ranges::find_if(
+  const auto known = std::ranges::find_if(
       kMinGptSizes, [&](const MinGptSize& size) { return size.layers == c.layers && size.width == c.d_model; });
   if (heads == 0 && known == kMinGptSizes.end())
     throw DataError(concat(source.files().front().string(), ": minGPT's names, ", c.layers, " layers of width ", c.d_model,

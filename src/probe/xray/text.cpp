@@ -10,6 +10,7 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "core/counted.h"
+#include "core/file.h"
 #include "data/text/framed.h"
 #include "probe/training/roles.h"
 #include "probe/xray/sequence_data.h"
@@ -199,7 +200,7 @@ XrayText of_source(const WantedText& w, const RunOptions& options, bool given) {
 /// The options of the run with its own tokenizer; nothing where there is no record of one.
 std::optional<RunOptions> options_of(const WantedText& w) {
   const RunFolder folder{w.folder};
-  if (!fs::exists(folder.record())) return std::nullopt;
+  if (!is_there(folder.record())) return std::nullopt;
   RunOptions options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
   options.model = w.run.model->config();
   options.extra = w.run.extra;

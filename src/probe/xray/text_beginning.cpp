@@ -1,9 +1,5 @@
 #include "probe/xray/text_beginning.h"
 
-#include <fcntl.h>
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <filesystem>
@@ -12,6 +8,7 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "core/utf8.h"
 
 namespace addnorm {
@@ -20,10 +17,9 @@ namespace {
 constexpr std::size_t kMostText = std::size_t{1} << 22;  // bytes: kMostTextSize
 
 FileHandle opened_text(const std::string& file, const std::string& option) {
-  if (file == "-") return FileHandle(dup(STDIN_FILENO));
-  if (std::filesystem::is_directory(file)) throw DataError(concat(file, ": is a folder; ", option, " takes one file"));
-  // A named pipe without a writer would block a plain open for ever.
-  FileHandle handle(open(file.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
+  if (file == "-") return FileHandle(system_files::open_standard_input());
+  if (is_folder(file)) throw DataError(concat(file, ": is a folder; ", option, " takes one file"));
+  FileHandle handle(system_files::open_for_reading(file));
   if (handle.fd() < 0) throw DataError(concat(file, ": cannot be opened: ", std::generic_category().message(errno)));
   return handle;
 }
@@ -37,10 +33,8 @@ std::optional<std::string> read_from(const std::string& file, const std::string&
   std::size_t have = 0;
   while (have < text.size()) {
     if (go_on && !go_on()) return std::nullopt;
-    pollfd input{.fd = in.fd(), .events = POLLIN, .revents = 0};
-    if (poll(&input, 1, kMilliseconds) <= 0) continue;
-    const ssize_t count = ::read(in.fd(), text.data() + have, text.size() - have);
-    if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    const std::ptrdiff_t count = system_files::read_next(in.fd(), text.data() + have, text.size() - have, kMilliseconds);
+    if (count < 0 && errno == EAGAIN) continue;
     if (count < 0) throw DataError(concat(name, ": cannot be read: ", std::generic_category().message(errno)));
     if (count == 0) break;
     have += static_cast<std::size_t>(count);

@@ -1,13 +1,13 @@
 // Rows as JSON: one list of fields per struct serves reading and writing, so that what is written can be read.
 #include <algorithm>
 #include <cmath>
-#include <mutex>
 #include <set>
 
 #include "addnorm/residual/arrangement_file.h"
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/printable.h"
+#include "core/system/mutex.h"
 #include "residual/catalogue/choice_names.h"
 #include "residual/catalogue/role_groups.h"
 #include "residual/catalogue/row_check.h"
@@ -111,9 +111,9 @@ static const Names& names(Role) {
 
 /// Rows keep `const char*`; what came from a file lives here, as long as the program.
 static const char* interned(const std::string& text) {
-  static std::mutex guard;
+  static Mutex guard;
   static std::set<std::string> texts;
-  const std::scoped_lock lock(guard);
+  const MutexLock lock(guard);
   return texts.insert(text).first->c_str();
 }
 

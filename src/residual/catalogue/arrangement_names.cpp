@@ -1,11 +1,11 @@
 // Arrangements by name: those of the catalogue and those that the program registered.
 #include <cctype>
 #include <deque>
-#include <mutex>
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
 #include "addnorm/residual/catalogue.h"
+#include "core/system/mutex.h"
 #include "residual/class_arrangement.h"
 
 namespace addnorm {
@@ -13,7 +13,7 @@ namespace {
 
 /// Arrangements that the program added. A deque: references to earlier ones stay good.
 struct Registered {
-  std::mutex guard;
+  Mutex guard;
   std::deque<Arrangement> rows;
 };
 Registered& registered() {
@@ -53,7 +53,7 @@ void require_new(const Arrangement& row, const std::string& name) {
 
 std::vector<std::reference_wrapper<const Arrangement>> arrangements() {
   std::vector<std::reference_wrapper<const Arrangement>> all(catalogue_rows().begin(), catalogue_rows().end());
-  const std::scoped_lock lock(registered().guard);
+  const MutexLock lock(registered().guard);
   all.insert(all.end(), registered().rows.begin(), registered().rows.end());
   return all;
 }
@@ -72,14 +72,14 @@ const Arrangement& arrangement_named(std::string_view name) {
 }
 
 const Arrangement& register_arrangement(Arrangement arrangement) {
-  static std::mutex one_at_a_time;  // nothing is added between looking and adding
-  const std::scoped_lock lock(one_at_a_time);
+  static Mutex one_at_a_time;  // nothing is added between looking and adding
+  const MutexLock lock(one_at_a_time);
   require(!squeezed(arrangement.name).empty(), "register_arrangement: the arrangement has no name");
   require(!arrangement.make || !arrangement.text.empty(), "register_arrangement: '", arrangement.name,
           "' is a class without text; say its formula there");
   require_new(arrangement, arrangement.name);
   for (const std::string& alias : arrangement.aliases) require_new(arrangement, alias);
-  const std::scoped_lock adding(registered().guard);
+  const MutexLock adding(registered().guard);
   return registered().rows.emplace_back(std::move(arrangement));
 }
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <mutex>
 #include <unordered_map>
 #include <vector>
 
 #include "addnorm/core/error.h"
 #include "core/bytes.h"
+#include "core/system/mutex.h"
 #include "tensor/arena/borrow.h"
 #include "tensor/arena/pages.h"
 #include "tensor/arena/poison.h"
@@ -35,7 +35,7 @@ class Arena {
   char* borrow(std::size_t index);
   void trim_locked();
 
-  std::mutex mutex_;
+  Mutex mutex_;
   std::array<SizeClass, kSizeClasses> classes_;
   std::unordered_map<char*, std::size_t> borrowed_;  // blocks that serve a smaller class for a while, and their own class
   ArenaPages pages_;
@@ -51,7 +51,7 @@ class Arena {
 }
 
 void* Arena::take(std::size_t bytes, bool& is_zero) {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   if (bytes > kLargestRequest) throw_out_of_memory(bytes, in_use_);
   const std::size_t index = size_class_of(bytes);
   auto& free = classes_[index].free;
@@ -102,7 +102,7 @@ char* Arena::carve(std::size_t index, std::size_t bytes, bool& is_zero) {
 }
 
 void Arena::give_back(void* memory, std::size_t bytes) noexcept {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   std::size_t index = size_class_of(bytes);
   if (const auto found = borrowed_.find(static_cast<char*>(memory)); found != borrowed_.end()) {
     index = found->second;
@@ -114,7 +114,7 @@ void Arena::give_back(void* memory, std::size_t bytes) noexcept {
 }
 
 void Arena::trim() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   trim_locked();
 }
 
@@ -132,7 +132,7 @@ void Arena::trim_locked() {
 }
 
 ArenaStats Arena::stats() {
-  const std::lock_guard lock(mutex_);
+  const MutexLock lock(mutex_);
   return {.bytes_in_use = in_use_, .peak_bytes = peak_, .bytes_mapped = pages_.bytes_accessible(), .bytes_carved = carved_};
 }
 

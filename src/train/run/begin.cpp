@@ -1,6 +1,4 @@
 #include <filesystem>
-#include <fstream>
-
 #include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
 #include "addnorm/data/text.h"
@@ -102,7 +100,7 @@ void Run::begin() {
     throw DataError(concat(folder_.path.string(),
                            ": none of its checkpoints can be read, see above; what is there stays as it is. "
                            "Begin anew in another --out"));
-  if (std::error_code ignored; resumed_ && std::filesystem::exists(folder_.path / "model.safetensors", ignored))
+  if (resumed_ && is_there(folder_.path / "model.safetensors"))
     throw DataError(concat(folder_.path.string(),
                            ": has weights and no checkpoint to go on from; beginning anew would replace them. "
                            "Say another --out, or move model.safetensors away"));
@@ -112,8 +110,7 @@ void Run::begin() {
 
 /// What says which run it is: run.json, tokenizer.json, input.txt.
 void Run::write_front() {
-  std::error_code ignored;
-  const bool known = std::filesystem::exists(folder_.record(), ignored);
+  const bool known = is_there(folder_.record());
   RunRecord record = known ? read_run_record(folder_) : new_run_record(to_json(options_));
   record.options = to_json(options_);
   record.data_paths = options_.data == std::vector<std::string>{"-"} ? options_.data : data_paths_;
@@ -122,8 +119,7 @@ void Run::write_front() {
     record.baselines = Json{{"floor", b->floor}, {"uniform", b->uniform}, {"unigram", b->unigram}, {"bigram", b->bigram}}.dump();
   record.initialisation = initialisation_record(options_.model);
   if (input_) {
-    std::ifstream kept(input_->path, std::ios::binary);
-    saved_text(kept, folder_.input());
+    copy_whole_file(input_->path, folder_.input());
   }
   write_run_record(folder_, record);
   front_ = record;

@@ -1,8 +1,5 @@
 #include "addnorm/train/checkpoint.h"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -11,6 +8,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/tensor/safetensors.h"
 #include "core/file.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 namespace {
@@ -72,9 +70,8 @@ std::int64_t verified_step(const SafetensorsReader& reader, const std::filesyste
 }
 
 std::pair<std::uint64_t, std::uint64_t> identity_of(const std::filesystem::path& folder) {
-  struct stat status {};
-  if (stat(folder.c_str(), &status) != 0) return {};
-  return {status.st_dev, status.st_ino};
+  const auto status = system_files::status(folder);
+  return status ? std::pair(status->device, status->number) : std::pair<std::uint64_t, std::uint64_t>{};
 }
 
 }  // namespace
@@ -123,11 +120,8 @@ void CheckpointFolder::check_same_folder() {
 }
 
 CheckpointFolder::Known CheckpointFolder::known(const std::filesystem::path& file) {
-  struct stat status {};
-  if (stat(file.c_str(), &status) != 0) return {};
-  return {.file = status.st_ino,
-          .bytes = static_cast<std::uint64_t>(status.st_size),
-          .changed = static_cast<std::int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec};
+  const auto status = system_files::status(file);
+  return status ? Known{.file = status->number, .bytes = status->bytes, .changed = status->changed} : Known{};
 }
 
 // A file is read once, and again after it was changed.
@@ -150,7 +144,7 @@ void CheckpointFolder::remove_old(const std::filesystem::path& saved) try {
   std::ranges::reverse(all);
   for (const std::filesystem::path& file : all) {
     if (file == saved || !verifies(file) || kept++ < keep_) continue;
-    if (unlink(file.c_str()) == 0) verified_.erase(file);
+    if (system_files::remove(file)) verified_.erase(file);
   }
 } catch (const DataError&) {  // the folder cannot be listed at the moment
 }
@@ -177,7 +171,7 @@ Snapshot CheckpointFolder::read(const std::filesystem::path& file) { return Chec
 
 std::vector<std::filesystem::path> CheckpointFolder::files() const {
   std::vector<std::pair<std::int64_t, std::filesystem::path>> found;
-  const auto entries = entries_of(folder_);
+  const auto entries = system_files::entries(folder_);
   if (!entries && errno == ENOENT) return {};
   if (!entries)
     throw DataError(concat(folder_.native(), ": the folder cannot be read: ", std::generic_category().message(errno)));

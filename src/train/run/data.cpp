@@ -16,6 +16,7 @@
 #include "core/checksum.h"
 #include "core/counted.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "data/text/framed.h"
 #include "data/text/pack.h"
 #include "data/text/reader.h"
@@ -211,8 +212,7 @@ void refuse_binary(const TextSources& sources) {
 /// What a run has written is no text to learn from; it may lie below its own data.
 bool is_run(const fs::path& folder) {
   const RunFolder run{folder};
-  std::error_code unknown;
-  return fs::exists(run.record(), unknown) && fs::exists(run.metrics(), unknown);
+  return is_there(run.record()) && is_there(run.metrics());
 }
 
 }  // namespace
@@ -233,7 +233,7 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
     const std::size_t count = chars ? chars->vocabulary() - special : 0;
     return {std::move(chars), concat("characters, as asked for: ", count, " different ones")};
   }
-  require(fs::exists(name), "--tokenizer is '", name,
+  require(is_there(name), "--tokenizer is '", name,
           "', which is neither auto, bytes or chars nor a file or folder that is there");
   auto read = read_tokenizer(name);
   const std::string reason = concat(read->kind(), " of ", name, ": ", read->vocabulary(), " in its vocabulary");
@@ -255,9 +255,9 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   if (!choice.tokenizer) return nullptr;
   require(!mask || choice.tokenizer->special().mask, "--tokenizer ", o.tokenizer,
           " has no mask token, which a masked language model needs");
-  fs::create_directories(cache);
+  make_folder(cache);
   std::string key = choice.tokenizer->to_json();
-  for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : fs::absolute(file.path).string());
+  for (const TextFile& file : sources.files) key += concat("\n", once ? "-" : system_files::absolute(file.path).string());
   std::shared_ptr<const TokenFile> ids =
       token_file(sources, *choice.tokenizer, cache / (as_hex(checksum_of(key)) + ".tokens"), progress);
   if (!ids) return nullptr;

@@ -1,16 +1,11 @@
 // run.json, and which options differ between two of them.
-#include <sys/utsname.h>
-#include <unistd.h>
-
-#include <fstream>
-
-#include "addnorm/core/machine.h"
 #include "addnorm/core/version.h"
 #include "addnorm/model/stack.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json/record.h"
+#include "core/system/machine.h"
 #include "core/utc.h"
 #include "train/run/options_json.h"
 
@@ -23,26 +18,17 @@ Json object_of(std::string_view text, std::string_view where) {
   return json;
 }
 
-/// The model name of the first processor, in the words of the kernel.
-std::string processor() {
-  std::ifstream file("/proc/cpuinfo");
-  for (std::string line; std::getline(file, line);)
-    if (line.starts_with("model name"))
-      if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
-  return "unknown";
-}
-
-Json machine_facts() {
-  utsname system{};
+Json machine_record() {
+  const MachineFacts found = machine_facts();
   Json facts = Json::object();
-  if (uname(&system) == 0) {
-    facts["host"] = system.nodename;
-    facts["system"] = concat(system.sysname, " ", system.release, " ", system.machine);
+  if (!found.system.empty()) {
+    facts["host"] = found.host;
+    facts["system"] = found.system;
   }
-  facts["processor"] = processor();
-  facts["processors"] = sysconf(_SC_NPROCESSORS_ONLN);
+  facts["processor"] = found.processor;
+  facts["processors"] = found.processors;
   facts["threads_granted"] = granted_threads();
-  facts["memory_mib"] = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE)) / (1 << 20);
+  facts["memory_mib"] = found.memory_bytes / (1 << 20);
   facts["compiler"] = __VERSION__;
   return facts;
 }
@@ -97,7 +83,7 @@ RunRecord new_run_record(std::string_view options) {
   return {.options = object_of(options, "new_run_record: options").dump(),
           .version = version(),
           .begun = utc_now(),
-          .machine = machine_facts().dump()};
+          .machine = machine_record().dump()};
 }
 
 void write_run_record(const RunFolder& run, const RunRecord& record) {

@@ -1,7 +1,3 @@
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <exception>
@@ -12,6 +8,7 @@
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
 #include "core/json/json.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 namespace {
@@ -60,7 +57,7 @@ MetricsLog::~MetricsLog() {
     write_waiting();
   } catch (const std::exception&) {  // of the callback, or no memory for its message: there is nobody left to report to
   }
-  if (fd_ >= 0) close(fd_);
+  if (fd_ >= 0) system_files::close(fd_);
 }
 
 void MetricsLog::go_back(std::int64_t last_step) {
@@ -75,9 +72,8 @@ void MetricsLog::go_back(std::int64_t last_step) {
 /// False: not at the moment.
 bool MetricsLog::dropped_what_is_due() try {
   if (!due_) return true;
-  if (fd_ >= 0) close(std::exchange(fd_, -1));
-  std::error_code ignored;
-  if (std::filesystem::exists(file_, ignored)) drop_after(*due_);
+  if (fd_ >= 0) system_files::close(std::exchange(fd_, -1));
+  if (is_there(file_)) drop_after(*due_);
   due_.reset();
   return true;
 } catch (const DataError& error) {
@@ -101,11 +97,11 @@ void MetricsLog::drop_after(std::int64_t last_step) {
 }
 
 void MetricsLog::open_at_end() {
-  fd_ = open(file_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0666);
+  fd_ = system_files::open_for_appending(file_);
   if (fd_ < 0) return fail("opening", errno);
-  struct stat status {};
-  if (fstat(fd_, &status) != 0) return fail("examining", errno);
-  good_bytes_ = status.st_size;
+  const auto status = system_files::status(fd_);
+  if (!status) return fail("examining", errno);
+  good_bytes_ = static_cast<std::int64_t>(status->bytes);
 }
 
 void MetricsLog::fail(const char* doing, int error) {
@@ -129,11 +125,11 @@ bool MetricsLog::write_waiting() {
   if (fd_ < 0) return false;
   std::size_t done = 0;
   while (done < waiting_.size()) {
-    const ssize_t count = ::write(fd_, waiting_.data() + done, waiting_.size() - done);
-    if (count < 0 && errno == EINTR) continue;
+    const std::ptrdiff_t count = system_files::write_next(fd_, waiting_.data() + done, waiting_.size() - done);
     if (count < 0) {
       const int error = errno;
-      if (done > 0 && ftruncate(fd_, good_bytes_) != 0) {  // then the rest of the line has to follow its start
+      if (done > 0 && !system_files::cut(
+                          fd_, static_cast<std::uint64_t>(good_bytes_))) {  // then the rest of the line has to follow its start
         good_bytes_ += static_cast<std::int64_t>(done);
         waiting_.erase(0, done);
       }
@@ -149,7 +145,7 @@ bool MetricsLog::write_waiting() {
 }
 
 void MetricsLog::sync() {
-  if (write_waiting() && fd_ >= 0 && fsync(fd_) != 0) fail("writing to the disk", errno);
+  if (write_waiting() && fd_ >= 0 && !system_files::sync(fd_)) fail("writing to the disk", errno);
 }
 
 }  // namespace addnorm

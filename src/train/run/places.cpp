@@ -1,7 +1,4 @@
 // Where the data of a run is: what came by the standard input, and files that were named from another folder.
-#include <poll.h>
-#include <unistd.h>
-
 #include <array>
 #include <cerrno>
 #include <istream>
@@ -13,6 +10,7 @@
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
 #include "core/file.h"
+#include "core/system/files.h"
 #include "train/run/sources.h"
 
 namespace addnorm {
@@ -30,14 +28,11 @@ class PatientInput : public std::streambuf {
 
  private:
   int_type underflow() override {
-    ssize_t count = -1;
+    std::ptrdiff_t count = -1;
     do {
-      pollfd input{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
-      do {
-        if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
-      } while (poll(&input, 1, 100) <= 0);
-      count = ::read(STDIN_FILENO, block_.data(), block_.size());
-    } while (count < 0 && (errno == EINTR || errno == EAGAIN));
+      if (stopped_ = progress_ && !progress_(0); stopped_) return traits_type::eof();
+      count = system_files::read_next(input_.fd(), block_.data(), block_.size(), 100);
+    } while (count < 0 && errno == EAGAIN);
     if (count < 0) error_ = errno;
     if (count <= 0) return traits_type::eof();
     setg(block_.data(), block_.data(), block_.data() + count);
@@ -45,29 +40,24 @@ class PatientInput : public std::streambuf {
   }
 
   const Progress& progress_;
+  FileHandle input_{system_files::open_standard_input()};
   bool stopped_ = false;
   int error_ = 0;
   std::array<char, 65536> block_{};
 };
 
-bool is_there(const fs::path& path) {
-  std::error_code ignored;
-  return fs::exists(path, ignored);
-}
-
 }  // namespace
 
 KeptFile::~KeptFile() {
-  std::error_code ignored;
-  if (!path.empty()) fs::remove(path, ignored);
+  if (!path.empty()) system_files::remove(path);
 }
 
 std::unique_ptr<KeptFile> kept_standard_input(const fs::path& folder, const std::function<bool(double)>& go_on) {
-  fs::create_directories(folder);
+  make_folder(folder);
   auto kept = std::make_unique<KeptFile>();
   const std::string name = "standard-input-";
   remove_leftovers(folder, [&](std::string_view file) { return file.starts_with(name); });
-  kept->path = folder / concat(name, getpid(), ".txt");
+  kept->path = folder / concat(name, system_files::process(), ".txt");
   PatientInput buffer(go_on);
   std::istream input(&buffer);
   try {
@@ -83,7 +73,7 @@ std::unique_ptr<KeptFile> kept_standard_input(const fs::path& folder, const std:
 
 std::vector<std::string> absolute_paths(const std::vector<std::string>& paths) {
   std::vector<std::string> all;
-  for (const std::string& path : paths) all.push_back(fs::absolute(path).lexically_normal().string());
+  for (const std::string& path : paths) all.push_back(system_files::absolute(path).lexically_normal().string());
   return all;
 }
 

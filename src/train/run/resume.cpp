@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "addnorm/train/checkpoint.h"
+#include "core/file.h"
 #include "train/run/options_json.h"
 
 namespace addnorm {
@@ -46,8 +47,7 @@ std::string refused(const GivenOptions& run, const GivenOptions& now) {
 }  // namespace
 
 bool has_run(const RunFolder& folder) {
-  std::error_code ignored;
-  return std::filesystem::exists(folder.record(), ignored) || !CheckpointFolder(folder.checkpoints()).files().empty();
+  return is_there(folder.record()) || !CheckpointFolder(folder.checkpoints()).files().empty();
 }
 
 GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request) {

@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <thread>
 
 #include "addnorm/train/weights.h"
 #include "core/file.h"
+#include "core/system/machine.h"
 #include "train/run/one_run.h"
 #include "train/run/options_json.h"
 #include "train/run/resume.h"
@@ -123,7 +123,7 @@ bool Run::save(bool last) {
       if (++failed_saves_ >= kMostFailedSaves) throw;
       observer_.on_warning(concat(error.what(), "; trying again ", last ? "in a moment" : "after the next step"));
       if (!last) return false;
-      std::this_thread::sleep_for(request_.pause);
+      sleep_for(request_.pause);
     }
   }
 }

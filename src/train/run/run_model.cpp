@@ -6,6 +6,7 @@
 #include "addnorm/train/weights.h"
 #include "core/file.h"
 #include "core/json/json.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 
@@ -16,10 +17,11 @@ namespace {
 /// A tokenizer of others beside their weights; empty: none that is read.
 fs::path tokenizer_beside(const fs::path& folder, const fs::path& weights) {
   for (const char* name : {"tokenizer.json", "vocab.json", "tokenizer.bin"})
-    if (fs::exists(folder / name)) return folder / name;
+    if (is_there(folder / name)) return folder / name;
   if (weights.extension() != ".bin") return {};
   fs::path found;
-  for (const fs::path& entry : entries_of(folder).value_or(std::vector<fs::path>{}))  // llama2.c: tok512.bin of stories260K.bin
+  for (const fs::path& entry :
+       system_files::entries(folder).value_or(std::vector<fs::path>{}))  // llama2.c: tok512.bin of stories260K.bin
     if (entry.extension() == ".bin" && entry.filename() != weights.filename()) {
       if (!found.empty())
         throw DataError(concat(folder.string(), ": ", found.filename().string(), " and ", entry.filename().string(),
@@ -43,7 +45,7 @@ void take_tokenizer(RunModel& run, const fs::path& path) {
 /// The name of a tokenizer that is there in a form that is not read; empty: none.
 std::string unread_tokenizer(const fs::path& folder) {
   for (const char* other : {"vocab.txt", "tokenizer.model", "spiece.model", "source_vocabulary.txt"})
-    if (fs::exists(folder / other)) return other;
+    if (is_there(folder / other)) return other;
   return "";
 }
 
@@ -84,28 +86,27 @@ RunModel imported_run(const fs::path& path, TextNeeds needs) {
 RunModel load_run(const fs::path& run, RunWeights weights, TextNeeds needs, FieldWords words) {
   const RunFolder folder{run};
   const auto fail = [&run](const std::string& what) { throw DataError(run.string() + what); };
-  if (!fs::exists(run))
+  if (!is_there(run))
     fail(
         " is not there; name the folder of a run, such as runs/NAME, or of a model. Nothing is downloaded: a model of a hub is "
         "named by its folder on this machine");
-  const bool has_best = fs::exists(folder.best() / "model.safetensors");
+  const bool has_best = is_there(folder.best() / "model.safetensors");
   if (weights == RunWeights::best && !has_best)
     fail(concat(" has no best weights: nothing was measured on validation data. Leave ", words ? words("weights") : "weights",
                 " out"));
-  if (!has_best && !fs::exists(folder.record()) && is_import(run)) return imported_run(run, needs);
-  if (!fs::is_directory(run))
+  if (!has_best && !is_there(folder.record()) && is_import(run)) return imported_run(run, needs);
+  if (!is_folder(run))
     fail(" is neither a folder nor a file; name the folder of a run or of a model, its model.safetensors, or a llama2.c .bin");
   RunModel found;
   const bool best = has_best && weights != RunWeights::last;
   if (has_best) found.weights = best ? RunWeights::best : RunWeights::last;
   found.folder = best ? folder.best() : run;
-  if (!fs::exists(found.folder / "model.safetensors"))
-    fail(" has no model.safetensors; is it the folder of a run that was saved?");
+  if (!is_there(found.folder / "model.safetensors")) fail(" has no model.safetensors; is it the folder of a run that was saved?");
   found.model = load_model(found.folder);
   found.extra = config_file_extra(found.folder / "config.json");
   const Json extra = parsed(found.extra, (found.folder / "config.json").string() + ": extra");
   found.answers = extra.contains("pairs") && extra["pairs"] == true;
-  if (fs::exists(found.folder / "tokenizer.json")) take_tokenizer(found, found.folder / "tokenizer.json");
+  if (is_there(found.folder / "tokenizer.json")) take_tokenizer(found, found.folder / "tokenizer.json");
   return found;
 }
 

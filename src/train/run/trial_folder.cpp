@@ -1,7 +1,10 @@
 #include "train/run/trial_folder.h"
 
-#include <system_error>
 #include <utility>
+#include <vector>
+
+#include "core/file.h"
+#include "core/system/files.h"
 
 namespace addnorm {
 namespace {
@@ -10,26 +13,23 @@ namespace fs = std::filesystem;
 
 std::set<fs::path> ids_in(const fs::path& folder) {
   std::set<fs::path> found;
-  std::error_code none;
-  for (fs::directory_iterator at(folder, none), end; !none && at != end; at.increment(none))
-    if (at->path().extension() == ".tokens") found.insert(at->path());
+  for (const fs::path& path : system_files::entries(folder).value_or(std::vector<fs::path>{}))
+    if (path.extension() == ".tokens") found.insert(path);
   return found;
 }
 
 }  // namespace
 
-TrialFolder::TrialFolder(fs::path folder) : folder_(fs::absolute(folder).lexically_normal()), before_(ids_in(folder_)) {
-  std::error_code unknown;
-  for (fs::path at = folder_; at.has_relative_path() && !fs::exists(at, unknown); at = at.parent_path()) missing_.push_back(at);
+TrialFolder::TrialFolder(fs::path folder) : folder_(system_files::absolute(folder).lexically_normal()), before_(ids_in(folder_)) {
+  for (fs::path at = folder_; at.has_relative_path() && !is_there(at); at = at.parent_path()) missing_.push_back(at);
 }
 
 // Only what is empty: another process may have begun its run here meanwhile.
 TrialFolder::~TrialFolder() {
   if (kept_) return;
-  std::error_code stays;
   for (const fs::path& ids : ids_in(folder_))
-    if (!before_.contains(ids)) fs::remove(ids, stays);
-  for (const fs::path& made : missing_) fs::remove(made, stays);
+    if (!before_.contains(ids)) system_files::remove(ids);
+  for (const fs::path& made : missing_) system_files::remove_empty_folder(made);
 }
 
 }  // namespace addnorm

@@ -12,7 +12,7 @@
 #include "addnorm/core/parallel.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/tensor/arena.h"
-#include "core/machine.h"
+#include "core/system/machine.h"
 #include "support/folder.h"
 #include "support/sanitizer.h"
 #include "support/streams/small_models.h"

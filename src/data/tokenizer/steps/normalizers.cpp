@@ -76,6 +76,7 @@ constexpr const char* kNormalizers =
 
 void add_bert_normalizer(const JsonPlace& at, std::vector<NormalizerStep>& to) {
   at.allow_only({"type", "clean_text", "handle_chinese_chars", "strip_accents", "lowercase"});
+  require_unicode(at["type"]);
   const bool lowers = at.truth_or("lowercase", true);
   if (at.truth_or("clean_text", true)) to.emplace_back(bert_clean);
   if (at.truth_or("handle_chinese_chars", true)) to.emplace_back(bert_chinese);
@@ -145,6 +146,7 @@ void add_normalizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cuts) 
     for (std::size_t i = 0; i < at["normalizers"].items(); ++i) add_normalizer(at["normalizers"].item(i), steps, cuts);
   } else if (type == "NFC" || type == "NFD" || type == "NFKC" || type == "NFKD") {
     at.allow_only({"type"});
+    require_unicode(at["type"]);
     const auto form = type == "NFC"    ? UnicodeForm::nfc
                       : type == "NFD"  ? UnicodeForm::nfd
                       : type == "NFKC" ? UnicodeForm::nfkc
@@ -152,9 +154,11 @@ void add_normalizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cuts) 
     to.emplace_back([form](std::string& text) { normalize(text, form); });
   } else if (type == "Lowercase") {
     at.allow_only({"type"});
+    require_unicode(at["type"]);
     to.emplace_back(lower_case);
   } else if (type == "StripAccents") {
     at.allow_only({"type"});
+    require_unicode(at["type"]);
     to.emplace_back([](std::string& text) { remove_marks(text, is_mark); });
   } else if (type == "BertNormalizer") {
     add_bert_normalizer(at, to);

@@ -113,7 +113,7 @@ Spans spans_of_words(std::string_view text) {
   for (std::size_t i = 0; i < text.size();) {
     const Utf8Char character = utf8_front(text.substr(i));
     const std::size_t length = std::max(1u, character.length);
-    const int now = is_word(character.code) ? 2 : is_white(character.code) ? 1 : 3;
+    const int now = is_white(character.code) ? 1 : is_word(character.code) ? 2 : 3;
     if (now != 1 && now == before) spans.back().second += length;
     if (now != 1 && now != before) spans.emplace_back(i, i + length);
     before = now;
@@ -182,6 +182,7 @@ Behavior behavior_of(const JsonPlace& at) {
 void add_byte_level(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cuts) {
   at.allow_only({"type", "add_prefix_space", "trim_offsets", "use_regex"});
   const bool prefix = at.truth_or("add_prefix_space", true), words = at.truth_or("use_regex", true);
+  if (words) require_unicode(at["type"]);
   steps.byte_level = true;
   if (prefix) steps.pre_tokenizers.emplace_back(prepend_space);
   if (words) cuts.splits = cuts.needs_same_text = true;
@@ -207,6 +208,7 @@ void add_split(const JsonPlace& at, std::vector<PreTokenizerStep>& to, CutFacts&
   const std::string expression = pattern["Regex"].text();
   const bool keeps_words = how == Behavior::isolated || (how == Behavior::removed && invert);
   if (expression == kGpt2Pattern && keeps_words) {
+    require_unicode(pattern["Regex"]);
     cuts.splits = cuts.needs_same_text = true;
     to.emplace_back([](TextParts& text) { split_at(text, spans_of_gpt2_words, Behavior::isolated, false); });
     return;
@@ -248,6 +250,7 @@ void add_pre_tokenizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cut
     add_byte_level(at, steps, cuts);
   } else if (type == "BertPreTokenizer") {
     at.allow_only({"type"});
+    require_unicode(type_at);
     to.emplace_back([](TextParts& text) {
       split_at(
           text, [](std::string_view part) { return spans_of_characters(part, is_white); }, Behavior::removed, false);
@@ -268,6 +271,7 @@ void add_pre_tokenizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cut
     cuts.splits = true;
   } else if (type == "Digits") {
     at.allow_only({"type", "individual_digits"});
+    require_unicode(type_at);
     const Behavior behavior = at.truth_or("individual_digits", false) ? Behavior::isolated : Behavior::contiguous;
     to.emplace_back([behavior](TextParts& text) {
       split_at(
@@ -275,6 +279,7 @@ void add_pre_tokenizer(const JsonPlace& at, TokenizerSteps& steps, CutFacts& cut
     });
   } else if (type == "Punctuation") {
     at.allow_only({"type", "behavior"});
+    require_unicode(type_at);
     const Behavior how = at.has("behavior") ? behavior_of(at["behavior"]) : Behavior::isolated;
     to.emplace_back([how](TextParts& text) {
       split_at(

@@ -1,4 +1,5 @@
-// Regular expressions of a tokenizer.json, run by Oniguruma: the library whose dialect such files are written in.
+// Regular expressions of a tokenizer.json, run by Oniguruma: the library whose dialect such files are written in. Its source file
+// is chosen by ADDNORM_PATTERNS (cmake/platform.cmake); without it no pattern can be read.
 #pragma once
 
 #include <memory>
@@ -9,9 +10,9 @@
 namespace addnorm {
 
 /// The dialect is Oniguruma's own, without callouts. Its character classes are those of the Unicode that Oniguruma was made for:
-/// 14.0 in version 6.9.8. unicode.h has ICU's (15.0 in ICU 72). The two differ in characters that are new in Unicode 15 and in
-/// nothing else: 4348 letters, 40 numbers, 42 marks, 23 of punctuation and 29 symbols, which are unassigned to a pattern. (Beside
-/// that, \p{Alphabetic} lacks U+0C04, U+0F82, U+0F83, U+11080 and U+11081.) \s is the same in both.
+/// 14.0 in version 6.9.8. unicode.h has those of ICU (15.0 in ICU 72). The two differ in characters that are new in Unicode 15
+/// and in nothing else: 4348 letters, 40 numbers, 42 marks, 23 of punctuation and 29 symbols, which are unassigned to a pattern.
+/// (Beside that, \p{Alphabetic} lacks U+0C04, U+0F82, U+0F83, U+11080 and U+11081.) \s is the same in both.
 ///
 /// Threads may share one.
 class Regex {

@@ -65,6 +65,10 @@ TextCut cut_of(const CutFacts& facts, bool normalizes) {
 
 }  // namespace
 
+void require_unicode(const JsonPlace& at) {
+  if (!kKnowsUnicode) at.wrong(kWithoutUnicode);
+}
+
 TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
   TokenizerSteps steps;
   CutFacts cuts;
@@ -76,6 +80,10 @@ TokenizerSteps steps_of(const TokenizerSpec& spec, std::string_view where) {
     steps.no_decoder = true;
   else
     add_decoder({decoder, where, "decoder"}, steps);
+  for (const AddedToken& added : spec.added)
+    if (added.single_word && !kKnowsUnicode)
+      throw DataError(
+          concat(where, ": the added token '", printable(added.content), "' stands for a single word; ", kWithoutUnicode));
   const auto id_of = [&](const std::string& token) -> std::int32_t {
     for (const AddedToken& added : spec.added)
       if (added.content == token) return added.id;

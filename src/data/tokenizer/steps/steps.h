@@ -18,6 +18,9 @@ namespace addnorm {
 
 class JsonPlace;
 
+/// A DataError where the step that `at` names needs to know characters beyond ASCII, and this build does not.
+void require_unicode(const JsonPlace& at);
+
 /// Changes a text that is UTF-8.
 using NormalizerStep = std::function<void(std::string&)>;
 

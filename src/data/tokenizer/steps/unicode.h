@@ -1,4 +1,5 @@
-// What Unicode says of characters and texts (ICU). Patterns use other tables: regex.h.
+// What Unicode says of characters and texts. One source file for each library that knows; ADDNORM_UNICODE chooses
+// (cmake/platform.cmake). Patterns use other tables: regex.h.
 #pragma once
 
 #include <array>
@@ -7,6 +8,11 @@
 #include <string_view>
 
 namespace addnorm {
+
+/// False: of characters beyond ASCII only white space is known, and the rest of this file throws a DataError for them.
+extern const bool kKnowsUnicode;
+inline constexpr const char* kWithoutUnicode =
+    "this build of addnorm knows no characters beyond ASCII (ADDNORM_UNICODE=none); build it with ICU, or take another tokenizer";
 
 /// What byte-level BPE distinguishes: \p{L}, \p{N}, \s and all else.
 enum class CharClass : std::uint8_t { other, letter, number, space };

@@ -66,7 +66,7 @@ void read_heads(Fields& f, ModelConfig& c, std::size_t usual_kv_heads, std::size
 }
 
 void set_activation(Fields& f, ModelConfig& c, FieldNames names, const std::string& name, bool gated) {
-  const auto* found = std::ranges::find_if(kActivations, [&](const TheirActivation& known) { return name == known.name; });
+  const auto found = std::ranges::find_if(kActivations, [&](const TheirActivation& known) { return name == known.name; });
   if (found == kActivations.end()) f.refuse(names, known_activations());
   if (gated && found->ours != Activation::silu) f.differs("gates go through ", name, " there, through silu here");
   if (!gated && !found->exact) f.differs("the activation is ", name, " there, ", name_of(found->ours), " here");

@@ -1,5 +1,5 @@
 // No threads: everything runs on the caller's. For platforms that have none.
-#include "core/team.h"
+#include "core/system/team.h"
 
 namespace addnorm::team {
 

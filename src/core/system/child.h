@@ -1,7 +1,6 @@
-// A child process: started, watched, asked to end; and the connection to it.
+// A child process: started, watched, asked to end; and the connection to it. One source file for each kind of system;
+// ADDNORM_PROCESSES chooses (cmake/platform.cmake).
 #pragma once
-
-#include <sys/types.h>
 
 #include <cstddef>
 #include <filesystem>
@@ -56,16 +55,16 @@ class Child {
   Child(Child&& other) noexcept;
   Child& operator=(Child&&) = delete;
 
-  pid_t pid() const { return pid_; }
+  int pid() const { return pid_; }
   Channel& channel() { return channel_; }
   std::optional<ChildEnd> end_within(double seconds);  ///< nothing when it runs on, and when its end was given before
   void ask_to_end() const;                             ///< SIGTERM
   void kill_now() const;
 
  private:
-  explicit Child(pid_t pid, Channel channel = Channel()) : pid_(pid), channel_(std::move(channel)) {}
+  explicit Child(int pid, Channel channel = Channel()) : pid_(pid), channel_(std::move(channel)) {}
 
-  pid_t pid_;  // -1: none, or it was waited for
+  int pid_;  // -1: none, or it was waited for
   Channel channel_;
 };
 

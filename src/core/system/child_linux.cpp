@@ -1,5 +1,4 @@
-#include "core/child.h"
-
+// Child processes by fork, exec and posix_spawn; prctl ends them with their parent.
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -20,6 +19,7 @@
 #include <utility>
 
 #include "addnorm/core/error.h"
+#include "core/system/child.h"
 
 extern char** environ;  // NOLINT: POSIX has it no other way
 

@@ -1,7 +1,7 @@
 // Threads of OpenMP: one pool for us and for oneDNN.
 #include <omp.h>
 
-#include "core/team.h"
+#include "core/system/team.h"
 
 namespace addnorm::team {
 

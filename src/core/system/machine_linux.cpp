@@ -1,16 +1,22 @@
-#include "core/machine.h"
-
+// Memory, processors and names by the files in /proc and /sys.
 #include <sched.h>
 #include <sys/resource.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <fstream>
+#include <limits>
 #include <sstream>
 #include <string>
+#include <thread>
 #include <vector>
+
+#include "addnorm/core/checked.h"
+#include "addnorm/core/error.h"
+#include "core/system/machine.h"
 
 namespace addnorm {
 namespace {
@@ -108,7 +114,35 @@ std::size_t processors_of_affinity() {
   return static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
+/// The model name of the first processor, in the words of the kernel.
+std::string processor() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);)
+    if (line.starts_with("model name"))
+      if (const std::size_t colon = line.find(": "); colon != std::string::npos) return line.substr(colon + 2);
+  return "unknown";
+}
+
 }  // namespace
+
+void sleep_for(std::chrono::milliseconds time) { std::this_thread::sleep_for(time); }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "an unknown machine";
+}
+
+MachineFacts machine_facts() {
+  MachineFacts facts{.processor = processor(),
+                     .processors = sysconf(_SC_NPROCESSORS_ONLN),
+                     .memory_bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE))};
+  utsname system{};
+  if (uname(&system) == 0) {
+    facts.host = system.nodename;
+    facts.system = concat(system.sysname, " ", system.release, " ", system.machine);
+  }
+  return facts;
+}
 
 std::optional<std::uint64_t> cgroup_memory(const fs::path& root) {
   constexpr double kNoLimit = 0x1p62;  // v1 writes the largest number instead of "max"
@@ -130,11 +164,15 @@ std::optional<std::uint64_t> free_memory(const fs::path& root) {
 }
 
 MemoryLimit available_memory() {
-  MemoryLimit limit{free_memory("/").value_or(0), "free memory of the machine"};
+  const auto addressable = [](std::uint64_t bytes) {
+    return checked_size(bytes).value_or(std::numeric_limits<std::size_t>::max());
+  };
+  MemoryLimit limit{addressable(free_memory("/").value_or(0)), "free memory of the machine"};
   if (limit.bytes == 0)
-    limit.bytes = static_cast<std::size_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    limit.bytes =
+        addressable(static_cast<std::uint64_t>(sysconf(_SC_AVPHYS_PAGES)) * static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE)));
   if (const auto group = cgroup_memory("/"); group && *group < limit.bytes)
-    limit = {*group, "the memory limit of the container (cgroup)"};
+    limit = {static_cast<std::size_t>(*group), "the memory limit of the container (cgroup)"};
   if (const auto space = address_space(); space && *space < static_cast<double>(limit.bytes))
     limit = {static_cast<std::size_t>(*space), "ulimit -v"};
   return limit;

@@ -1,10 +1,10 @@
-#include "data/tokenizer/steps/unicode.h"
-
+// Unicode by ICU.
 #include <unicode/bytestream.h>
 #include <unicode/normalizer2.h>
 #include <unicode/uchar.h>
 
 #include "addnorm/core/error.h"
+#include "data/tokenizer/steps/unicode.h"
 
 namespace addnorm {
 namespace {
@@ -37,6 +37,8 @@ const icu::Normalizer2& normalizer(UnicodeForm form) {
 }
 
 }  // namespace
+
+const bool kKnowsUnicode = true;
 
 CharClass char_class_beyond_ascii(char32_t code) {
   if (code > 0x10FFFF) return CharClass::other;
