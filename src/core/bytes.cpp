@@ -1,8 +1,9 @@
-#include "core/bytes.h"
-
+// Sizes in readable form: kernels name them too, and do without fmt.
 #include <array>
 #include <cmath>
 #include <ostream>
+
+#include "core/figures.h"
 
 namespace addnorm {
 

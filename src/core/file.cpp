@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
 #include <utility>
 
 #include "addnorm/core/error.h"
-#include "core/git_lfs.h"
 #include "core/system/files.h"
 
 namespace addnorm {
@@ -112,6 +112,20 @@ std::filesystem::path checked_target(const std::filesystem::path& given) {
   return path;
 }
 
+// docs/spec.md of Git LFS: lines of a key and a value, "version" first, fewer than 1024 bytes in all.
+constexpr std::string_view kLfsBeginning = "version https://git-lfs.github.com/spec/", kLfsSize = "\nsize ";
+constexpr std::size_t kLargestLfsPointer = 1024;
+
+/// " that stands for 548105171 bytes", where it says so.
+std::string lfs_size_text(std::string_view text) {
+  const std::size_t at = text.find(kLfsSize);
+  std::uint64_t bytes = 0;
+  if (at == std::string_view::npos) return "";
+  const std::string_view digits = text.substr(at + kLfsSize.size());
+  const auto read = std::from_chars(digits.data(), digits.data() + digits.size(), bytes);
+  return read.ec == std::errc() ? concat(" that stands for ", bytes, " bytes") : "";
+}
+
 }  // namespace
 
 FileHandle::~FileHandle() {
@@ -176,6 +190,20 @@ std::string small_text(const std::filesystem::path& path, std::string_view what,
   file.read(0, text.data(), text.size());
   refuse_lfs_pointer(path, text);
   return text;
+}
+
+void refuse_lfs_pointer(const std::filesystem::path& path, std::string_view text) {
+  if (text.size() >= kLargestLfsPointer || !text.starts_with(kLfsBeginning)) return;
+  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : std::filesystem::path(".");
+  throw DataError(concat(path.string(), ": is a Git LFS pointer of ", text.size(), " bytes", lfs_size_text(text),
+                         ", not the file itself; run 'git lfs pull' in ", folder.string()));
+}
+
+void refuse_lfs_pointer(const InputFile& file) {
+  if (file.size() >= kLargestLfsPointer) return;
+  std::string text(static_cast<std::size_t>(file.size()), '\0');
+  file.read(0, text.data(), text.size());
+  refuse_lfs_pointer(file.path(), text);
 }
 
 ReplacementFile::ReplacementFile(const std::filesystem::path& path) : path_(checked_target(path)), handle_(-1) {

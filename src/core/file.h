@@ -53,8 +53,14 @@ bool is_file(const std::filesystem::path& path);
 bool is_same(const std::filesystem::path& a, const std::filesystem::path& b);  ///< both are there, and are one
 
 /// All of a small text file. More than `most` bytes are a DataError: it is not `what` ("a row of an arrangement"); and so is a
-/// pointer of Git LFS (core/git_lfs.h).
+/// pointer of Git LFS.
 std::string small_text(const std::filesystem::path& path, std::string_view what, std::uint64_t most = std::uint64_t{1} << 20);
+
+/// A DataError if the file is a pointer of Git LFS, which a clone holds in place of a large file that was not fetched: its size,
+/// the size of the file it stands for, and how to fetch that. Larger files than pointers can be are not read.
+void refuse_lfs_pointer(const InputFile& file);
+/// The same of a text that was read from `path` already.
+void refuse_lfs_pointer(const std::filesystem::path& path, std::string_view text);
 
 /// Writes beside `path`, as `name.tmp.<process>`, and takes its place in commit(): readers see the old file or the new one, also
 /// after a power failure. Without commit() the destructor removes what was written, and the old file is untouched. Where `path`

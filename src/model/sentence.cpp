@@ -11,7 +11,7 @@
 #include "addnorm/model/classifier.h"
 #include "autograd/graph.h"
 #include "core/system/mutex.h"
-#include "tensor/arena/borrow.h"
+#include "tensor/arena/scope.h"
 
 namespace addnorm {
 namespace {

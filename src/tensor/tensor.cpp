@@ -5,7 +5,7 @@
 #include <ostream>
 
 #include "addnorm/core/checked.h"
-#include "core/bytes.h"
+#include "core/figures.h"
 #include "tensor/arena/scope.h"
 
 namespace addnorm {

@@ -5,7 +5,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/arrangement.h"
-#include "core/bytes.h"
+#include "core/figures.h"
 #include "nn/norms/norm_kind_info.h"
 #include "train/model_size.h"
 #include "train/optimizer/optimizer_info.h"

@@ -7,8 +7,7 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/core/rng.h"
-#include "core/bytes.h"
-#include "core/utc.h"
+#include "core/figures.h"
 #include "support/near.h"
 
 namespace addnorm {

@@ -1,5 +1,5 @@
 // What a clone holds in place of a large file is recognised.
-#include "core/git_lfs.h"
+#include "core/file.h"
 
 #include <gtest/gtest.h>
 

@@ -7,7 +7,6 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "core/first_few.h"
 #include "core/json/json.h"
 
 namespace addnorm {

@@ -7,8 +7,8 @@
 
 #include "addnorm/core/rng.h"
 #include "addnorm/core/version.h"
+#include "core/figures.h"
 #include "core/file.h"
-#include "core/utc.h"
 #include "lab/grid/child_pool.h"
 
 namespace addnorm::cli {

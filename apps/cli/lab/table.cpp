@@ -6,7 +6,6 @@
 #include "addnorm/train/run_options.h"
 #include "cli/lab/lab.h"
 #include "cli/terminal/figures.h"
-#include "core/counted.h"
 #include "core/figures.h"
 #include "core/json/json.h"
 

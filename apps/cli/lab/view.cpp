@@ -8,7 +8,7 @@
 #include "cli/terminal/figures.h"
 #include "cli/terminal/plot.h"
 #include "cli/terminal/signals.h"
-#include "core/counted.h"
+#include "core/figures.h"
 
 namespace addnorm::cli {
 namespace {

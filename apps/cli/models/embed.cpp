@@ -15,7 +15,7 @@
 #include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "core/json/json.h"
 #include "core/printable.h"
 

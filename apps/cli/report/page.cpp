@@ -8,9 +8,9 @@
 #include "addnorm/residual/residual.h"
 #include "addnorm/train/run_options.h"
 #include "cli/arrangements/views.h"
+#include "core/figures.h"
 #include "core/file.h"
 #include "core/json/json.h"
-#include "core/utc.h"
 
 namespace addnorm::cli {
 namespace {

@@ -1,4 +1,4 @@
-// Numbers as a person reads them; digits are in core/figures.h, counts in core/counted.h.
+// Numbers as a person reads them; digits and counts are in core/figures.h.
 #pragma once
 
 #include <string>

@@ -13,7 +13,7 @@
 #include "cli/terminal/signals.h"
 #include "cli/terminal/terminal.h"
 #include "cli/train/options.h"
-#include "core/counted.h"
+#include "core/figures.h"
 
 namespace addnorm::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "addnorm/core/error.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/plot.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "core/json/json.h"
 #include "core/printable.h"
 

@@ -12,7 +12,7 @@
 #include "kernels/gemm/gemm.h"
 #include "kernels/gemm/packed.h"
 #include "kernels/reduce/reduce.h"
-#include "tensor/arena/borrow.h"
+#include "tensor/arena/scope.h"
 
 namespace addnorm {
 namespace {

@@ -6,6 +6,7 @@
 #include "addnorm/core/error.h"
 #include "data/made_up/grammar.h"
 #include "data/samples/draws.h"
+#include "data/tokenizer/spec.h"
 
 namespace addnorm {
 namespace {
@@ -232,6 +233,28 @@ Baselines Language::baselines(std::size_t seq_len) const {
 std::unique_ptr<Dataset> Language::dataset(std::size_t seq_len, std::uint64_t seed) const {
   require(seq_len > 0, "Language::dataset: seq_len is 0; it must be at least 1");
   return std::make_unique<LanguageDataset>(grammar_, seq_len, seed);
+}
+
+// Of whole words: as a tokenizer.json, BPE in which a word that is a token is taken as it is, and nothing is merged.
+std::unique_ptr<Tokenizer> Language::tokenizer(AddedTokens added) const {
+  TokenizerSpec spec;
+  spec.model = "BPE";
+  spec.ignore_merges = true;
+  std::int32_t id = 0;
+  for (const std::string& word : words()) spec.vocabulary.add(word, id++);
+  const auto add = [&](const char* name) {
+    AddedToken token;
+    token.id = id++;
+    token.content = name;
+    token.special = true;
+    spec.added.push_back(std::move(token));
+  };
+  if (added.begin_end) add("<s>");
+  if (added.begin_end) add("</s>");
+  if (added.mask) add("<mask>");
+  spec.pre_tokenizer = R"({"type":"Whitespace"})";
+  spec.decoder = R"({"type":"WordPiece","prefix":"##","cleanup":true})";
+  return pipeline_tokenizer(std::move(spec), "the built-in language");
 }
 
 }  // namespace addnorm

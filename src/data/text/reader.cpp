@@ -7,8 +7,8 @@
 #include <system_error>
 
 #include "addnorm/core/error.h"
-#include "core/bytes.h"
 #include "core/checksum.h"
+#include "core/figures.h"
 #include "core/file.h"
 #include "core/system/files.h"
 

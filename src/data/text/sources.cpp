@@ -6,8 +6,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/text.h"
-#include "core/bytes.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "core/file.h"
 #include "core/system/files.h"
 #include "core/utf8.h"

@@ -6,7 +6,6 @@
 
 #include "addnorm/core/error.h"
 #include "core/file.h"
-#include "core/git_lfs.h"
 #include "core/printable.h"
 #include "core/utf8.h"
 

@@ -1,5 +1,5 @@
 // Text -> added tokens and what lies between -> normalised -> words -> ids.
-#include "data/tokenizer/pipeline.h"
+#include "data/tokenizer/spec.h"
 
 #include <algorithm>
 #include <functional>

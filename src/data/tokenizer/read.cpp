@@ -6,11 +6,10 @@
 #include "addnorm/core/error.h"
 #include "addnorm/data/tokenizer.h"
 #include "core/file.h"
-#include "core/git_lfs.h"
 #include "data/tokenizer/builtin.h"
 #include "data/tokenizer/files.h"
 #include "data/tokenizer/json.h"
-#include "data/tokenizer/pipeline.h"
+#include "data/tokenizer/spec.h"
 
 namespace addnorm {
 namespace {

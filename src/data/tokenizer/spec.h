@@ -3,11 +3,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
+
+#include "addnorm/data/tokenizer.h"
 
 namespace addnorm {
 
@@ -99,5 +102,8 @@ struct TokenizerSpec {
 
 /// A tokenizer.json as Hugging Face's `tokenizers` reads it.
 std::string json_of(const TokenizerSpec& spec);
+
+/// The tokenizer that does what it says. `where`: the file, for messages.
+std::unique_ptr<Tokenizer> pipeline_tokenizer(TokenizerSpec spec, std::string_view where);
 
 }  // namespace addnorm

@@ -9,7 +9,7 @@
 #include "addnorm/core/checked.h"
 #include "addnorm/core/error.h"
 #include "addnorm/core/shape.h"
-#include "core/bytes.h"
+#include "core/figures.h"
 #include "kernels/norm/add_norm.h"
 
 namespace addnorm {

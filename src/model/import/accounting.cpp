@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include "core/first_few.h"
+#include "core/printable.h"
 #include "model/import/weights/layout.h"
 
 namespace addnorm::importing {

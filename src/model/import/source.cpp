@@ -6,7 +6,6 @@
 #include <set>
 
 #include "core/file.h"
-#include "core/git_lfs.h"
 #include "core/json/json.h"
 #include "core/printable.h"
 #include "core/system/files.h"

@@ -9,7 +9,7 @@
 #include "addnorm/data/sentences.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "core/file.h"
 #include "data/text/framed.h"
 #include "probe/training/roles.h"

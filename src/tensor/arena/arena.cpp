@@ -7,11 +7,10 @@
 #include <vector>
 
 #include "addnorm/core/error.h"
-#include "core/bytes.h"
+#include "core/figures.h"
 #include "core/system/mutex.h"
-#include "tensor/arena/borrow.h"
 #include "tensor/arena/pages.h"
-#include "tensor/arena/poison.h"
+#include "tensor/arena/scope.h"
 #include "tensor/arena/size_class.h"
 
 namespace addnorm {

@@ -4,7 +4,6 @@
 #include <cstdint>
 
 #include "addnorm/core/checked.h"
-#include "tensor/arena/poison.h"
 #include "tensor/arena/size_class.h"
 #include "tensor/arena/system.h"
 

@@ -39,7 +39,7 @@ inline constexpr ElementType kElementTypes[] = {
     {"C64", 64},    {"F64", 64},    {"I64", 64},    {"U64", 64}};
 
 /// Text from a file, fit for a one-line message: streams quoted, cut after 60 bytes, what is not printable written
-/// out (core/printable.h). Not a string, for checks that mostly pass: see core/bytes.h.
+/// out (core/printable.h). Not a string, for checks that mostly pass: see Bytes in core/figures.h.
 struct Quoted {
   std::string_view text;
 };

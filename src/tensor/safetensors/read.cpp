@@ -6,10 +6,9 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/tensor/safetensors.h"
-#include "core/bytes.h"
 #include "core/checksum.h"
+#include "core/figures.h"
 #include "core/file.h"
-#include "core/git_lfs.h"
 #include "tensor/half.h"
 #include "tensor/safetensors/header.h"
 

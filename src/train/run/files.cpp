@@ -3,10 +3,10 @@
 #include "addnorm/model/stack.h"
 #include "addnorm/residual/explain.h"
 #include "addnorm/train/run_folder.h"
+#include "core/figures.h"
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/system/machine.h"
-#include "core/utc.h"
 #include "train/run/options_json.h"
 
 namespace addnorm {

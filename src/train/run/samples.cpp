@@ -8,7 +8,7 @@
 #include "addnorm/data/mixture.h"
 #include "addnorm/data/sample_files.h"
 #include "addnorm/data/tasks.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "core/json/record.h"
 #include "data/samples/sample_view.h"
 #include "train/run/sources.h"

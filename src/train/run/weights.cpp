@@ -8,9 +8,9 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/machine.h"
 #include "addnorm/tensor/safetensors.h"
-#include "core/bytes.h"
+#include "core/figures.h"
 #include "core/file.h"
-#include "core/first_few.h"
+#include "core/printable.h"
 #include "train/model_size.h"
 
 namespace addnorm {

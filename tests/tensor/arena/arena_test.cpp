@@ -15,9 +15,7 @@
 #include "addnorm/core/rng.h"
 #include "support/near.h"
 #include "support/sanitizer.h"
-#include "tensor/arena/borrow.h"
 #include "tensor/arena/pages.h"
-#include "tensor/arena/poison.h"
 #include "tensor/arena/scope.h"
 #include "tensor/arena/size_class.h"
 

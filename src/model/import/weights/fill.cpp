@@ -5,7 +5,7 @@
 #include <map>
 
 #include "addnorm/core/parallel.h"
-#include "core/counted.h"
+#include "core/figures.h"
 #include "model/import/weights/layout.h"
 
 namespace addnorm::importing {

@@ -3,7 +3,7 @@
 #include <array>
 
 #include "addnorm/core/error.h"
-#include "core/git_lfs.h"
+#include "core/file.h"
 
 namespace addnorm::importing {
 namespace {

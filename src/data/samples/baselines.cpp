@@ -1,3 +1,4 @@
+// What is reached without learning: entropies of tokens and labels as counted.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -6,10 +7,24 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/data/text_dataset.h"
-#include "data/samples/count_entropy.h"
 
 namespace addnorm {
 namespace {
+
+/// ln n - sum c ln c / n over counts c with sum n: the entropy of their shares.
+class CountEntropy {
+ public:
+  void add(std::uint64_t count) {
+    if (count == 0) return;
+    const auto c = static_cast<double>(count);
+    total_ += c;
+    weighted_ += c * std::log(c);
+  }
+  double value() const { return total_ > 0 ? std::max(0.0, std::log(total_) - weighted_ / total_) : 0; }
+
+ private:
+  double total_ = 0, weighted_ = 0;
+};
 
 class PairCounts {
  public:
@@ -74,6 +89,28 @@ Baselines text_baselines(const TokenSource& source, TokenRange range, std::size_
           .uniform = std::log(used),
           .unigram = unigram.value(),
           .bigram = std::max(0.0, pairs.entropy() - of_befores.value())};
+}
+
+Baselines label_baselines(const Dataset& data, std::uint64_t most) {
+  constexpr std::uint64_t kAtOnce = 256;
+  const std::uint64_t samples = data.size() > 0 ? std::min(data.size(), most) : most;
+  std::unordered_map<std::int32_t, std::uint64_t> counts;
+  for (std::uint64_t first = 0; first < samples; first += kAtOnce) {
+    const Batch batch = data.batch(first, static_cast<std::size_t>(std::min(kAtOnce, samples - first)));
+    for (const std::int32_t label : batch.labels)
+      if (label != kIgnoredLabel) ++counts[label];
+  }
+  require(!counts.empty(), "label_baselines: none of ", samples, " samples has a label");
+  std::vector<std::uint64_t> sorted;  // sums of the same numbers in another order have other last digits
+  for (const auto& [label, count] : counts) sorted.push_back(count);
+  std::ranges::sort(sorted);
+  CountEntropy unigram;
+  for (const std::uint64_t count : sorted) unigram.add(count);
+  constexpr double kNotKnown = std::numeric_limits<double>::quiet_NaN();
+  return {.floor = kNotKnown,
+          .uniform = std::log(static_cast<double>(counts.size())),
+          .unigram = unigram.value(),
+          .bigram = kNotKnown};
 }
 
 }  // namespace addnorm
