@@ -6,7 +6,6 @@
 #include <thread>
 
 #include "addnorm/core/error.h"
-#include "addnorm/core/names.h"
 #include "addnorm/core/parallel.h"
 #include "addnorm/residual/init_spec.h"
 #include "bench/jobs/embed_measure.h"
@@ -18,7 +17,7 @@ namespace {
 
 std::vector<Job> all_jobs(const Options& options = {}) {
   std::vector<Job> jobs = norm_jobs();
-  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs(options.init), embed_jobs(options.python)})
+  for (const auto& more : {gemm_jobs(), attention_jobs(), step_jobs(options.init, options.words), embed_jobs(options.python)})
     jobs.insert(jobs.end(), more.begin(), more.end());
   return jobs;
 }

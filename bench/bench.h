@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "bench/machine/cpu.h"
 #include "bench/measure.h"
 #include "bench/peers/torch_products.h"
@@ -20,6 +21,7 @@ struct Options {
   bool json = false;
   bool quick = false;        ///< fewer rounds, no torch.compile: for a first look
   bool bf16_anyway = false;  ///< measure peers in bf16 also where the processor has none, to try the code
+  FieldWords words{};        ///< what messages call these
 };
 
 /// "machine", "add-norm", "layer-norm", "rms-norm", "gemm", "attention", "train-step", "decode", "embed"

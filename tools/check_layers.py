@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Fails on an #include that the architecture does not allow, and on a type that is defined twice: tools/check_layers.py [ROOT]
+"""Fails on an #include that the architecture does not allow, on a type that is defined twice, and on a message of the library
+that names an option of the tool: tools/check_layers.py [ROOT]
 
 Each layer names the layers it may use; whatever is not named is refused. Third-party headers have their places too, and
 public headers (include/addnorm) know only the standard library and us. Tests and examples are free. addnorm/addnorm.h includes
@@ -7,6 +8,9 @@ every public header.
 
 A name of a type at namespace scope (struct, class, union, enum) means one thing in include and src, whatever its namespace: two
 definitions in one namespace are undefined behaviour that no compiler reports, and two in different ones confuse readers.
+
+Texts in include and src name fields ("lr is -1"), by called(words, "lr") or with_fields_called(): the tool's words make options of
+them ("--lr is -1"). Whole commands ("'addnorm arrangements --inits' lists them") are the same for everybody.
 """
 import pathlib
 import re
@@ -63,6 +67,17 @@ NAMESPACE = re.compile(r"(?:^|[\s)])namespace\b[\w:\s]*$|(?:^|\s)extern\s*$")
 # The words before a brace that opens a type, not those of a nested one such as `struct Model::Impl` or a specialisation.
 TYPE = re.compile(r"(?:^|[\s>)])(?:struct|class|union|enum(?:\s+(?:class|struct))?)\s+(?:\[\[[^\]]*\]\]\s*|alignas\s*\([^)]*\)\s*)*"
                   r"([A-Za-z_]\w*)\s*(?:final\s*)?(?::[^:].*)?$", re.DOTALL)
+
+# Texts of C++, which stand in the first group; comments and characters are passed over.
+TEXT = re.compile(r'//[^\n]*|/\*.*?\*/|(R"([^(\s]*)\(.*?\)\2"|"(?:\\.|[^"\\\n])*")|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'', re.DOTALL)
+COMMAND = re.compile(r"addnorm( [a-z]+)+( --[a-z][a-z-]*)+")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+OPTIONS_OF = {
+    "src/claims/claim.cpp": "the command that repeats a claim, put together",
+    "src/model/import/weights/llama2c.cpp": "export.py of llama2.c",
+    "src/report/sources.cpp": "what the commands of the tool print is what a report reads",
+    "src/residual/catalogue/catalogue.cpp": "fairseq",
+}
 
 # Where our sources are, and what the path says about their layer.
 PLACES = [("include/addnorm", None), ("src", None), ("bench", "bench"), ("apps/cli", "cli")]
@@ -160,6 +175,27 @@ def defined_twice(root):
     return complaints
 
 
+def options_in_texts(text):
+    """Option and line of each text that says an option without its command."""
+    for match in TEXT.finditer(text):
+        if match.group(1):
+            for option in OPTION.findall(COMMAND.sub("", match.group(1))):
+                yield option, text.count("\n", 0, match.start()) + 1
+
+
+def options_in_messages(root):
+    """Complaints about texts of the library that name an option of the tool."""
+    complaints = []
+    for place in ("include", "src"):
+        for path in sorted((root / place).rglob("*")):
+            relative = path.relative_to(root).as_posix()
+            if path.suffix not in (".h", ".cpp") or relative in OPTIONS_OF:
+                continue
+            for option, line in options_in_texts(path.read_text(encoding="utf-8")):
+                complaints.append(f"{relative}:{line}: a text names {option}; the library names fields: called(words, \"...\")")
+    return complaints
+
+
 def missing_from_umbrella(root):
     """A complaint for each public header that addnorm/addnorm.h, where there is one, does not include."""
     include = root / "include"
@@ -194,7 +230,7 @@ def check(root):
                 complaint = match and judge(root, path, relative, layer, match.group(2))
                 if complaint:
                     complaints.append(f"{relative}:{number}: {complaint}")
-    return complaints + missing_from_umbrella(root), files
+    return complaints + options_in_messages(root) + missing_from_umbrella(root), files
 
 
 def main(arguments):
@@ -204,7 +240,8 @@ def main(arguments):
         print(complaint)
     if files == 0:
         print(f"no sources below {root}")
-    print(f"check_layers: {files} files, {len(complaints)} forbidden or missing includes, or types defined twice")
+    print(f"check_layers: {files} files, {len(complaints)} forbidden or missing includes, types defined twice, or "
+          "messages that name options")
     return 1 if complaints or files == 0 else 0
 
 

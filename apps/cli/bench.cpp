@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "cli/terminal/command.h"
+#include "cli/train/options.h"
 
 namespace addnorm::cli {
 namespace {
@@ -56,6 +57,7 @@ void add_bench(Program& program) {
   command.run([o] {
     o->python = peer_python(o->python);
     o->bf16_anyway = bf16_anyway();
+    o->words = option_word;
     const bench::Report report = bench::run(*o, std::cerr);
     (o->json ? bench::print_json : bench::print_table)(report, std::cout);
     return 0;

@@ -52,11 +52,11 @@ Job decode_job(const StepModel& trained) {
 
 }  // namespace
 
-std::vector<Job> step_jobs(const std::string& init) {
+std::vector<Job> step_jobs(const std::string& init, const FieldWords& words) {
   std::vector<StepModel> models = step_models();
   for (StepModel& m : models) {
     m.init = init;
-    completed(config_of(m), option_or_field);  // an unknown rule is refused here, by name
+    completed(config_of(m), words);  // an unknown rule is refused here, by name
   }
   std::vector<Job> jobs;
   for (const StepModel& m : models) jobs.push_back(train_job(m));

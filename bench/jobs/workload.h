@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "bench/jobs/embed.h"
 #include "bench/machine/machine.h"
 #include "bench/peers/peer.h"
@@ -55,7 +56,8 @@ struct Job {
 std::vector<Job> norm_jobs();
 std::vector<Job> gemm_jobs();
 std::vector<Job> attention_jobs();
-std::vector<Job> step_jobs(const std::string& init = "arrangement");  ///< train-step, decode; `init`: how weights start
+/// train-step, decode. `init`: how weights start; `words`: what the refusal of one calls it.
+std::vector<Job> step_jobs(const std::string& init = "arrangement", const FieldWords& words = nullptr);
 /// Sentence vectors. The model is that of the interpreter's package, or one of its shape where there is none.
 std::vector<Job> embed_jobs(const std::string& python);
 

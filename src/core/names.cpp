@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "core/printable.h"
@@ -57,6 +58,20 @@ std::string unknown_name(std::string_view what, std::string_view name, std::span
   message += message.back() == '?' ? " known: " : "; known: ";
   message += listed(known);
   return message;
+}
+
+std::string called(const FieldWords& words, std::string field) { return words ? words(std::move(field)) : field; }
+
+std::string with_fields_called(std::string_view text, const FieldWords& words) {
+  std::string all;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t open = std::min(text.find('{', at), text.size()), close = text.find('}', open);
+    all += text.substr(at, open - at);
+    if (close == text.npos) return all += text.substr(open);
+    all += called(words, std::string(text.substr(open + 1, close - open - 1)));
+    at = close + 1;
+  }
+  return all;
 }
 
 std::string listed(std::span<const std::string> names) {

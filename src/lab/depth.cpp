@@ -31,7 +31,7 @@ std::string in_words(const RowResult& row) {
 class DepthSearch {
  public:
   DepthSearch(const DepthRequest& request, GridObserver& observer) : request_(request), observer_(observer) {
-    require(request.most >= 1, "--most is 0; it must be at least 1 layer");
+    require(request.most >= 1, called(words(), "most"), " is 0; it must be at least 1 layer");
     const int granted = request.grid.threads > 0 ? request.grid.threads : granted_threads();
     const int at_once = request.grid.at_once > 0 ? request.grid.at_once : granted;
     together_ = static_cast<std::size_t>(std::clamp(at_once, 1, 4));
@@ -43,13 +43,19 @@ class DepthSearch {
       try_depths(next_depths(guess));
       guess = 0;
     }
-    DepthResult result{
-        .configuration = configuration_, .deepest = deepest_, .fails = fails_, .problem = problem_, .finished = good_};
+    DepthResult result{.configuration = configuration_,
+                       .deepest = deepest_,
+                       .fails = fails_,
+                       .problem = problem_,
+                       .finished = good_,
+                       .words = words()};
     for (const auto& [layers, tried] : tried_) result.tried.push_back(tried);
     return result;
   }
 
  private:
+  const FieldWords& words() const { return request_.grid.spec.words; }
+
   bool is_found() const {
     if (deepest_ >= request_.most || fails_ == 1) return true;
     return fails_ > 0 && deepest_ > 0 && fails_ - deepest_ <= std::max<std::size_t>(1, deepest_ / 20);
@@ -58,7 +64,7 @@ class DepthSearch {
   GridSpec spec_of(const std::vector<std::size_t>& depths) const {
     const Json grid{
         {"base", parsed(request_.options, "options")}, {"grid", Json{{"layers", Json(depths)}}}, {"seeds", request_.seeds}};
-    GridSpec spec = grid_from_json(grid.dump(), "options");
+    GridSpec spec = grid_from_json(grid.dump(), "options", words());
     for (std::size_t i = 0; i < spec.rows.size(); ++i) spec.rows[i].place = concat("with ", layers_in_words(depths[i]));
     return spec;
   }
@@ -135,7 +141,7 @@ class DepthSearch {
       if (tried.too_short) {
         problem_ =
             concat("runs of ", result.runs[row.runs.front()].steps, " steps are too short to tell (those of a warm-up count ",
-                   "half, and ", kStepsToTell, " are needed); 300 are usual: --steps 300");
+                   "half, and ", kStepsToTell, " are needed); 300 are usual: ", called(words(), "steps"), " 300");
         good_ = false;
         continue;
       }
@@ -163,7 +169,8 @@ std::string DepthResult::text() const {
   if (fails == 0) return concat(layers_in_words(deepest), " train, the most that was asked for");
   const auto first = std::ranges::find(tried, fails, &DepthTried::layers);
   const bool slow = first != tried.end() && first->slow;
-  const char* const why = slow ? ", not stuck: the loss still falls; more --steps or a larger --lr may be enough" : "";
+  const std::string why =
+      slow ? with_fields_called(", not stuck: the loss still falls; more {steps} or a larger {lr} may be enough", words) : "";
   if (deepest == 0) return slow ? concat("even one layer is slow", why) : "not even one layer trains";
   const std::string to = fails == deepest + 1 ? "" : concat(" to ", layers_in_words(fails - 1));
   return concat("the deepest stack that trains has ", to.empty() ? layers_in_words(deepest) : std::to_string(deepest), to,

@@ -23,14 +23,14 @@ constexpr std::size_t kMostWidth = std::size_t{1} << 28;
 /// A field's name as a part of a message: looked up only where there is one.
 struct Called {
   const char* name;
-  FieldWords words;
-  friend std::ostream& operator<<(std::ostream& out, const Called& c) { return c.words ? out << c.words(c.name) : out << c.name; }
+  const FieldWords& words;
+  friend std::ostream& operator<<(std::ostream& out, const Called& c) { return out << addnorm::called(c.words, c.name); }
 };
 
 /// "model config: heads is 5; it must divide d_model (64)", or "--heads is 5; it must divide --d-model (64)".
 class Checks {
  public:
-  Checks(const ModelConfig& config, FieldWords words) : c(config), words_(words) {}
+  Checks(const ModelConfig& config, const FieldWords& words) : c(config), words_(words) {}
 
   void norms() const {
     named("norm", [&] { norm_named(c.norm); });
@@ -145,7 +145,7 @@ class Checks {
   }
 
   const ModelConfig& c;
-  FieldWords words_;
+  const FieldWords& words_;
 };
 
 std::size_t default_d_ff(const ModelConfig& c) {
@@ -186,7 +186,7 @@ ResidualOptions residual_options(const ModelConfig& config) {
           .init = config.init};
 }
 
-std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words) {
+std::vector<std::string> init_notes(const ModelConfig& config, const FieldWords& words) {
   Arrangement row = arrangement_of(config);
   if (norm_kind(norm_of(config).formula).gives == NormSize::any) {  // it does not take the size of a branch away
     row.unit.out = false;
@@ -195,7 +195,7 @@ std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words)
   return init_notes(row, config.init, words);
 }
 
-ModelConfig completed(ModelConfig config, FieldWords words) {
+ModelConfig completed(ModelConfig config, const FieldWords& words) {
   if (config.model == ModelKind::mlp && config.layer == LayerKind::attention_ffn) config.layer = LayerKind::ffn;
   if (config.model == ModelKind::seq2seq && config.target_vocab == 0) config.target_vocab = config.vocab;
   if (config.model == ModelKind::seq2seq && config.decoder_layers == 0) config.decoder_layers = config.layers;

@@ -139,15 +139,17 @@ std::size_t fitting_batch(const MemoryEstimate& estimate, const MemoryLimit& ava
   return 0;
 }
 
-std::string advice(const MemoryEstimate& estimate, const MemoryLimit& available) {
+std::string advice(const MemoryEstimate& estimate, const MemoryLimit& available, const FieldWords& words) {
   const std::size_t asked = estimate.options.batch_size;
   const std::size_t plain = fitting_batch(estimate, available, estimate.options.recompute);
   const std::size_t again = fitting_batch(estimate, available, true);
+  const std::string batch = called(words, "batch_size");
   std::string text;
-  if (plain > 0) text = concat("try --batch-size ", plain);
+  if (plain > 0) text = concat("try ", batch, " ", plain);
   if (!estimate.options.recompute && again > plain)
-    text += concat(text.empty() ? "try " : " or ", again < asked ? concat("--batch-size ", again, " with ") : "", "--recompute");
-  return text.empty() ? "try a smaller model: fewer --layers, a smaller --d-model or --seq-len" : text;
+    text += concat(text.empty() ? "try " : " or ", again < asked ? concat(batch, " ", again, " with ") : "",
+                   called(words, "recompute"));
+  return text.empty() ? with_fields_called("try a smaller model: fewer {layers}, a smaller {d_model} or {seq_len}", words) : text;
 }
 
 }  // namespace
@@ -182,10 +184,10 @@ std::string MemoryEstimate::text() const {
                 data > 0 ? concat(", besides ", Bytes{data}, " of data") : "");
 }
 
-void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available) {
+void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available, const FieldWords& words) {
   if (fits(estimate, available)) return;
   throw Error(concat("training needs about ", Bytes{estimate.needed()}, ", have ", Bytes{static_cast<double>(available.bytes)},
-                     " (", available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available)));
+                     " (", available.limited_by, "): ", estimate.text(), "; ", advice(estimate, available, words)));
 }
 
 }  // namespace addnorm

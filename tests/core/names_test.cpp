@@ -41,5 +41,14 @@ TEST(Names, AnUnknownOneIsAnsweredWithTheNearestAndTheList) {
   EXPECT_EQ(unknown_name("arrangement", "zzz", kKnown), "unknown arrangement 'zzz'; known: post-ln, pre-ln, rezero, hc");
 }
 
+TEST(Names, OfFieldsAreThoseOfTheCallerWhereItHasSome) {
+  const FieldWords words = [](const std::string& field) { return "--" + field; };
+  EXPECT_EQ(called(nullptr, "lr"), "lr");
+  EXPECT_EQ(called(words, "lr"), "--lr");
+  EXPECT_EQ(with_fields_called("fewer {layers} or a larger {lr}", nullptr), "fewer layers or a larger lr");
+  EXPECT_EQ(with_fields_called("fewer {layers} or a larger {lr}", words), "fewer --layers or a larger --lr");
+  for (const char* text : {"", "no field", "open {lr", "closed lr}"}) EXPECT_EQ(with_fields_called(text, words), text);
+}
+
 }  // namespace
 }  // namespace addnorm

@@ -130,6 +130,24 @@ class Types(unittest.TestCase):
             "src/core/b.cpp": '// struct Piece {\n/* struct Piece { */\nconst char* t = "struct Piece {";\n#define P struct Piece {\n'}), [])
 
 
+class Messages(unittest.TestCase):
+    def test_a_text_that_names_an_option_is_refused_with_the_option(self):
+        said = complaints({"src/train/run.cpp": 'int x;\nauto t = concat("--lr is ", lr, "; see --max-lr");\n'})
+        self.assertEqual([one.split(";")[0] for one in said],
+                         ["src/train/run.cpp:2: a text names --lr", "src/train/run.cpp:2: a text names --max-lr"])
+
+    def test_every_kind_of_text_is_read_and_public_headers_too(self):
+        self.assertEqual(len(complaints({"src/lab/a.cpp": 'f("a"\n  "(--init)");\ng(R"x(more --steps)x");\n'})), 2)
+        self.assertEqual(len(complaints({"include/addnorm/lab/a.h": 'inline const char* kHint = "fewer --layers";\n'})), 1)
+
+    def test_whole_commands_comments_and_code_pass(self):
+        self.assertEqual(complaints({"src/lab/a.cpp": '// --lr\n/* --lr */\nint f(int n) { return n --count; }\nconst char c = \'"\';\n'
+                                     't("\'addnorm arrangements --inits\' lists them, addnorm lab claims --only --list too; a--b, -- ");\n'}), [])
+
+    def test_options_of_other_programs_are_for_named_files(self):
+        self.assertEqual(complaints({"src/model/import/weights/llama2c.cpp": 't("export it with --version 0");\n'}), [])
+
+
 class Paths(unittest.TestCase):
     def test_the_umbrella_is_not_for_us(self):
         self.assertEqual(len(complaints({"include/addnorm/addnorm.h": "", "src/core/shape.cpp": '#include "addnorm/addnorm.h"\n'})), 1)

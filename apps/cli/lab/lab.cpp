@@ -13,6 +13,7 @@
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
 #include "cli/terminal/value.h"
+#include "cli/train/options.h"
 
 namespace addnorm::cli {
 namespace {
@@ -80,7 +81,7 @@ int lab(const LabChoices& o) {
 int predict_one(const std::vector<std::string>& files, int threads) {
   require(files.size() == 2, "two files are needed: what is asked, and where the answer goes");
   use_threads(threads);
-  answer_question(files[0], files[1]);
+  answer_question(files[0], files[1], option_word);
   return 0;
 }
 

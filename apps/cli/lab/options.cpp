@@ -53,7 +53,7 @@ Json checked_lists(const Json& given, std::vector<std::string>& notes) {
   for (const auto& [name, values] : given.items()) {
     for (const Json& value : values.array_items())
       check_init(run_options_of(Json{{name, value}}, option_name(name)).options.model.init);
-    lists[name] = Json(without_repeats(name, values.array_items(), option_name(name), notes));
+    lists[name] = Json(without_repeats(name, values.array_items(), option_name(name), option_word, notes));
   }
   return lists;
 }
@@ -105,10 +105,10 @@ GridSpec grid_of(const Json& base, const Json& lists, bool usual_arrangements) {
   for (const auto& [name, values] : lists.items())
     if (name != "init") all[name] = values;
   const Json* inits = lists.find("init");
-  if (inits == nullptr) return grid_from_json(Json{{"base", base}, {"grid", all}}.dump(), "options");
+  if (inits == nullptr) return grid_from_json(Json{{"base", base}, {"grid", all}}.dump(), "options", option_word);
   for (const Json& init : inits->array_items())
     acts.push_back(Json{{"name", concat("init ", init.text())}, {"base", Json{{"init", init}}}, {"grid", all}});
-  return grid_from_json(Json{{"base", base}, {"acts", acts}}.dump(), "options");
+  return grid_from_json(Json{{"base", base}, {"acts", acts}}.dump(), "options", option_word);
 }
 
 }  // namespace
@@ -122,7 +122,7 @@ GridCollector::~GridCollector() = default;
 
 void GridCollector::declare(Command& command, bool lists) {
   for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
-  for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
+  for (const auto& [theirs, instead] : missing_options(option_word)) command.answer(option_name(theirs), instead);
   command.also_named("--arrangements", "--arrangement");
   command.also_named("--inits", "--init");
   const std::shared_ptr<Impl> impl = impl_;
@@ -133,7 +133,7 @@ void GridCollector::declare(Command& command, bool lists) {
   Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
   defaults.erase("save_every");
   if (!lists) defaults.erase("layers");
-  std::vector<OptionText> texts = option_texts();
+  std::vector<OptionText> texts = option_texts(option_word);
   for (OptionText& option : texts) {
     const std::string name = option_name(option.name);
     const auto flag = [&, key = option.name](const std::string& spelled, const std::string& help, bool value) {
@@ -173,7 +173,7 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
     GridSpec spec;
     if (!file.empty()) {
       require(grid.size() == 0, "a list of values beside --grid: say it in ", file.string());
-      spec = grid_from_json(small_text(file, "a grid"), file.string());
+      spec = grid_from_json(small_text(file, "a grid"), file.string(), option_word);
       if (base.size() > 0) put_into_rows(spec, base, file);
     } else {
       const auto named = [&](const char* name) { return base.contains(name) || grid.contains(name); };
@@ -242,6 +242,7 @@ GridRequest GridPlace::request(GridSpec spec) const {
   require(at_once >= 0, "--at-once is ", at_once, "; it must be 0 or more");
   GridRequest request{
       .spec = std::move(spec), .folder = out, .program = this_program(), .cache = cache.empty() ? default_cache() : cache};
+  request.spec.words = option_word;
   request.threads = threads_for(threads);
   request.at_once = at_once;
   return request;

@@ -3,9 +3,9 @@
 #include <cmath>
 
 #include "addnorm/residual/diagram.h"
-#include "addnorm/train/run_options.h"
 #include "cli/lab/lab.h"
 #include "cli/terminal/figures.h"
+#include "cli/train/options.h"
 #include "core/figures.h"
 #include "core/json/json.h"
 

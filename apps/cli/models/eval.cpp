@@ -13,6 +13,7 @@
 #include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
+#include "cli/train/options.h"
 #include "core/figures.h"
 #include "core/json/json.h"
 
@@ -39,8 +40,9 @@ RunOptions options_for(const RunModel& run, const EvalChoices& o) {
   if (!run.tokenizer && config.model != ModelKind::mlp) throw_no_tokenizer(o.run);
   if (config.model == ModelKind::encoder) require_mask(run, o.run);
   if (recorded) options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
+  options.words = option_word;
   options.model = config;
-  options.data = o.data.empty() ? data_of_run(folder) : std::vector<std::string>(o.data.begin(), o.data.end());
+  options.data = o.data.empty() ? data_of_run(folder, option_word) : std::vector<std::string>(o.data.begin(), o.data.end());
   if (run.tokenizer && !options.data.empty()) options.tokenizer = run.tokenizer_path.string();
   options.truncate = options.truncate || o.truncate;
   options.extra = run.extra;

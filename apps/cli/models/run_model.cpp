@@ -9,7 +9,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/core/machine.h"
 #include "addnorm/core/parallel.h"
-#include "addnorm/train/run_options.h"
+#include "cli/train/options.h"
 
 namespace addnorm::cli {
 
@@ -28,7 +28,7 @@ int use_threads(int asked) {
 RunModel load_run(const std::filesystem::path& run, const std::string& weights, std::ostream& notes, TextNeeds needs) {
   require(weights.empty() || weights == "best" || weights == "last", "--weights is '", weights, "'; it must be best or last");
   const RunWeights asked = weights.empty() ? RunWeights::best_if_there : weights == "best" ? RunWeights::best : RunWeights::last;
-  RunModel found = addnorm::load_run(run, asked, needs, option_name);
+  RunModel found = addnorm::load_run(run, asked, needs, option_word);
   for (const std::string& note : found.notes) notes << "note: " << note << '\n';
   if (found.weights)
     notes << (*found.weights == RunWeights::last

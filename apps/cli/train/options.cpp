@@ -68,9 +68,9 @@ Json options_in(const std::filesystem::path& file, std::vector<std::string>& not
   if (is_hugging_face_config(text)) return hugging_face_options(text, where, notes);
   Json all = parsed(text, where);
   if (all.is_object() && all.contains("model_type") && all["model_type"] == "addnorm")  // config.json of a trained model
-    return repeated_options(std::move(all), where);
+    return repeated_options(std::move(all), where, option_word);
   if (!all.is_object() || !all.contains("options") || !all["options"].is_object()) return all;
-  Json options = repeated_options(all["options"], where);
+  Json options = repeated_options(all["options"], where, option_word);
   const RunFolder run{file.parent_path()};
   const Json tokenizer = options.contains("tokenizer") ? options.at("tokenizer") : Json("auto");
   if (tokenizer != "auto" && tokenizer != "bytes" && tokenizer != "chars")
@@ -113,13 +113,28 @@ void take_place(Json& options, RunPlace& place, const JsonAt& at) {
 /// Nothing for an unknown name: planning the run refuses it by its option.
 std::vector<std::string> start_notes(const ModelConfig& model) {
   try {
-    return init_notes(model, option_or_field);
+    return init_notes(model, option_word);
   } catch (const UsageError&) {
     return {};
   }
 }
 
 }  // namespace
+
+std::string option_name(std::string name) {
+  std::ranges::replace(name, '_', '-');
+  return "--" + name;
+}
+
+std::string option_word(std::string field) {
+  if (field == "folder") return "--out";           // RunRequest
+  if (field == "largest_rate") return "--max-lr";  // a question of its own in the library
+  const auto is_field = [&](const std::string& name) { return name == field.substr(0, field.find('.')); };
+  const std::vector<OptionText> options = option_texts();
+  const bool only_in_files =
+      std::ranges::any_of(model_fields(), is_field) && std::ranges::none_of(options, is_field, &OptionText::name);
+  return only_in_files ? field : option_name(std::move(field));
+}
 
 void print_notes(const RunPlace& place, const std::filesystem::path& file, const ModelConfig& model) {
   for (const std::string& note : place.notes) std::cerr << "note: " << file.string() << ": " << note << '\n';
@@ -181,9 +196,9 @@ OptionCollector::~OptionCollector() = default;
 
 void OptionCollector::declare(Command& command) {
   for (const auto& [theirs, ours] : other_option_names()) command.also_named(option_name(theirs), option_name(ours));
-  for (const auto& [theirs, instead] : missing_options()) command.answer(option_name(theirs), instead);
+  for (const auto& [theirs, instead] : missing_options(option_word)) command.answer(option_name(theirs), instead);
   const std::shared_ptr<Impl> impl = impl_;
-  for (const OptionText& option : option_texts()) {
+  for (const OptionText& option : option_texts(option_word)) {
     const std::string name = option_name(option.name);
     const auto set = [impl, key = option.name](Json value) {
       require(!impl->given.contains(key) || impl->given[key] == value, option_name(key), " and ", option_name("no_" + key),
@@ -216,7 +231,7 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
       const std::string where = file.string();
       Json options = options_in(file, place.notes);
       take_place(options, place, JsonAt{where, ""});
-      run_options_of(options, where);  // complaints name the file
+      run_options_of(options, where, option_word);  // complaints name the file
       for (const auto& [name, value] : options.items()) all[option_named(name)] = value;
     }
     if (impl_->given.contains("data")) all.erase("task");  // what the file learns from is replaced, one way or the other
@@ -227,7 +242,7 @@ GivenOptions OptionCollector::given(const std::filesystem::path& file, RunPlace&
     }
     if (const Json* init = impl_->given.find("init")) place.renamed = renamed_init(init->text());
     if (std::string note = leave_out_deviation(all, impl_->given); !note.empty()) place.notes.push_back(std::move(note));
-    return run_options_of(all, file.empty() ? "options" : file.string());
+    return run_options_of(all, file.empty() ? "options" : file.string(), option_word);
   } catch (const DataError& error) {  // how the tool was called, not what it works on
     throw UsageError(error.what());
   }

@@ -15,6 +15,12 @@ class Json;
 
 namespace addnorm::cli {
 
+/// "batch_size" -> "--batch-size".
+std::string option_name(std::string name);
+/// What messages of the library call a field here, its FieldWords everywhere in the tool: the option that sets it; by its own
+/// name a field that only files can set, such as d_head.
+std::string option_word(std::string field);
+
 /// Options of the command itself that a file may hold too.
 struct RunPlace {
   std::filesystem::path out{}, cache{};

@@ -14,6 +14,7 @@
 #include "cli/report/page.h"
 #include "cli/terminal/command.h"
 #include "cli/terminal/signals.h"
+#include "cli/train/options.h"
 #include "cli/xray/view.h"
 
 namespace addnorm::cli {
@@ -80,7 +81,9 @@ bool write_page(const XrayResult& result, const XrayChoices& o) {
   return true;
 }
 
-std::string option_of(std::string field) { return field == "file" ? "--text" : field == "window" ? "--seq-len" : "--" + field; }
+std::string xray_word(std::string field) {
+  return field == "file" ? "--text" : field == "window" ? "--seq-len" : option_word(std::move(field));
+}
 
 XrayText text_asked(const RunModel& run, const XrayChoices& o) {
   const Scratch scratch("xray");
@@ -95,7 +98,7 @@ XrayText text_asked(const RunModel& run, const XrayChoices& o) {
                          .window = o.seq_len,
                          .cache = scratch.path,
                          .go_on = go_on,
-                         .words = option_of});
+                         .words = xray_word});
 }
 
 /// False: a signal has stopped it.
@@ -112,7 +115,7 @@ bool look(const RunModel& run, const XrayText& text, XrayOptions options, bool q
 int run_xray(const XrayChoices& o) {
   require(!o.run.empty(), "which model? addnorm xray FOLDER");
   require(o.tokens > 0, "--tokens is 0; it must be at least 1");
-  XrayOptions options{.ln = norm_asked(o.ln)};
+  XrayOptions options{.ln = norm_asked(o.ln), .words = xray_word};
   const SignalWatch signals;  // before any other thread
   use_threads(o.threads);
   if (!o.report.empty()) require_writable(o.report);

@@ -1,6 +1,7 @@
 // Names that users type: compared without case, dashes, underscores and spaces, and answered with the nearest known one.
 #pragma once
 
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -19,8 +20,11 @@ std::string nearest_name(std::string_view name, std::span<const std::string> kno
 /// Names may come from files: what is not printable is escaped as in errors, line breaks included.
 std::string unknown_name(std::string_view what, std::string_view name, std::span<const std::string> known);
 
-/// What a field is called in a message: "d_model" -> "--d-model".
-using FieldWords = std::string (*)(std::string field);
+/// What messages call a field of a struct: "d_model" -> "--d-model". Empty: the field's own name.
+using FieldWords = std::function<std::string(std::string field)>;
+std::string called(const FieldWords& words, std::string field);
+/// The same for every {field} of a text: "fewer {layers}" -> "fewer --layers". Of our own texts, not of what came from outside.
+std::string with_fields_called(std::string_view text, const FieldWords& words);
 
 /// "post-ln, pre-ln"; escaped in the same way, so it fits on one line.
 std::string listed(std::span<const std::string> names);

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/data/dataset.h"
 #include "addnorm/data/progress.h"
 #include "addnorm/data/tokenizer.h"
@@ -20,6 +21,7 @@ struct FileOptions {
   bool truncate = false;    ///< what is longer is cut; otherwise it is a DataError that names the line
   double validation_share = 0.1;
   std::uint64_t seed = 1;  ///< of the order and of what is for validation
+  FieldWords words{};      ///< what messages call these fields
 };
 
 /// What a file holds, as views of one copy in memory (ids one after another), and figures about it.
@@ -77,6 +79,7 @@ struct TableOptions {
   bool standardise = true;  ///< (x - mean) / deviation; otherwise mean 0 and deviation 1 are recorded
   double validation_share = 0.1;
   std::uint64_t seed = 1;
+  FieldWords words{};  ///< what messages call these fields
 };
 
 struct TableFile : SampleFile {

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/data/progress.h"
 #include "addnorm/data/token_source.h"
 #include "addnorm/data/tokenizer.h"
@@ -30,6 +31,7 @@ struct TextSources {
   std::size_t special = 0;  ///< pipes, devices and links to nowhere left out of folders
   std::size_t others = 0;   ///< folders left out because OtherFolders knew them
   std::string others_name{};
+  FieldWords words{};  ///< what messages about this text call `tokenizer`, the choice of how it is cut
 
   std::uint64_t bytes() const;
   std::string summary() const;  ///< "3 files, 4.2 MiB (2 hidden ones left out)"

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "addnorm/core/names.h"
 #include "addnorm/data/dataset.h"
 #include "addnorm/data/token_source.h"
 
@@ -22,7 +23,7 @@ struct TextSplit {
 
 /// The last `validation_share` of the tokens is for validation, at least one window of it; share 0: all is for training. A
 /// DataError with the figures when a part is shorter than a window, which is seq_len tokens and the one after them.
-TextSplit split_text(std::uint64_t tokens, std::size_t seq_len, double validation_share = 0.1);
+TextSplit split_text(std::uint64_t tokens, std::size_t seq_len, double validation_share = 0.1, const FieldWords& words = nullptr);
 
 /// For training. Epoch e cuts its windows at shift + k * seq_len, k = 0, 1, ..., and visits each of them once; shift and order
 /// are functions of (seed, e), and over the epochs every token of the range is read. ids and labels [n, seq_len].

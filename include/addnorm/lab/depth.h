@@ -15,7 +15,7 @@ struct DepthRequest {
   std::string options = "{}";  ///< JSON object of one configuration, without layers
   std::size_t seeds = 1;       ///< more than half of them must train
   std::size_t most = 96;       ///< layers
-  GridRequest grid{};          ///< folder, program, threads; its spec is not used
+  GridRequest grid{};          ///< folder, program, threads; of its spec only the words
 };
 
 struct DepthTried {
@@ -35,6 +35,7 @@ struct DepthResult {
   std::vector<DepthTried> tried{};  ///< by depth
   std::string problem{};            ///< why it ended early: runs that failed, or were too short to tell; "": it did not
   bool finished = false;            ///< false: go_on() said no, or there is a problem
+  FieldWords words{};               ///< what text() calls an option: as the request says
   std::string text() const;         ///< one sentence
 };
 

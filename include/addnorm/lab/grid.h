@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "addnorm/core/names.h"
+
 namespace addnorm {
 
 /// One configuration.
@@ -28,8 +30,9 @@ struct GridSpec {
   std::vector<GridAct> acts{};  ///< one at least
   std::vector<GridRow> rows{};
   std::vector<std::string>
-      notes{};                  ///< what lists had twice, and is a row once: "--init: glorot is xavier, which stands there too"
+      notes{};                  ///< what lists had twice, and is a row once: "init: glorot is xavier, which stands there too"
   std::size_t with_warmup = 0;  ///< rows that fail are run again with so many warm-up steps, to tell "needs warm-up"; 0: not
+  FieldWords words{};           ///< what notes, messages and results call an option; not in files
 };
 
 /// From
@@ -41,7 +44,7 @@ struct GridSpec {
 /// their own "seeds". A value that a list has twice, under an alias too, is one row, and a note says so. Parts inherit the
 /// base and the seeds of the whole. What no row says is as in lab_defaults(). A DataError names the place: unknown options with
 /// the nearest, values that an option cannot have, empty lists, fields that are none.
-GridSpec grid_from_json(std::string_view text, std::string_view where);
+GridSpec grid_from_json(std::string_view text, std::string_view where, const FieldWords& words = nullptr);
 
 /// The same form, with every row spelled out. Of rows that have the lab's defaults, as all of grid_from_json() do, that gives the
 /// same ones back, at other places.

@@ -200,6 +200,7 @@ std::string to_json(const GridResult& result);
 std::string to_json(const Prediction& prediction);
 Prediction prediction_from_json(std::string_view text, std::string_view where);
 /// Preflight's answer for a row, without advice. `cache`: of tokenised text.
-Prediction predict(std::string_view options, std::uint64_t first_seed, std::size_t seeds, const std::filesystem::path& cache);
+Prediction predict(std::string_view options, std::uint64_t first_seed, std::size_t seeds, const std::filesystem::path& cache,
+                   const FieldWords& words = nullptr);
 
 }  // namespace addnorm

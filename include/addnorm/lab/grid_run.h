@@ -73,6 +73,7 @@ struct GridRequest {
 GridResult run_grid(const GridRequest& request, GridObserver& observer);
 
 /// What a process does that GridProgram::predict starts: reads a question of run_grid, asks preflight, writes the answer.
-void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer);
+void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer,
+                     const FieldWords& words = nullptr);
 
 }  // namespace addnorm

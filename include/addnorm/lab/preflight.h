@@ -21,7 +21,7 @@ inline constexpr std::size_t kForecastSteps = 300;
 
 /// A change that has passed the same trial.
 struct Advice {
-  std::string option;    ///< "--warmup-steps 150", as for `addnorm train`
+  std::string option;    ///< "warmup_steps 150", in the words of the options
   std::string says;      ///< "trains": most seeds passed
   std::string change;    ///< what that is: "a longer warm-up"
   RunOptions options{};  ///< with that change

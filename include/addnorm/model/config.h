@@ -89,7 +89,7 @@ struct ModelConfig {
 
 /// With every size that follows from others filled in, and checked: a UsageError names the field, its value and what is allowed.
 /// `words`: what fields are called in it; null: by their names here.
-ModelConfig completed(ModelConfig config, FieldWords words = nullptr);
+ModelConfig completed(ModelConfig config, const FieldWords& words = nullptr);
 
 /// Every field that is not at its default; model_config_from_json reads it back. A DataError names the place, the field, its
 /// value and what is allowed; an unknown field is answered with the nearest. The words of Hugging Face (hidden_size,
@@ -114,6 +114,6 @@ ResidualOptions residual_options(const ModelConfig& config);
 
 /// What a user should know of its arrangement and its init together (init_notes of init_spec.h); a UsageError where a name of
 /// either is unknown. A row of a grid: init_notes(run_options_from_json(row.options, row.place).options.model).
-std::vector<std::string> init_notes(const ModelConfig& config, FieldWords words = nullptr);
+std::vector<std::string> init_notes(const ModelConfig& config, const FieldWords& words = nullptr);
 
 }  // namespace addnorm

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/data/dataset.h"
 #include "addnorm/model/model.h"
 
@@ -32,6 +33,7 @@ struct XrayOptions {
   double expendable = 0.01;
   std::optional<Pooling> pooling{};           ///< of an encoder without a head; nothing: what its config says
   std::function<bool(double share)> go_on{};  ///< hears how much is done; false: stop
+  FieldWords words{};                         ///< what messages call these fields
 };
 
 /// What costs are counted in.

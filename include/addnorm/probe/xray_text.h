@@ -28,7 +28,7 @@ struct XrayTextAsked {
   std::size_t window = 0;         ///< tokens of a sequence; 0: 128 for a language model, or what the model takes
   std::filesystem::path cache{};  ///< of tokenised text of a run's data; empty: the folder
   std::function<bool()> go_on{};  ///< is asked while a pipe is read; false: stop
-  FieldWords words = nullptr;     ///< what messages call file, tokens and window
+  FieldWords words{};             ///< what messages call these fields, and those of RunOptions
 };
 
 /// At most so many tokens, as the kind of model takes them: windows for a language model, lines for an encoder, whose tokens are

@@ -102,7 +102,7 @@ struct InitOptions {
 /// (Arrangement::gains_in_formula) stay, and stand in place of the rule's on the same matrices; where they leave out
 /// cross-attention, the rule's stay there. A UsageError where an option has nothing to act on, contradicts the formula, or would
 /// make weights that float32 does not hold; `words`: what fields are called in it.
-Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
+Arrangement with_init(const Arrangement& row, const InitOptions& options, const FieldWords& words = nullptr);
 
 /// What the formula of an arrangement says of the start of a model's stacks (one, or encoder and decoder), which no rule changes:
 /// "W_v, W_o, W_1, W_2: times (8L)^−¼", "α starts at 0". What differs between two stacks begins with its own: "decoder: ...".
@@ -111,6 +111,6 @@ std::vector<std::string> contained_init(const Arrangement& row, const std::vecto
 bool contains_start(const Arrangement& row, const std::vector<Role>& matrices);
 /// What a user should know of the two together: gains of the rule that the formula takes the place of, depth counted twice, a
 /// branch scale on top of the formula's gains; and of deviations and factors far above those of any rule. `words`: see with_init.
-std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, FieldWords words = nullptr);
+std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, const FieldWords& words = nullptr);
 
 }  // namespace addnorm

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "addnorm/core/names.h"
 #include "addnorm/tensor/safetensors.h"
 #include "addnorm/tensor/tensor.h"
 
@@ -77,14 +78,14 @@ class CheckpointFolder {
 };
 
 /// The lock of a run folder, which is made where there is none: held until it is destroyed or the process ends, however it ends;
-/// a forked child does not hold it. An Error names the holder by process and machine. Under it, what killed processes left
-/// half written is removed from the folder and those directly inside.
+/// a forked child does not hold it. An Error names the holder by process and machine; `words`: what it calls the folder. Under
+/// it, what killed processes left half written is removed from the folder and those directly inside.
 class RunLock {
  public:
-  explicit RunLock(const std::filesystem::path& run);
+  explicit RunLock(const std::filesystem::path& run, const FieldWords& words = nullptr);
   ~RunLock();
   /// Throws as the constructor does when the lock is held; takes it not, and makes nothing.
-  static void check_free(const std::filesystem::path& run);
+  static void check_free(const std::filesystem::path& run, const FieldWords& words = nullptr);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 

@@ -44,6 +44,6 @@ MemoryEstimate estimate_memory(const ModelConfig& config, const MemoryOptions& o
 
 /// An Error when it does not fit, with what is needed, what there is and who says so, and which batch size would fit, alone
 /// or with recompute.
-void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available);
+void require_fits(const MemoryEstimate& estimate, const MemoryLimit& available, const FieldWords& words = nullptr);
 
 }  // namespace addnorm

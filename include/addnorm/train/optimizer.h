@@ -45,7 +45,7 @@ struct OptimizerOptions {
   double eps2 = 1e-3;           ///< adafactor: least RMS of a parameter that its steps are proportional to
 };
 /// A UsageError names the field, its value and what is allowed. `words`: what fields are called in it; null: by their names here.
-void check(const OptimizerOptions& options, FieldWords words = nullptr);
+void check(const OptimizerOptions& options, const FieldWords& words = nullptr);
 /// What people usually take for a kind: no decay where it would join the gradient, beta2 and decay of AdamW as above.
 OptimizerOptions usual_options(OptimizerKind kind);
 

@@ -68,6 +68,6 @@ std::unique_ptr<KeptFile> kept_standard_input(const std::filesystem::path& folde
 
 /// The data of the run in the folder, as it can be opened here and now: where it was when the run began, or as it was given where
 /// that is gone (all may have been moved together), or RunFolder::input(). A DataError names what is missing.
-std::vector<std::string> data_of_run(const RunFolder& folder);
+std::vector<std::string> data_of_run(const RunFolder& folder, const FieldWords& words = nullptr);
 
 }  // namespace addnorm

@@ -39,7 +39,7 @@ enum class TextNeeds : unsigned char { text, text_or_ids };
 /// .bin. A tokenizer with ids that the model does not have is a DataError, and so is a checkpoint of others without one that is
 /// read, unless ids will do. `words`: what messages call the argument `weights`.
 RunModel load_run(const std::filesystem::path& run, RunWeights weights = RunWeights::best_if_there,
-                  TextNeeds needs = TextNeeds::text, FieldWords words = nullptr);
+                  TextNeeds needs = TextNeeds::text, const FieldWords& words = nullptr);
 
 /// The DataError of a model of ours without its tokenizer.json. For checkpoints of others load_run throws one itself.
 [[noreturn]] void throw_no_tokenizer(const std::string& run);

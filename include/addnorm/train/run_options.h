@@ -54,14 +54,12 @@ struct RunOptions {
   std::size_t keep = 2;
   ProbeLevel probes = ProbeLevel::off;
   std::size_t probe_every = 10;
+
+  FieldWords words{};  ///< what messages of everything that takes these options call a field; not in files
 };
 
 /// "a classifier", "an encoder", "an mlp".
 std::string with_article(ModelKind kind);
-/// "batch_size" -> "--batch-size".
-std::string option_name(std::string name);
-/// The same where the command line has it; a field that only files can set stays as it is: "d_head".
-std::string option_or_field(std::string field);
 /// Which of them may be another after a run was resumed: they change no bit of what is learned as long as nothing goes wrong.
 /// `steps` is among them, but a schedule that depends on it must be asked for explicitly.
 bool may_change(std::string_view name);
@@ -73,31 +71,32 @@ struct OptionText {
   std::string help;
   std::string group{};  ///< heading under which it stands: "Data", "Model", "Updates", "Output"
 };
-/// Every option, those of the model included, in the order in which a person should read them.
-std::vector<OptionText> option_texts();
+/// Every option, those of the model included, in the order in which a person should read them. `words`: what explanations call
+/// other options.
+std::vector<OptionText> option_texts(const FieldWords& words = nullptr);
 
 /// What other programs call our options, theirs and ours: {"learning_rate", "lr"}. Files and the command line understand both.
 std::vector<std::pair<std::string, std::string>> other_option_names();
 /// Our name of an option or a field of the model; a name that is none is given back.
 std::string option_named(const std::string& name);
 /// Options of other programs that there are not here, and what to do instead: {"epochs", "..."}.
-std::vector<std::pair<std::string, std::string>> missing_options();
+std::vector<std::pair<std::string, std::string>> missing_options(const FieldWords& words = nullptr);
 
 /// Options and who was named: {"layers": 3, "lr": 0.001}, one object for options of the run and of the model alike. A DataError
-/// names the place, the option, its value and what is allowed; an unknown one is answered with the nearest.
+/// names the place, the option, its value and what is allowed; an unknown one is answered with the nearest. `words` goes into
+/// the options.
 struct GivenOptions {
   RunOptions options;
   std::set<std::string> given;
 };
-GivenOptions run_options_from_json(std::string_view text, std::string_view where);
+GivenOptions run_options_from_json(std::string_view text, std::string_view where, const FieldWords& words = nullptr);
 /// Into the options of a run, those that may change and are given now.
 void take_changes(const GivenOptions& now, RunOptions& options);
-/// A UsageError for the first option that was given and changes nothing beside the others: --task with --data, --momentum of
-/// adamw.
+/// A UsageError for the first option that was given and changes nothing beside the others: task with data, momentum of adamw.
 void require_used(const GivenOptions& given);
 /// Those of a run's record (run.json: options) that another run has to be given: neither what its data decides nor what planned()
 /// would say anyway. So a longer run has its own warm-up, and one with half the rate ends at half the rate.
-std::string options_to_repeat(std::string_view options, std::string_view where);
+std::string options_to_repeat(std::string_view options, std::string_view where, const FieldWords& words = nullptr);
 /// Every option with its value, defaults included.
 std::string to_json(const RunOptions& options);
 

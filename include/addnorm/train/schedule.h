@@ -6,6 +6,8 @@
 #include <span>
 #include <string>
 
+#include "addnorm/core/names.h"
+
 namespace addnorm {
 
 enum class ScheduleKind : unsigned char { constant, linear, cosine, inverse_sqrt };
@@ -32,7 +34,7 @@ struct Schedule {
   bool depends_on_steps() const { return kind == ScheduleKind::linear || kind == ScheduleKind::cosine; }
 };
 /// A UsageError names the field, its value and what is allowed.
-void check(const Schedule& schedule);
+void check(const Schedule& schedule, const FieldWords& words = nullptr);
 
 /// Vaswani 2017: factor d_model^-1/2 min(s^-1/2, s warmup^-3/2). warmup >= 1.
 Schedule noam(std::size_t d_model, std::int64_t warmup, double factor = 1);

@@ -34,6 +34,7 @@ struct TrainerOptions {
   double spike_threshold = 0;  ///< skip an update whose loss or gradient norm lies so many deviations above the last ones; 0: off
   OptimizerOptions optimizer{};
   Schedule schedule{};
+  FieldWords words{};  ///< what messages call these fields, and those of the optimizer, the schedule and the model's start
 };
 /// A UsageError names the field, its value and what is allowed.
 void check(const TrainerOptions& options);

@@ -40,8 +40,9 @@ struct LabelledStore : SampleStore {
     for (std::size_t i = 0; i < samples(); ++i) {
       const std::size_t length = texts[i].size(), left = text(i, options.seq_len).size();
       if (left < length && !options.truncate)
-        lines.fail(i, "the text has ", length, " tokens; the model takes ", options.seq_len,
-                   " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
+        lines.fail(i, "the text has ", length, " tokens; the model takes ", options.seq_len, " (seq_len). ",
+                   called(options.words, "truncate"), " cuts what is longer; or train with a larger ",
+                   called(options.words, "seq_len"));
       file.truncated += left < length;
       file.longest = std::max(file.longest, left);
     }

@@ -48,8 +48,9 @@ struct PairStore : SampleStore {
     if (most == 0) return;
     const auto fail_long = [&](const char* what, std::size_t length) {
       if (options.truncate || length <= most) return;
-      lines.fail(i, "the ", what, " has ", length, " tokens; the model takes ", most,
-                 " (seq_len). --truncate cuts what is longer; or train with a larger --seq-len");
+      lines.fail(i, "the ", what, " has ", length, " tokens; the model takes ", most, " (seq_len). ",
+                 called(options.words, "truncate"), " cuts what is longer; or train with a larger ",
+                 called(options.words, "seq_len"));
     };
     if (form == PairForm::seq2seq) {
       fail_long("source", source);

@@ -139,7 +139,8 @@ class TableReader {
       throw DataError(concat(path_.string(), ": all ", samples, " lines have one label; there is nothing to tell apart"));
     if (record_ == nullptr && samples >= 10 && classes_.size() * 2 > samples)
       throw DataError(concat(path_.string(), ": the label column has ", classes_.size(), " different values on ", samples,
-                             " lines: a quantity rather than a class? Name the column that holds the class (--label)"));
+                             " lines: a quantity rather than a class? Name the column that holds the class (",
+                             called(options_.words, "label"), ")"));
     if (record_ == nullptr && names_.empty()) check_first_line();
     SampleSplit split = split_samples(options_.seed, samples, options_.validation_share);
     file.record.features = record_ != nullptr ? record_->features : features_;

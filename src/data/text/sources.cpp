@@ -61,7 +61,7 @@ bool read_alphabet(const TextSources& sources, const Progress& progress, Alphabe
                alphabet.add(piece.text.substr(0, whole), piece.offset);
                if (piece.last && alphabet.flaws().count > 0)
                  throw DataError(concat(piece.file.path.string(), ": ", summary(alphabet.flaws()), not_text_hint(piece.file.path),
-                                        "; a model trained with --tokenizer bytes reads anything"));
+                                        "; a model trained with ", called(sources.words, "tokenizer"), " bytes reads anything"));
                return whole;
              })
       .has_value();

@@ -13,9 +13,10 @@ namespace {
 /// seq_len tokens and the one after them.
 std::uint64_t window(std::size_t seq_len) { return std::uint64_t{seq_len} + 1; }
 
-[[noreturn]] void fail_short(const char* what, std::uint64_t tokens, std::size_t seq_len, std::uint64_t needed) {
+[[noreturn]] void fail_short(const char* what, std::uint64_t tokens, std::size_t seq_len, std::uint64_t needed,
+                             const FieldWords& words = nullptr) {
   throw DataError(concat("the ", what, " has ", tokens, tokens == 1 ? " token" : " tokens", "; a context (seq_len) of ", seq_len,
-                         " needs at least ", needed, ": give more text, or train with a smaller --seq-len"));
+                         " needs at least ", needed, ": give more text, or train with a smaller ", called(words, "seq_len")));
 }
 
 class Windows : public Dataset {
@@ -105,14 +106,14 @@ void TokenVector::copy(std::uint64_t first, std::size_t count, std::int32_t* int
   std::copy_n(ids_.begin() + static_cast<std::ptrdiff_t>(first), count, into);
 }
 
-TextSplit split_text(std::uint64_t tokens, std::size_t seq_len, double validation_share) {
+TextSplit split_text(std::uint64_t tokens, std::size_t seq_len, double validation_share, const FieldWords& words) {
   require(seq_len > 0, "split_text: seq_len is 0; it must be at least 1");
   require(validation_share >= 0 && validation_share < 1, "split_text: validation_share is ", validation_share,
           "; it must be at least 0 and less than 1");
   const std::uint64_t least = window(seq_len);
-  if (tokens < least) fail_short("text", tokens, seq_len, least);
+  if (tokens < least) fail_short("text", tokens, seq_len, least, words);
   if (validation_share == 0) return {{0, tokens}, {tokens, 0}};
-  if (tokens < 2 * least) fail_short("text, of which a part is for validation,", tokens, seq_len, 2 * least);
+  if (tokens < 2 * least) fail_short("text, of which a part is for validation,", tokens, seq_len, 2 * least, words);
   const auto share = static_cast<std::uint64_t>(static_cast<double>(tokens) * (1 - validation_share));
   const std::uint64_t training = std::clamp(share, least, tokens - least);
   return {{0, training}, {training, tokens - training}};

@@ -124,7 +124,8 @@ class TokenWriter {
 /// Encodes piece by piece; a file with text that has no tokens is read to its end, to count the places.
 class TextEncoder {
  public:
-  TextEncoder(const Tokenizer& tokenizer, TokenWriter& into) : tokenizer_(tokenizer), into_(into) {}
+  TextEncoder(const Tokenizer& tokenizer, TokenWriter& into, const FieldWords& words)
+      : tokenizer_(tokenizer), into_(into), words_(words) {}
 
   std::size_t take(const TextPiece& piece) {
     const std::size_t whole = piece.last ? piece.text.size() : tokenizer_.complete(piece.text);
@@ -156,11 +157,12 @@ class TextEncoder {
     flaws_.count += here.count;
     if (piece.last)
       throw DataError(concat(piece.file.path.string(), ": ", summary(flaws_), not_text_hint(piece.file.path),
-                             "; a model trained with --tokenizer bytes reads anything"));
+                             "; a model trained with ", called(words_, "tokenizer"), " bytes reads anything"));
   }
 
   const Tokenizer& tokenizer_;
   TokenWriter& into_;
+  const FieldWords& words_;
   std::vector<std::int32_t> ids_;
   TextFlaws flaws_;
 };
@@ -169,7 +171,7 @@ class TextEncoder {
 bool write_token_file(const TextSources& sources, const Tokenizer& tokenizer, std::uint64_t tokenizer_sum,
                       const std::filesystem::path& cache, const Progress& progress) {
   TokenWriter writer(cache, tokenizer.vocabulary());
-  TextEncoder encoder(tokenizer, writer);
+  TextEncoder encoder(tokenizer, writer, sources.words);
   const std::string why = concat(": the tokenizer (", tokenizer.kind(), ") needs them as a whole");
   const auto source = read_text(
       sources, progress, [&](const TextPiece& piece) { return encoder.take(piece); }, why);

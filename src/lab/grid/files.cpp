@@ -117,8 +117,8 @@ std::string what_is_damaged(const GridRun& run) {
   return now < then ? concat("probes.jsonl has lost ", then - now, " of ", then, " records") : "";
 }
 
-fs::path set_aside(const GridRun& run) {
-  RunLock::check_free(run.folder);
+fs::path set_aside(const GridRun& run, const FieldWords& words) {
+  RunLock::check_free(run.folder, words);
   fs::path away = run.folder;
   away += ".damaged";
   for (int number = 2; is_there(away); ++number) {

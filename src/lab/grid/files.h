@@ -17,7 +17,7 @@ bool take_result(GridRun& run, const Baselines& baselines);
 std::string what_is_damaged(const GridRun& run);
 /// Moves the folder away, to the first of NAME.damaged, NAME.damaged-2, ... that is free: nothing is deleted. An Error where a
 /// process has it, or the system refuses.
-std::filesystem::path set_aside(const GridRun& run);
+std::filesystem::path set_aside(const GridRun& run, const FieldWords& words);
 /// Another grid has had this folder: its lab.json and lab-grid.json stay, as lab-1.json and lab-1-grid.json or the first number
 /// that is free. `grid`: the text of the one that is to be run.
 void set_aside_other_lab(const std::filesystem::path& folder, const std::string& grid);

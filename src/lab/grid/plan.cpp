@@ -152,8 +152,8 @@ std::string GridPlanner::run_options(const GridRow& row, std::uint64_t seed) {
 }
 
 GridPlanner::Opened& GridPlanner::opened_for(const RunOptions& options) {
-  require(options.data != std::vector<std::string>{"-"},
-          "--data is -; a grid cannot read the standard input, since every run has to. Write it to a file first");
+  require(options.data != std::vector<std::string>{"-"}, called(options.words, "data"),
+          " is -; a grid cannot read the standard input, since every run has to. Write it to a file first");
   const std::string key = data_key(options);
   if (const auto known = opened_.find(key); known != opened_.end()) return known->second;
   Opened opened{.source = open_source(options, cache_, [this](double) { return go_on_(); }), .baselines = {}};
@@ -167,7 +167,7 @@ RunOptions GridPlanner::planned_for(const GivenOptions& given, Opened& opened) {
                                                           .batch_size = options.batch_size,
                                                           .accumulate = options.grad_accum,
                                                           .recompute = options.recompute});
-  require_fits(memory, available_memory());
+  require_fits(memory, available_memory(), options.words);
   largest_ = std::max(largest_, memory.needed());
   if (!opened.baselines) {
     const RunData data = opened.source->datasets(options);
@@ -211,7 +211,7 @@ void GridPlanner::add(const GridRow& row, GridResult& result) {
     throw Kind(what.starts_with(row.place) ? what : concat(row.place, ": ", what));
   };
   try {
-    GivenOptions given = run_options_from_json(row.options, row.place);
+    GivenOptions given = run_options_from_json(row.options, row.place, result.spec.words);
     given.options.seed = row.first_seed;
     given.given.insert("seed");
     require_used(given);

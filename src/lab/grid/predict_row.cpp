@@ -8,8 +8,9 @@
 
 namespace addnorm {
 
-Prediction predict(std::string_view options, std::uint64_t first_seed, std::size_t seeds, const std::filesystem::path& cache) {
-  PreflightRequest request{.given = run_options_from_json(options, "options")};
+Prediction predict(std::string_view options, std::uint64_t first_seed, std::size_t seeds, const std::filesystem::path& cache,
+                   const FieldWords& words) {
+  PreflightRequest request{.given = run_options_from_json(options, "options", words)};
   request.given.options.seed = first_seed;
   request.given.given.insert("seed");
   request.seeds = seeds;
@@ -35,7 +36,7 @@ void write_question(const std::filesystem::path& file, const GridRow& row, const
                          .dump());
 }
 
-void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer) {
+void answer_question(const std::filesystem::path& question, const std::filesystem::path& answer, const FieldWords& words) {
   const std::string where = question.string();
   const JsonAt at{where, ""};
   const Json asked = parsed(small_text(question, "a question"), where);
@@ -45,7 +46,7 @@ void answer_question(const std::filesystem::path& question, const std::filesyste
   read(asked.at("seeds"), seeds, at.inside("seeds"));
   read(asked.at("first_seed"), first, at.inside("first_seed"));
   read(asked.at("cache"), cache, at.inside("cache"));
-  replace_text(answer, to_json(predict(asked.at("options").dump(), first, seeds, cache)) + "\n");
+  replace_text(answer, to_json(predict(asked.at("options").dump(), first, seeds, cache, words)) + "\n");
 }
 
 }  // namespace addnorm

@@ -42,8 +42,8 @@ class GridRunner {
     for (const GridRow& row : request_.spec.rows) planner_.add(row, result_);
     check_with_warmup();
     GridPlanner::label(result_);
-    RunLock::check_free(request_.folder);
-    const RunLock lock(request_.folder);
+    RunLock::check_free(request_.folder, request_.spec.words);
+    const RunLock lock(request_.folder, request_.spec.words);
     if (!request_.result_file.empty()) {
       const std::string grid = to_json(request_.spec) + "\n";
       set_aside_other_lab(request_.folder, grid);
@@ -75,7 +75,8 @@ class GridRunner {
     for (const RowResult& row : result_.rows) {
       const std::size_t steps = result_.runs[row.runs.front()].steps, warmup = request_.spec.with_warmup;
       require(warmup <= steps, row.row.place, ": with_warmup is ", warmup, " and the row has ", steps,
-              " steps; it must be 0 ... ", steps, ", or the learning rate never gets as high as --lr");
+              " steps; it must be 0 ... ", steps, ", or the learning rate never gets as high as ",
+              called(request_.spec.words, "lr"));
     }
   }
 
@@ -170,7 +171,7 @@ class GridRunner {
   std::vector<std::string> train_arguments(std::size_t index, int threads) {
     GridRun& run = result_.runs[index];
     if (const std::string why = what_is_damaged(run); !why.empty())
-      run.redone = concat(why, "; the old folder is ", set_aside(run).string());
+      run.redone = concat(why, "; the old folder is ", set_aside(run, request_.spec.words).string());
     make_folder(run.folder);
     for (const RowResult& row : result_.rows)
       if (const auto mine = std::ranges::find(row.runs, index); mine != row.runs.end()) {

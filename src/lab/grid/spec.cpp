@@ -15,23 +15,23 @@ namespace {
 constexpr std::size_t kMostRows = 10000;
 constexpr std::size_t kMostSeeds = 100;
 
-Json ours_of_value(const std::string& name, const Json& value, const std::string& place) {
+Json ours_of_value(const std::string& name, const Json& value, const std::string& place, const FieldWords& words) {
   try {
-    return value_in_our_words(name, value, place);
+    return value_in_our_words(name, value, place, words);
   } catch (const UsageError& error) {  // a name that is none
     throw DataError(concat(place, ": ", name, ": ", error.what()));
   }
 }
 
 /// {"warmup": 3} -> {"warmup_steps": 3}, each value one that the option can have.
-Json options_in_our_words(const Json& given, const JsonAt& at) {
+Json options_in_our_words(const Json& given, const JsonAt& at, const FieldWords& words) {
   if (!given.is_object()) at.wrong(given, "an object of options like {\"layers\": 6, \"lr\": 0.001}");
   const std::string place = at.path.empty() ? std::string(at.where) : concat(at.where, ": ", at.path);
   Json all = Json::object();
   for (const auto& [name, value] : given.items()) {
     const std::string ours = option_named(name);
     if (all.contains(ours)) at.fail(at.path, ": ", ours, " is given twice, once as ", name);
-    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : ours_of_value(name, value, place);
+    all[ours] = ours == "data" && value.is_string() ? Json::array({value}) : ours_of_value(name, value, place, words);
   }
   return all;
 }
@@ -57,7 +57,7 @@ std::size_t read_seeds(const Json& json, const JsonAt& at) {
 
 class SpecReader {
  public:
-  explicit SpecReader(std::string_view where) : where_(where) {}
+  SpecReader(std::string_view where, const FieldWords& words) : where_(where) { spec_.words = words; }
 
   GridSpec read_all(const Json& json) {
     const JsonAt at{where_, ""};
@@ -104,7 +104,7 @@ class SpecReader {
 
   SpecPart read_common(const Json& json, const JsonAt& at, SpecPart part) const {
     if (const Json* seeds = json.find("seeds")) part.seeds = read_seeds(*seeds, at.inside("seeds"));
-    if (const Json* base = json.find("base")) put_over(part.base, options_in_our_words(*base, at.inside("base")));
+    if (const Json* base = json.find("base")) put_over(part.base, options_in_our_words(*base, at.inside("base"), spec_.words));
     return part;
   }
 
@@ -140,13 +140,13 @@ class SpecReader {
       if (option_named(name) == "seed") here.fail(here.path, ": seeds are not listed; say \"seeds\": 3");
       if (values.is_array() && values.size() == 0) here.fail(here.path, " is empty; it must have one value or more");
       const Json list = values.is_array() ? values : Json::array({values});
-      for (std::size_t i = 0; i < list.size(); ++i) options_in_our_words(Json{{name, list[i]}}, here.item(i));
+      for (std::size_t i = 0; i < list.size(); ++i) options_in_our_words(Json{{name, list[i]}}, here.item(i), spec_.words);
       std::vector<Json> longer;
-      const Json::Array each = without_repeats(name, list.array_items(), where_, spec_.notes);
+      const Json::Array each = without_repeats(name, list.array_items(), where_, spec_.words, spec_.notes);
       for (const Json& before : combinations)
         for (const Json& value : each) {
           Json with = before;
-          put_over(with, options_in_our_words(Json{{name, value}}, here));
+          put_over(with, options_in_our_words(Json{{name, value}}, here, spec_.words));
           longer.push_back(std::move(with));
           if (longer.size() > kMostRows) here.fail("more than ", kMostRows, " rows; make it several grids");
         }
@@ -157,7 +157,7 @@ class SpecReader {
 
   void add_row(const SpecPart& part, const Json& own, const JsonAt& at, bool in_any_words) {
     Json options = part.base;
-    put_over(options, in_any_words ? options_in_our_words(own, at) : own);
+    put_over(options, in_any_words ? options_in_our_words(own, at, spec_.words) : own);
     GridRow row{.seeds = part.seeds, .act = spec_.acts.size() - 1};
     row.place = at.path.empty() ? std::string(where_) : concat(where_, ": ", at.path);
     if (!in_any_words && own.size() > 0) row.place += concat(" ", own.dump());  // which of the combinations
@@ -173,6 +173,8 @@ class SpecReader {
 
 }  // namespace
 
-GridSpec grid_from_json(std::string_view text, std::string_view where) { return SpecReader(where).read_all(parsed(text, where)); }
+GridSpec grid_from_json(std::string_view text, std::string_view where, const FieldWords& words) {
+  return SpecReader(where, words).read_all(parsed(text, where));
+}
 
 }  // namespace addnorm

@@ -47,7 +47,7 @@ std::string words_for(const GridResult& result, const GridChanges& changes, cons
   if (field == kWeights) return concat("from ", result.rows[other].start.weights_in_words);
   if (field == kEmbeddings) return concat("with embeddings of ", value);
   if (field == "layers") return concat("with ", value, value == "1" ? " layer" : " layers");
-  return concat("with ", option_name(field), " ", value);
+  return concat("with ", called(result.spec.words, field), " ", value);
 }
 
 /// Where it is one thing; or another arrangement that does with fewer warm-up steps, which is two.
@@ -116,6 +116,7 @@ std::optional<ConfirmingRow> confirming_change(const GridResult& result, const G
   const RowResult& row = result.rows[index];
   const std::size_t warmup = warmup_to_try(changes.steps(index));
   const double lr = changes.number(index, "lr");
+  const FieldWords& words = result.spec.words;
   switch (row.cause->kind) {
     case CauseKind::slow:
     case CauseKind::unknown:
@@ -123,13 +124,13 @@ std::optional<ConfirmingRow> confirming_change(const GridResult& result, const G
     case CauseKind::tokens_alike:
     case CauseKind::gradient_vanishes:
     case CauseKind::rank_collapse:
-      if (changes.warmup(index) < warmup) return ConfirmingRow{changed(row, Json{{"warmup_steps", warmup}}), true};
+      if (changes.warmup(index) < warmup) return ConfirmingRow{changed(row, Json{{"warmup_steps", warmup}}, words), true};
       [[fallthrough]];
     default:  // another arrangement trains, with less warm-up even: does it with this one?
       if (trains && trains->two && is_cured_by_arrangement(row.cause->kind))
         if (const auto other = as_arrangement(row, result.rows[trains->other].arrangement))
-          return ConfirmingRow{changed(row, *other)};
-      return ConfirmingRow{changed(row, Json{{"lr", lr / 10}})};
+          return ConfirmingRow{changed(row, *other, words)};
+      return ConfirmingRow{changed(row, Json{{"lr", lr / 10}}, words)};
   }
 }
 
@@ -185,7 +186,7 @@ bool is_among(const std::vector<AddedRow>& added, const GridRow& row) {
   return std::ranges::any_of(added, [&](const AddedRow& one) { return has_all_of(one.row, row); });
 }
 
-GridRow changed(const RowResult& row, const Json& more) {
+GridRow changed(const RowResult& row, const Json& more, const FieldWords& words) {
   Json options = parsed(row.row.options, row.row.place);
   GridRow copy = row.row;
   copy.place += " with";
@@ -195,7 +196,7 @@ GridRow changed(const RowResult& row, const Json& more) {
       continue;
     }
     options[name] = value;
-    copy.place += concat(" ", option_name(name), " ", value.dump());
+    copy.place += concat(" ", called(words, name), " ", value.dump());
   }
   copy.options = options.dump();
   return copy;
@@ -240,7 +241,7 @@ std::vector<AddedRow> rows_with_warmup(const GridResult& result) {
   for (std::size_t i = 0; i < result.spec.rows.size(); ++i) {
     const RowResult& row = result.rows[i];
     if (!has_failed(row) || changes.warmup(i) >= warmup || result.is_repeated(i)) continue;
-    GridRow copy = changed(row, Json{{"warmup_steps", warmup}});
+    GridRow copy = changed(row, Json{{"warmup_steps", warmup}}, result.spec.words);
     if (!is_there(result, copy)) added.push_back({std::move(copy), i});
   }
   return added;

@@ -21,8 +21,8 @@ struct AddedRow {
   std::string factor{};  ///< that it tries (cures.h)
 };
 
-/// The row with these options in place of its own; null takes one away.
-GridRow changed(const RowResult& row, const Json& more);
+/// The row with these options in place of its own; null takes one away. `words`: what its place calls them.
+GridRow changed(const RowResult& row, const Json& more, const FieldWords& words = nullptr);
 /// Another arrangement that starts as the row does: the change for changed(). Nothing: no options make it start so.
 std::optional<Json> as_arrangement(const RowResult& row, const std::string& name);
 /// The row from another rule, with its own embeddings: the change for changed(). Nothing: these would be others, or the weights

@@ -112,7 +112,7 @@ std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& pr
       if (!is_worth_trying(row) || result.is_repeated(i) || is_tried(result, changes, factor, row)) continue;
       const std::optional<Json> change = change_of(result, changes, factor, i);
       if (!change) continue;
-      GridRow copy = changed(row, *change);
+      GridRow copy = changed(row, *change, result.spec.words);
       const auto same = [&](const AddedRow& one) {
         return one.factor == factor.name && result.rows[one.instead_of].arrangement == row.arrangement;
       };

@@ -44,9 +44,7 @@ std::optional<std::size_t> first_passing(const TrialGround& ground, std::size_t 
   return high;
 }
 
-std::string rate_option(const RunOptions& options) { return concat("--lr ", rate_figure(options.lr)); }
-
-/// Whether what was asked of the start has a meaning there: --init-std has none where deviations follow from the widths.
+/// Whether what was asked of the start has a meaning there: init_std has none where deviations follow from the widths.
 bool can_start(const ModelConfig& model) {
   try {
     with_init(arrangement_of(model), model.init);
@@ -56,7 +54,7 @@ bool can_start(const ModelConfig& model) {
   }
 }
 
-/// The rule by which the run starts now, where the other arrangement would start by another of its source's: its name for --init.
+/// The rule by which the run starts now, where the other arrangement would start by another of its source's: its name for init.
 /// "" where nothing has to be held, and where it cannot be, because what starts so is part of either formula.
 std::string rule_to_hold(const ModelConfig& from, const ModelConfig& to) {
   if (!from.init.by_arrangement() || arrangement_of(to).gains_in_formula) return "";
@@ -75,10 +73,10 @@ void first_arrangement(const TrialGround& ground, const RunOptions& options, std
     other.model.choices = {};
     other.model.final_norm.reset();
     if (!can_start(other.model)) continue;
-    std::string option = concat("--arrangement ", one.name);
+    std::string option = concat(called(options.words, "arrangement"), " ", one.name);
     if (const std::string rule = rule_to_hold(options.model, other.model); !rule.empty()) {
       other.model.init.rule = rule;
-      option += concat(" --init ", rule);
+      option += concat(" ", called(options.words, "init"), " ", rule);
     }
     if (passes(ground, other, option)) return add_advice(ground, found, {option, "trains", one.change, other});
   }
@@ -89,6 +87,12 @@ void first_arrangement(const TrialGround& ground, const RunOptions& options, std
 void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice) {
   found.push_back(std::move(advice));
   if (ground.observer) ground.observer->on_advice(found.back());
+}
+
+std::string rate_option(const RunOptions& options) { return concat(called(options.words, "lr"), " ", rate_figure(options.lr)); }
+
+std::string warmup_option(const RunOptions& options) {
+  return concat(called(options.words, "warmup_steps"), " ", options.warmup_steps.value_or(0));
 }
 
 RunOptions with_warmup(RunOptions options, std::size_t steps) {
@@ -111,7 +115,7 @@ std::vector<std::size_t> longer_warmups(const RunOptions& options) {
 
 std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOptions& options) {
   const std::vector<std::size_t> all = longer_warmups(options);
-  const auto what = [&](std::size_t i) { return concat("--warmup-steps ", all[i]); };
+  const auto what = [&](std::size_t i) { return warmup_option(with_warmup(options, all[i])); };
   const auto found = first_passing(ground, all.size(), [&](std::size_t i) {
     const RunOptions longer = with_warmup(options, all[i]);
     return i + 1 < all.size() ? is_healthy(ground, longer, what(i)) : try_out(ground, longer, what(i)).trains();
@@ -122,7 +126,8 @@ std::optional<std::size_t> passing_warmup(const TrialGround& ground, const RunOp
 }
 
 Advice warmup_advice(const RunOptions& options, std::size_t steps) {
-  return {concat("--warmup-steps ", steps), "trains", "a longer warm-up", with_warmup(options, steps)};
+  const RunOptions longer = with_warmup(options, steps);
+  return {warmup_option(longer), "trains", "a longer warm-up", longer};
 }
 
 void faster_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
@@ -142,7 +147,7 @@ void faster_advice(const TrialGround& ground, const RunOptions& options, std::ve
 }
 
 void start_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found) {
-  for (const OtherStart& start : other_starts(options.model)) {
+  for (const OtherStart& start : other_starts(options.model, options.words)) {
     if (!ground.go_on()) return;
     RunOptions other = options;
     other.model.init = start.init;

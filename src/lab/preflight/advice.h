@@ -1,6 +1,7 @@
 // Changes to a run that does not train, each tried: the smallest first.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "lab/preflight/candidate.h"
@@ -22,6 +23,10 @@ void start_advice(const TrialGround& ground, const RunOptions& options, std::vec
 void other_advice(const TrialGround& ground, const RunOptions& options, std::vector<Advice>& found);
 
 void add_advice(const TrialGround& ground, std::vector<Advice>& found, Advice advice);
+
+/// "lr 4e-4" and "warmup_steps 150", in the words of the options.
+std::string rate_option(const RunOptions& options);
+std::string warmup_option(const RunOptions& options);
 
 RunOptions with_warmup(RunOptions options, std::size_t steps);
 RunOptions with_rate(RunOptions options, double rate);

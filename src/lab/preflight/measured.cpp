@@ -29,14 +29,17 @@ Rates measured_rates(OptimizerKind kind) {
 bool is_measured_rule(const InitOptions& init) { return init.by_arrangement() || init.rule == "xavier" || init.rule == "gpt2"; }
 
 /// How weights start that was not drawn.
-std::string start_beyond(const InitOptions& init) {
+std::string start_beyond(const InitOptions& init, const FieldWords& words) {
+  const auto field = [&](const char* name) { return called(words, name); };
   if (!is_measured_rule(init)) return concat("started by the rule ", init.rule);
-  if (init.deviation) return "had weights from an --init-std";
-  if (init.position_std) return "had positions from a --position-std";
-  if (init.embedding_std.value_or(kMostTokens) > kMostTokens) return concat("had an --embedding-std above ", kMostTokens);
-  if (init.embedding_std.value_or(kMostTokens) < kLeastTokens) return concat("had an --embedding-std below ", kLeastTokens);
-  if (init.branch_scale > 1) return "had a --branch-scale above 1";
-  if (init.branch_scale < kLeastBranches) return concat("had a --branch-scale below ", kLeastBranches);
+  if (init.deviation) return concat("had weights from an ", field("init_std"));
+  if (init.position_std) return concat("had positions from a ", field("position_std"));
+  if (init.embedding_std.value_or(kMostTokens) > kMostTokens)
+    return concat("had an ", field("embedding_std"), " above ", kMostTokens);
+  if (init.embedding_std.value_or(kMostTokens) < kLeastTokens)
+    return concat("had an ", field("embedding_std"), " below ", kLeastTokens);
+  if (init.branch_scale > 1) return concat("had a ", field("branch_scale"), " above 1");
+  if (init.branch_scale < kLeastBranches) return concat("had a ", field("branch_scale"), " below ", kLeastBranches);
   return "";
 }
 
@@ -66,7 +69,7 @@ std::string beyond_measured(const RunOptions& o) {
   if (m.d_model > kMeasuredWidth) return concat("was wider than ", kMeasuredWidth);
   if (m.seq_len > kMeasuredTokens) return concat("had more than ", kMeasuredTokens, " tokens in a sequence");
   if (batch < kMeasuredBatch) return concat("had fewer than ", kMeasuredBatch, " tokens in a batch");
-  return start_beyond(m.init);
+  return start_beyond(m.init, o.words);
 }
 
 }  // namespace addnorm

@@ -35,19 +35,19 @@ double token_deviation(const InitSpec& spec) {
   return draw ? draw->deviation : spec.deviation;
 }
 
-OtherStart with_branches(InitOptions init, const std::string& scale, std::string change) {
+OtherStart with_branches(InitOptions init, const std::string& scale, std::string change, const FieldWords& words) {
   init.branch_scale = std::stod(scale);
-  return {"--branch-scale " + scale, std::move(change), init};
+  return {concat(called(words, "branch_scale"), " ", scale), std::move(change), init};
 }
 
-OtherStart with_tokens(InitOptions init, double deviation, const char* change) {
+OtherStart with_tokens(InitOptions init, double deviation, const char* change, const FieldWords& words) {
   init.embedding_std = deviation;
-  return {concat("--embedding-std ", deviation), change, init};
+  return {concat(called(words, "embedding_std"), " ", deviation), change, init};
 }
 
 }  // namespace
 
-std::vector<OtherStart> other_starts(const ModelConfig& model) {
+std::vector<OtherStart> other_starts(const ModelConfig& model, const FieldWords& words) {
   const Arrangement& row = arrangement_of(model);
   const InitSpec spec = with_init(row, model.init).init;
   std::vector<OtherStart> all;
@@ -56,18 +56,20 @@ std::vector<OtherStart> other_starts(const ModelConfig& model) {
   const std::string weak = branch_scale_text(model);
   if (outputs_are_scaled(spec)) {
     if (counts && model.init.branch_scale > 1)
-      all.push_back(with_branches(model.init, "1", "W_o and W_2 as weak as the rule or the formula has them"));
+      all.push_back(with_branches(model.init, "1", "W_o and W_2 as weak as the rule or the formula has them", words));
   } else if (model.init.branch_scale > std::stod(weak)) {
-    if (counts) all.push_back(with_branches(model.init, weak, "start W_o and W_2 at 1/sqrt(2L): branches begin weak"));
+    if (counts) all.push_back(with_branches(model.init, weak, "start W_o and W_2 at 1/sqrt(2L): branches begin weak", words));
     InitOptions rule = model.init;
     rule.rule = kSmallWeights;
-    if (!small) all.push_back({concat("--init ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
+    if (!small)
+      all.push_back(
+          {concat(called(words, "init"), " ", kSmallWeights), "GPT-2's weights: all small, W_o and W_2 by depth too", rule});
   }
   if (!small || !has_tokens(model.model) || contains_start(row, embeddings())) return all;
   if (model.tied && token_deviation(spec) > spec.deviation)
-    all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small"));
+    all.push_back(with_tokens(model.init, spec.deviation, "embeddings as small as the weights: logits begin small", words));
   if (token_deviation(spec) < kLargeTokens)
-    all.push_back(with_tokens(model.init, kLargeTokens, "larger embeddings: a step changes less of them"));
+    all.push_back(with_tokens(model.init, kLargeTokens, "larger embeddings: a step changes less of them", words));
   return all;
 }
 

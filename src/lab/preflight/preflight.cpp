@@ -57,10 +57,11 @@ void require_possible(const TrialGround& ground, const RunOptions& options) {
   const double seconds = step_flops(twin) * looks / kFlopsPerSecond;
   const double enough = std::ceil(seconds / kMostOfTheTime);
   require(seconds <= kMostOfTheTime * ground.request.seconds, "a trial of ", options.model.layers, " layers takes about ",
-          short_figure(seconds), " seconds even with d_model ", twin.model.d_model, "; try fewer --layers",
-          enough <= kMostSeconds ? concat(", or allow it with --seconds ", enough) : "");
-  require_fits(estimate_memory(twin.model, {.optimizer = twin.optimizer.kind, .batch_size = twin.batch_size}),
-               available_memory());
+          short_figure(seconds), " seconds even with d_model ", twin.model.d_model, "; try fewer ",
+          called(options.words, "layers"),
+          enough <= kMostSeconds ? concat(", or allow it with ", called(options.words, "seconds"), " ", enough) : "");
+  require_fits(estimate_memory(twin.model, {.optimizer = twin.optimizer.kind, .batch_size = twin.batch_size}), available_memory(),
+               options.words);
 }
 
 /// A trial does not show it: gradients and tokens of such stacks look healthy now and then.

@@ -22,9 +22,10 @@ std::optional<RateFound> largest_rate(const PreflightRequest& request, Preflight
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto with = [&](double rate) { return with_rate(p.options, rate); };
-  const auto what = [](double rate) { return concat("--lr ", rate_figure(rate)); };
+  const auto what = [&](double rate) { return rate_option(with(rate)); };
   const auto healthy = [&](double rate) { return is_healthy(ground, with(rate), what(rate)); };
-  require(p.options.lr > 0, "--lr is 0; --max-lr needs a rate to begin with");
+  require(p.options.lr > 0, called(p.options.words, "lr"), " is 0; ", called(p.options.words, "largest_rate"),
+          " needs a rate to begin with");
   double good = 0, bad = 0;
   if (healthy(p.options.lr)) {
     const double most = kWidest * p.options.lr;
@@ -50,7 +51,7 @@ std::optional<std::size_t> shortest_warmup(const PreflightRequest& request, Pref
   if (!p.source) return std::nullopt;
   const TrialGround ground = ground_of(p, request, observer);
   const auto with = [&](std::size_t steps) { return with_warmup(p.options, steps); };
-  const auto what = [](std::size_t steps) { return concat("--warmup-steps ", steps); };
+  const auto what = [&](std::size_t steps) { return warmup_option(with(steps)); };
   const auto healthy = [&](std::size_t steps) { return is_healthy(ground, with(steps), what(steps)); };
   if (try_out(ground, with(0), what(0)).trains()) return 0;  // as the verdict would have it
   std::size_t bad = 0, good = 0;

@@ -114,15 +114,15 @@ const char* class_reason() { return " has more than one stream or mixes layers, 
 
 }  // namespace
 
-XrayAttribution::XrayAttribution(Model& model, Pooling pooling, AttributionNorm asked)
-    : model_(model), pooling_(pooling), asked_(asked) {
+XrayAttribution::XrayAttribution(Model& model, Pooling pooling, const XrayOptions& options)
+    : model_(model), pooling_(pooling), asked_(options.ln), words_(options.words) {
   const Stack& last = *stacks_to_look_into(model).back();
   const bool row = Components::row_of(&last.residual()) != nullptr;
   std::optional<LinearHead> head = linear_head(model);
   const bool linear = head.has_value() || !model.has_head();
   if (!row) why_not_ = concat("the arrangement ", model.config().arrangement, class_reason());
   if (row && !linear) why_not_ = "the head has an activation or a norm: what it makes of a part says nothing of the whole";
-  ln_ = row && linear && asked != AttributionNorm::recompute ? AttributionNorm::frozen : AttributionNorm::recompute;
+  ln_ = row && linear && asked_ != AttributionNorm::recompute ? AttributionNorm::frozen : AttributionNorm::recompute;
   if (ln_ == AttributionNorm::frozen && head) labels_.emplace(*std::move(head));
   parts_.resize(last.residual().shape().units() + 2);
   by_lens_.resize(last.residual().shape().units() + 1);
@@ -154,7 +154,8 @@ RunningMean XrayAttribution::brought_by(const XrayOutput& output) const {
 
 void XrayAttribution::write_to(XrayResult& result) const {
   if (asked_ == AttributionNorm::frozen && ln_ != AttributionNorm::frozen)
-    result.missing.push_back({"attribution", concat("--ln frozen: ", why_not_, "; --ln recompute can")});
+    result.missing.push_back(
+        {"attribution", concat(called(words_, "ln"), " frozen: ", why_not_, "; ", called(words_, "ln"), " recompute can")});
   else {
     result.ln = ln_;
     result.attributed = whole_.value();

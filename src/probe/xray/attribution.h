@@ -47,7 +47,7 @@ Directions embedding_directions(const Tensor& exit, const std::vector<std::size_
 /// Over any number of batches: begin() with what the pass gave, then see_lens() for every place of the last stack.
 class XrayAttribution {
  public:
-  XrayAttribution(Model& model, Pooling pooling, AttributionNorm asked);
+  XrayAttribution(Model& model, Pooling pooling, const XrayOptions& options);
 
   /// `components` of the last stack, not yet through its exit.
   void begin(const Batch& batch, const XrayOutput& output, std::optional<Components>& components);
@@ -62,6 +62,7 @@ class XrayAttribution {
   Model& model_;
   Pooling pooling_;  // of an encoder without a head
   AttributionNorm asked_, ln_;
+  FieldWords words_;
   std::string why_not_;  // what was asked for cannot be had
   std::optional<LabelDirections> labels_;
   Directions directions_;             // of the embedding, or frozen

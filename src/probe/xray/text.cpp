@@ -98,7 +98,7 @@ struct WantedText : XrayTextAsked {
   const RunModel& run;
   std::vector<std::string>& notes;
 
-  std::string word(const char* field) const { return words ? words(field) : field; }
+  std::string word(const char* field) const { return called(words, field); }
 
   /// Tokens of a sequence, `unasked` where no window is given.
   std::size_t longest(std::size_t unasked) const {
@@ -202,6 +202,7 @@ std::optional<RunOptions> options_of(const WantedText& w) {
   const RunFolder folder{w.folder};
   if (!is_there(folder.record())) return std::nullopt;
   RunOptions options = run_options_from_json(read_run_record(folder).options, folder.record().string()).options;
+  options.words = w.words;
   options.model = w.run.model->config();
   options.extra = w.run.extra;
   return options;
@@ -213,7 +214,7 @@ bool reads_plain_text(const RunModel& run) {
 }
 
 XrayText of_the_run(const WantedText& w, RunOptions options) {
-  options.data = data_of_run(RunFolder{w.folder});
+  options.data = data_of_run(RunFolder{w.folder}, w.words);
   if (w.run.tokenizer && !options.data.empty()) options.tokenizer = w.run.tokenizer_path.string();
   return of_source(w, options, false);
 }
@@ -225,6 +226,7 @@ XrayText of_its_kind(const WantedText& w, std::optional<RunOptions> options) {
     throw DataError(concat(w.folder, " is ", with_article(w.run.model->config().model), w.run.answers ? " of pairs" : "",
                            ", which does not read plain sentences; give ", w.word("file"), " with a file of its kind"));
   if (!options) options.emplace().model = w.run.model->config(), options->extra = w.run.extra;
+  options->words = w.words;
   options->data = {w.file};
   if (w.run.tokenizer) options->tokenizer = w.run.tokenizer_path.string();
   return of_source(w, *options, true);
@@ -277,7 +279,7 @@ XrayText text_for(const WantedText& w) {
 }  // namespace
 
 XrayText xray_text(const RunModel& run, const XrayTextAsked& asked) {
-  require(asked.tokens > 0, asked.words ? asked.words("tokens") : "tokens", " is 0; it must be at least 1");
+  require(asked.tokens > 0, called(asked.words, "tokens"), " is 0; it must be at least 1");
   std::vector<std::string> notes;
   XrayText found = text_for({asked, run, notes});
   found.notes = std::move(notes);

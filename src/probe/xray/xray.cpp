@@ -47,7 +47,7 @@ class XrayRun {
         options_(options),
         stacks_(stacks_to_look_into(model)),
         cost_(model, pooling_of(model, options)),
-        attribution_(model, pooling_of(model, options), options.ln) {
+        attribution_(model, pooling_of(model, options), options) {
     for (const Stack* stack : stacks_) {
       const StackShape& shape = stack->residual().shape();
       streams_.emplace_back(shape);

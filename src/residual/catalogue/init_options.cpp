@@ -87,7 +87,7 @@ std::string all_digits(double value) {
 /// Options as a caller knows them: "embedding_std", or "--embedding-std".
 class Started {
  public:
-  Started(const Arrangement& row, FieldWords words) : row_(row), result_(row), words_(words) {
+  Started(const Arrangement& row, const FieldWords& words) : row_(row), result_(row), words_(words) {
     const bool marked = std::ranges::any_of(row.init.gains, &InitGain::contained);
     for (InitGain& gain : spec().gains) gain.contained = marked ? gain.contained : row.gains_in_formula;
   }
@@ -132,7 +132,7 @@ class Started {
     for (InitGain& gain : spec().gains) std::erase_if(gain.roles, [&](Role role) { return names_role(roles, role); });
     std::erase_if(spec().gains, [](const InitGain& gain) { return gain.roles.empty(); });
   }
-  std::string called(const char* name) const { return words_ ? words_(name) : name; }
+  std::string called(const char* name) const { return addnorm::called(words_, name); }
   void check_drawn(const char* name, double value, double deviation) const {
     require(draws_floats(deviation), called(name), " is ", value,
             "; some of the weights that start so would be beyond 3.4e+38, where float32 ends. Give a smaller one");
@@ -145,7 +145,7 @@ class Started {
 
   const Arrangement& row_;
   Arrangement result_;
-  FieldWords words_;
+  const FieldWords& words_;
 };
 
 /// A factor that shrinks branches with depth, whatever the weights are.
@@ -214,11 +214,11 @@ void note_branch_scale(const Arrangement& row, double scale, std::vector<std::st
 }
 
 /// Deviations of rules are below 1, and so are nearly all of their gains.
-void note_large_numbers(const InitOptions& options, FieldWords words, std::vector<std::string>& notes) {
+void note_large_numbers(const InitOptions& options, const FieldWords& words, std::vector<std::string>& notes) {
   constexpr double kLarge = 100;
   const auto look_at = [&](const char* name, const std::optional<double>& value) {
     if (value && *value > kLarge && draws_floats(*value))  // others are refused
-      notes.push_back(concat(words ? words(name) : name, " is ", *value,
+      notes.push_back(concat(called(words, name), " is ", *value,
                              ", far above what any rule has: losses may begin in the thousands, or be NaN"));
   };
   look_at("init_std", options.deviation);
@@ -258,7 +258,7 @@ std::vector<Role> normed_matrices(const Arrangement& row) {
   return normed;
 }
 
-Arrangement with_init(const Arrangement& row, const InitOptions& options, FieldWords words) {
+Arrangement with_init(const Arrangement& row, const InitOptions& options, const FieldWords& words) {
   Started started(row, words);
   if (!options.by_arrangement()) started.rule(options.rule);
   started.deviation(options.deviation);
@@ -287,7 +287,7 @@ bool contains_start(const Arrangement& row, const std::vector<Role>& matrices) {
   return std::ranges::any_of(matrices, [&](Role role) { return names_role(formula, role); });
 }
 
-std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, FieldWords words) {
+std::vector<std::string> init_notes(const Arrangement& row, const InitOptions& options, const FieldWords& words) {
   std::vector<std::string> notes;
   note_large_numbers(options, words, notes);
   if (!options.by_arrangement()) note_rule(row, init_rule_named(options.rule), notes);

@@ -37,7 +37,7 @@ OptimizerKind optimizer_named(const std::string& name) {
   throw UsageError(unknown_name("optimizer", name, optimizer_names()));
 }
 
-void check(const OptimizerOptions& o, FieldWords words) {
+void check(const OptimizerOptions& o, const FieldWords& words) {
   const auto called = [&](const char* field) { return words ? words(field) : concat("optimizer: ", field); };
   const auto require_number = [&](const char* field, double value, bool ok, const char* allowed) {
     if (!std::isfinite(value) || !ok) refuse(called(field), " is ", value, "; it must be ", allowed);

@@ -22,10 +22,12 @@ ScheduleKind schedule_named(const std::string& name) {
   return static_cast<ScheduleKind>(found - kScheduleNames.begin());
 }
 
-void check(const Schedule& s) {
+void check(const Schedule& s, const FieldWords& words) {
+  const auto called = [&](const char* field) { return words ? words(field) : concat("schedule: ", field); };
   require_one_of("schedule", "kind", s.kind, "ScheduleKind", {"constant", "linear", "cosine", "inverse_sqrt"});
-  require(std::isfinite(s.rate) && s.rate >= 0, "schedule: the rate is ", s.rate, "; it must be a number from 0 on");
-  require(s.least >= 0 && s.least <= s.rate, "schedule: the least rate is ", s.least, "; it must be 0 ... ", s.rate);
+  require(std::isfinite(s.rate) && s.rate >= 0, called("rate"), " is ", s.rate, "; it must be a number from 0 on");
+  require(s.least >= 0 && s.least <= s.rate, called("least"), " is ", s.least, "; it must be 0 ... ", s.rate, " (",
+          addnorm::called(words, "rate"), ")");
   require(s.warmup >= 0, "schedule: warm-up is ", s.warmup, " steps; it must be 0 or more");
   require(s.steps >= 1, "schedule: there are ", s.steps, " steps; there must be at least 1");
 }

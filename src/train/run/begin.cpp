@@ -13,13 +13,12 @@ namespace addnorm {
 
 /// Everything that can be refused, before anything is written. False: go_on() said no.
 bool Run::prepare() {
-  RunLock::check_free(folder_.path);
+  RunLock::check_free(folder_.path, words_);
   resumed_ = (request_.resume || request_.resume_or_start) && has_run(folder_);
-  require(resumed_ || !request_.resume, folder_.path.string(),
-          " has no run to resume. Leave --resume out to begin one there, or say "
-          "--resume-or-start");
-  require(resumed_ || !has_run(folder_), folder_.path.string(),
-          " has a run already. --resume goes on with it; another --out keeps both");
+  require(resumed_ || !request_.resume, folder_.path.string(), " has no run to resume. Leave ", called(words_, "resume"),
+          " out to begin one there, or say ", called(words_, "resume_or_start"));
+  require(resumed_ || !has_run(folder_), folder_.path.string(), " has a run already. ", called(words_, "resume"),
+          " goes on with it; another ", called(words_, "folder"), " keeps both");
   if (!resumed_) require_used(request_.given);
   const GivenOptions given = resumed_ ? resumed_options(folder_, request_) : request_.given;
   require(
@@ -48,7 +47,7 @@ bool Run::keep_standard_input(RunOptions& options) {
 }
 
 void Run::begin_or_go_on() {
-  lock_ = std::make_unique<RunLock>(folder_.path);
+  lock_ = std::make_unique<RunLock>(folder_.path, words_);
   require(resumed_ || !has_run(folder_), folder_.path.string(), " was begun by another process meanwhile; see its lock file");
   trial_.keep();
   checkpoints_ = std::make_unique<CheckpointFolder>(folder_.checkpoints(), options_.keep);
@@ -62,7 +61,7 @@ void Run::begin_or_go_on() {
   write_front();
   input_.reset();  // the folder has it now
   open_metrics();
-  if (resumed_ && request_.replan) save(false);  // a checkpoint that agrees with run.json: --replan is said once
+  if (resumed_ && request_.replan) save(false);  // a checkpoint that agrees with run.json: replan is said once
 }
 
 void Run::make_trainer() {
@@ -92,18 +91,19 @@ void Run::go_on_from(const CheckpointFile& checkpoint) {
   state_ = records.run;
   saved_step_ = trainer_->steps();
   require(saved_step_ <= static_cast<std::int64_t>(options_.steps), folder_.path.string(), " has done ", saved_step_,
-          " steps already; --steps ", options_.steps, " is fewer");
+          " steps already; ", called(words_, "steps"), " ", options_.steps, " is fewer");
 }
 
 void Run::begin() {
   if (resumed_ && !checkpoints_->files().empty())
-    throw DataError(concat(folder_.path.string(),
-                           ": none of its checkpoints can be read, see above; what is there stays as it is. "
-                           "Begin anew in another --out"));
+    throw DataError(
+        concat(folder_.path.string(),
+               ": none of its checkpoints can be read, see above; what is there stays as it is. Begin anew in another ",
+               called(words_, "folder")));
   if (resumed_ && is_there(folder_.path / "model.safetensors"))
     throw DataError(concat(folder_.path.string(),
-                           ": has weights and no checkpoint to go on from; beginning anew would replace them. "
-                           "Say another --out, or move model.safetensors away"));
+                           ": has weights and no checkpoint to go on from; beginning anew would replace them. Say another ",
+                           called(words_, "folder"), ", or move model.safetensors away"));
   trainer_->calibrate();
   resumed_ = false;
 }
@@ -133,7 +133,7 @@ void Run::check_memory() {
                                                            .recompute = options_.recompute});
   memory.data = static_cast<double>(source_->held_bytes());
   observer_.on_memory(memory);
-  require_fits(memory, available_memory());
+  require_fits(memory, available_memory(), words_);
 }
 
 }  // namespace addnorm

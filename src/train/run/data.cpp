@@ -136,7 +136,7 @@ class TextSource final : public RunSource {
 
   RunData datasets(const RunOptions& o) const override {
     const std::size_t t = o.model.seq_len;
-    const auto [training, validation] = split_text(ids_->size(), t, o.validation);
+    const auto [training, validation] = split_text(ids_->size(), t, o.validation, o.words);
     const double measured = bytes_.of(validation);
     const double learned = static_cast<double>(ids_->source_bytes()) - measured;
     RunData data{.train = shuffled_windows(ids_, training, t, o.seed, learned / static_cast<double>(training.count))};
@@ -188,11 +188,12 @@ class TextSource final : public RunSource {
 };
 
 /// Any file can be learned from as bytes; without that being asked for, it is the wrong file.
-void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen) {
+void refuse_what_is_no_text(const TextSources& sources, const Tokenizer& chosen, const FieldWords& words) {
   if (chosen.flaws(std::string_view("\0", 1)).count > 0) return;  // ordinary characters
   for (const TextFile& file : sources.files)
     if (const std::string kind = not_text_hint(file.path); !kind.empty())
-      throw DataError(concat(file.path.string(), ": is not UTF-8 text", kind, ". --tokenizer bytes takes it as it is"));
+      throw DataError(
+          concat(file.path.string(), ": is not UTF-8 text", kind, ". ", called(words, "tokenizer"), " bytes takes it as it is"));
 }
 
 /// A byte-level tokenizer reads anything, but a model of others was trained on text.
@@ -218,11 +219,11 @@ bool is_run(const fs::path& folder) {
 
 std::uint64_t validation_seed(std::uint64_t seed) { return RandomKey(seed).with("validation").bits(); }
 
-TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
-                                 const Progress& progress) {
+TokenizerChoice chosen_tokenizer(const RunOptions& o, const TextSources& sources, AddedTokens added, const Progress& progress) {
+  const std::string& name = o.tokenizer;
   if (name == "auto") {
     TokenizerChoice choice = suggest_tokenizer(sources, added, progress);
-    if (choice.tokenizer) refuse_what_is_no_text(sources, *choice.tokenizer);
+    if (choice.tokenizer) refuse_what_is_no_text(sources, *choice.tokenizer, o.words);
     return choice;
   }
   if (name == "bytes") return {byte_tokenizer(added), "bytes, as asked for"};
@@ -232,7 +233,7 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
     const std::size_t count = chars ? chars->vocabulary() - special : 0;
     return {std::move(chars), concat("characters, as asked for: ", count, " different ones")};
   }
-  require(is_there(name), "--tokenizer is '", name,
+  require(is_there(name), called(o.words, "tokenizer"), " is '", name,
           "', which is neither auto, bytes or chars nor a file or folder that is there");
   auto read = read_tokenizer(name);
   const std::string reason = concat(read->kind(), " of ", name, ": ", read->vocabulary(), " in its vocabulary");
@@ -240,9 +241,13 @@ TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sou
 }
 
 TextSources sources_of(const RunOptions& o) {
-  if (o.data.size() == 1 && o.data[0] == "-") return text_sources(std::vector{o.input});
-  for (const std::string& path : o.data) require(path != "-", "--data: - is the standard input, and stands alone");
-  return text_sources(std::vector<fs::path>(o.data.begin(), o.data.end()), {"run", is_run});
+  const bool once = o.data.size() == 1 && o.data[0] == "-";
+  for (const std::string& path : o.data)
+    require(once || path != "-", called(o.words, "data"), ": - is the standard input, and stands alone");
+  const std::vector<fs::path> files(o.data.begin(), o.data.end());
+  TextSources sources = once ? text_sources(std::vector{o.input}) : text_sources(files, {"run", is_run});
+  sources.words = o.words;
+  return sources;
 }
 
 std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache, const Progress& progress) {
@@ -250,9 +255,9 @@ std::unique_ptr<RunSource> open_text(const RunOptions& o, const fs::path& cache,
   const bool once = o.data[0] == "-";  // nothing will ask for its ids again
   const TextSources sources = sources_of(o);
   if (o.framed) refuse_binary(sources);
-  TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources, {.mask = mask}, progress);
+  TokenizerChoice choice = chosen_tokenizer(o, sources, {.mask = mask}, progress);
   if (!choice.tokenizer) return nullptr;
-  require(!mask || choice.tokenizer->special().mask, "--tokenizer ", o.tokenizer,
+  require(!mask || choice.tokenizer->special().mask, called(o.words, "tokenizer"), " ", o.tokenizer,
           " has no mask token, which a masked language model needs");
   make_folder(cache);
   std::string key = choice.tokenizer->to_json();

@@ -47,14 +47,14 @@ bool same_file(int fd, const std::filesystem::path& path) {
 
 std::string this_process() { return concat("process ", system_files::process(), " on ", host_name()); }
 
-[[noreturn]] void refuse_held(int fd, const std::filesystem::path& run) {
+[[noreturn]] void refuse_held(int fd, const std::filesystem::path& run, const FieldWords& words) {
   std::array<char, 512> text{};
   const std::ptrdiff_t got = system_files::read_at(fd, 0, text.data(), text.size() - 1);
   std::string who(text.data(), got > 0 ? static_cast<std::size_t>(got) : 0);
   who.resize(std::min(who.find('\n'), who.size()));
   if (who == this_process()) who += ", which is this one";
   throw Error(concat(run.native(), ": this run is in use by ", who.empty() ? "another process" : who,
-                     "; wait for it or stop it, or use another folder (--out)"));
+                     "; wait for it or stop it, or use another folder", words ? concat(" (", words("folder"), ")") : ""));
 }
 
 void write_owner(int fd) {
@@ -63,7 +63,7 @@ void write_owner(int fd) {
   if (!system_files::cut(fd, 0) || system_files::write_next(fd, who.data(), who.size()) < 0) errno = 0;
 }
 
-FileHandle locked(const std::filesystem::path& run, const std::filesystem::path& path) {
+FileHandle locked(const std::filesystem::path& run, const std::filesystem::path& path, const FieldWords& words) {
   for (;;) {
     FileHandle file(system_files::open_lock(path, true));
     const auto fail = [&](const char* doing) {
@@ -71,7 +71,7 @@ FileHandle locked(const std::filesystem::path& run, const std::filesystem::path&
     };
     if (file.fd() < 0) fail("opened");
     const FileLock lock = system_files::lock(file.fd(), false);
-    if (lock == FileLock::held_by_another) refuse_held(file.fd(), run);
+    if (lock == FileLock::held_by_another) refuse_held(file.fd(), run, words);
     if (lock == FileLock::refused) fail("locked");
     if (same_file(file.fd(), path)) return file;  // else the folder was replaced between opening and locking
   }
@@ -90,19 +90,19 @@ void remove_leftovers_inside(const std::filesystem::path& run) {
 
 }  // namespace
 
-RunLock::RunLock(const std::filesystem::path& run) : file_(run / "lock") {
+RunLock::RunLock(const std::filesystem::path& run, const FieldWords& words) : file_(run / "lock") {
   make_folder(run);
-  FileHandle file = locked(run, file_);
+  FileHandle file = locked(run, file_, words);
   write_owner(file.fd());
   remove_leftovers_inside(run);
   hold(file.fd());
   fd_ = file.release();
 }
 
-void RunLock::check_free(const std::filesystem::path& run) {
+void RunLock::check_free(const std::filesystem::path& run, const FieldWords& words) {
   const FileHandle file(system_files::open_lock(run / "lock", false));
   if (file.fd() < 0) return;
-  if (system_files::lock(file.fd(), true) == FileLock::held_by_another) refuse_held(file.fd(), run);
+  if (system_files::lock(file.fd(), true) == FileLock::held_by_another) refuse_held(file.fd(), run, words);
 }
 
 bool RunLock::guards_its_folder() const { return same_file(fd_, file_); }

@@ -58,6 +58,7 @@ class Run {
   std::filesystem::path cache() const { return request_.cache.empty() ? folder_.path : request_.cache; }
 
   const RunRequest& request_;
+  const FieldWords& words_ = request_.given.options.words;
   RunObserver& observer_;
   RunFolder folder_;
   std::function<bool(double)> go_on_ = [this](double share) {

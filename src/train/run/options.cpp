@@ -15,18 +15,18 @@ namespace addnorm {
 
 template <class Io>
 static void fields(Io& io, RunOptions& o) {
-  io("data", o.data, "what to learn from: files, folders, or - for the standard input; none: made up, see --task");
+  io("data", o.data, "what to learn from: files, folders, or - for the standard input; none: made up, see {task}");
   io("task", o.task, "made-up data: language (the default); pairs: copy, reverse, sort, add, recall, number-words; mixture");
   io("tokenizer", o.tokenizer, "auto, bytes, chars, or a tokenizer.json, a vocab.json with merges.txt, a folder with either");
   io("label", o.label, "tables: the column that holds the class, by name or number from 1 on (default: the last)");
   io("validation", o.validation, "share of the data that is kept from training and measured, 0 ... 0.9");
-  io("truncate", o.truncate, "cut sequences longer than --seq-len instead of refusing them");
+  io("truncate", o.truncate, "cut sequences longer than {seq_len} instead of refusing them");
   io("steps", o.steps, "updates (default: 1000 ... 3000, by the data)");
   io("batch_size", o.batch_size, "sequences of an update (default: by the data)");
-  io("grad_accum", o.grad_accum, "compute an update in so many parts of --batch-size sequences each");
+  io("grad_accum", o.grad_accum, "compute an update in so many parts of {batch_size} sequences each");
   io("lr", o.lr, "highest learning rate (default: 0.001; adafactor 0.01, sgd 0.03)");
-  io("min_lr", o.min_lr, "where linear and cosine end (default: a tenth of --lr)");
-  io("warmup_steps", o.warmup_steps, "steps in which the rate rises from near 0 (default: a twentieth of --steps, at most 200)");
+  io("min_lr", o.min_lr, "where linear and cosine end (default: a tenth of {lr})");
+  io("warmup_steps", o.warmup_steps, "steps in which the rate rises from near 0 (default: a twentieth of {steps}, at most 200)");
   io("schedule", o.schedule, "constant, linear, cosine or inverse-sqrt");
   io("optimizer", o.optimizer.kind, "sgd, adam, adamw, radam or adafactor");
   io("beta1", o.optimizer.beta1, "decay of the first moment");
@@ -43,12 +43,12 @@ static void fields(Io& io, RunOptions& o) {
   io("recompute", o.recompute, "less memory, a third more time: layers are computed again in backward");
   io("on_nan", o.on_nan, "when a loss or gradient is NaN or infinite: stop, skip the batch, or rollback to the last checkpoint");
   io("spike_guard", o.spike_guard, "skip updates so many deviations above the last 128, e.g. 6; 0: off");
-  io("log_every", o.log_every, "steps between lines (default: a fiftieth of --steps)");
+  io("log_every", o.log_every, "steps between lines (default: a fiftieth of {steps})");
   io("eval_every", o.eval_every,
-     "steps between measurements of the validation data (default: a tenth of --steps, but 50 ... 1000)");
+     "steps between measurements of the validation data (default: a tenth of {steps}, but 50 ... 1000)");
   io("eval_samples", o.eval_samples, "sequences of a measurement (default: as many as 32 batches)");
   io("save_every", o.save_every,
-     "steps between checkpoints; the last step is always saved (default: a tenth of --steps, but 50 ... 1000)");
+     "steps between checkpoints; the last step is always saved (default: a tenth of {steps}, but 50 ... 1000)");
   io("keep", o.keep, "checkpoints that are kept, at least 2");
   io("probes", o.probes, "what is recorded of the residual stream in probes.jsonl: off, on, or full (slow)");
   io("probe_every", o.probe_every, "steps between these records");
@@ -84,8 +84,8 @@ std::vector<OptionText> model_texts() {
        "how weights start: arrangement (as its source prescribes), xavier, gpt2, bert, pytorch, t5, deepnorm, t-fixup, ...; "
        "'addnorm arrangements --inits' lists them (default: arrangement)"},
       {"init_std", Value::number, "deviation of gpt2 and bert (default: 0.02)"},
-      {"embedding_std", Value::number, "deviation of token vectors and learned positions (default: of --init)"},
-      {"position_std", Value::number, "deviation of learned positions (default: as --embedding-std)"},
+      {"embedding_std", Value::number, "deviation of token vectors and learned positions (default: of {init})"},
+      {"position_std", Value::number, "deviation of learned positions (default: as {embedding_std})"},
       {"branch_scale", Value::number, "a factor on W_o and W_2 at the start (default: 1)"},
       {"norm", Value::text, "layernorm, rmsnorm, ... (default: layernorm)"},
       {"norm_eps", Value::number, "added to the variance (default: of the norm)"},
@@ -93,10 +93,10 @@ std::vector<OptionText> model_texts() {
       {"embedding_norm", Value::yes_no, "a norm of the embeddings, or none (default: of the arrangement)"},
       {"qk_norm", Value::text, "a norm for queries and keys (default: none)"},
       {"layers", Value::whole, "of the only stack, or of the encoder (default: by the data)"},
-      {"decoder_layers", Value::whole, "seq2seq (default: as --layers)"},
+      {"decoder_layers", Value::whole, "seq2seq (default: as {layers})"},
       {"d_model", Value::whole, "width of the residual stream (default: by the data)"},
-      {"heads", Value::whole, "of attention; divides --d-model (default: by the data)"},
-      {"kv_heads", Value::whole, "grouped queries; divides --heads (default: as --heads)"},
+      {"heads", Value::whole, "of attention; divides {d_model} (default: by the data)"},
+      {"kv_heads", Value::whole, "grouped queries; divides {heads} (default: as {heads})"},
       {"d_ff", Value::whole, "width inside the feed-forward (default: 4 d-model)"},
       {"seq_len", Value::whole, "tokens of a sequence (default: by the data)"},
       {"dropout", Value::number, "of embeddings and branches (default: 0)"},
@@ -175,8 +175,8 @@ Json in_our_words(const Json& given, const JsonAt& at) {
   return all;
 }
 
-[[noreturn]] void fail_unknown(const std::string& name, const Names& known, const JsonAt& at) {
-  for (const auto& [theirs, instead] : missing_options())
+[[noreturn]] void fail_unknown(const std::string& name, const Names& known, const JsonAt& at, const FieldWords& words) {
+  for (const auto& [theirs, instead] : missing_options(words))
     if (name == theirs) at.fail("there is no field '", name, "': ", instead);
   const std::string near = nearest_name(name, known);
   at.fail("unknown field '", name, "'", near.empty() ? "" : concat("; did you mean ", near, "?"),
@@ -224,7 +224,7 @@ Names run_names() {
 
 }  // namespace
 
-std::vector<OptionText> option_texts() {
+std::vector<OptionText> option_texts(const FieldWords& words) {
   std::vector<OptionText> data, updates, output, model = model_texts();
   for (OptionText& option : run_texts()) {
     const bool is_data = updates.empty() && option.name != "steps";  // the list begins with them
@@ -235,6 +235,7 @@ std::vector<OptionText> option_texts() {
   const auto add = [&](std::vector<OptionText>& part, const char* group) {
     for (OptionText& option : part) {
       option.group = group;
+      option.help = with_fields_called(option.help, words);
       all.push_back(std::move(option));
     }
   };
@@ -257,11 +258,13 @@ Pairs other_option_names() {
   return all;
 }
 
-Pairs missing_options() {
-  const char* const epochs =
-      "steps are counted, not epochs: say how many with --steps.\n"
-      "One pass over a text of N tokens is N / (--batch-size x --seq-len) of them";
-  const char* const device = "training runs on the processor, on as many of its cores as --threads says";
+Pairs missing_options(const FieldWords& words) {
+  const std::string epochs = with_fields_called(
+      "steps are counted, not epochs: say how many with {steps}.\n"
+      "One pass over a text of N tokens is N / ({batch_size} x {seq_len}) of them",
+      words);
+  const std::string device =
+      with_fields_called("training runs on the processor, on as many of its cores as {threads} says", words);
   return {{"epochs", epochs}, {"num_epochs", epochs}, {"num_train_epochs", epochs}, {"device", device}, {"gpu", device}};
 }
 
@@ -272,11 +275,11 @@ void take_changes(const GivenOptions& now, RunOptions& options) {
     if (now.given.contains(std::string(option.name))) option.take(now.options, options);
 }
 
-GivenOptions run_options_from_json(std::string_view text, std::string_view where) {
-  return run_options_of(parsed(text, where), where);
+GivenOptions run_options_from_json(std::string_view text, std::string_view where, const FieldWords& words) {
+  return run_options_of(parsed(text, where), where, words);
 }
 
-GivenOptions run_options_of(const Json& given, std::string_view where) {
+GivenOptions run_options_of(const Json& given, std::string_view where, const FieldWords& words) {
   const JsonAt at{where, ""};
   if (!given.is_object()) at.fail("an object of options is expected, like {\"layers\": 6, \"lr\": 0.001}");
   GivenOptions read_options;
@@ -287,7 +290,7 @@ GivenOptions run_options_of(const Json& given, std::string_view where) {
   Json run = Json::object(), model = Json::object();
   const Json all = in_our_words(given, at);
   for (const auto& [name, value] : all.items()) {
-    if (std::ranges::find(known, name) == known.end()) fail_unknown(name, known, at);
+    if (std::ranges::find(known, name) == known.end()) fail_unknown(name, known, at, words);
     (std::ranges::find(ours, name) != ours.end() ? run : model)[name] = value;
     read_options.given.insert(name);
   }
@@ -296,6 +299,7 @@ GivenOptions run_options_of(const Json& given, std::string_view where) {
   if (!config.own_arrangement) config.arrangement = arrangement_named(config.arrangement).name;
   if (std::string name = canonical_init(config.init.rule); !name.empty()) config.init.rule = std::move(name);
   read(run, read_options.options, at);
+  read_options.options.words = words;
   return read_options;
 }
 

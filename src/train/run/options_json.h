@@ -11,11 +11,11 @@
 namespace addnorm {
 
 /// run_options_from_json() of a value.
-GivenOptions run_options_of(const Json& given, std::string_view where);
+GivenOptions run_options_of(const Json& given, std::string_view where, const FieldWords& words = nullptr);
 /// to_json(RunOptions) as a value.
 Json json_of(const RunOptions& options);
 /// options_to_repeat() of a value.
-Json repeated_options(Json options, std::string_view where);
+Json repeated_options(Json options, std::string_view where, const FieldWords& words = nullptr);
 /// differences() of two objects.
 std::vector<FieldDifference> differing_fields(const Json& before, const Json& now);
 

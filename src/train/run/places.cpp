@@ -77,7 +77,7 @@ std::vector<std::string> absolute_paths(const std::vector<std::string>& paths) {
   return all;
 }
 
-std::vector<std::string> data_of_run(const RunFolder& folder) {
+std::vector<std::string> data_of_run(const RunFolder& folder, const FieldWords& words) {
   const RunRecord record = read_run_record(folder);
   std::vector<std::string> found = run_options_from_json(record.options, folder.record().string()).options.data;
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -87,8 +87,8 @@ std::vector<std::string> data_of_run(const RunFolder& folder) {
                                                                          : path;
     if (path == "-" || is_there(first) || !is_there(path)) path = first;
     if (!is_there(path))
-      throw DataError(
-          concat(path, ": the data of ", folder.path.string(), " is not there any more; say where it is now with --data FILE"));
+      throw DataError(concat(path, ": the data of ", folder.path.string(), " is not there any more; say where it is now with ",
+                             called(words, "data"), " FILE"));
   }
   return found;
 }

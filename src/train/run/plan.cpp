@@ -1,6 +1,7 @@
 // What was not said: sizes and steps that suit the data and take some minutes on a few cores.
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -73,11 +74,24 @@ std::size_t every(std::size_t steps, std::size_t count) { return std::max<std::s
 /// Ten times in a run, but neither all the time nor hardly ever.
 std::size_t now_and_then(std::size_t steps) { return std::min(steps, std::clamp<std::size_t>(steps / 10, 50, 1000)); }
 
-/// Options that count something, of which there must be one at least.
-std::vector<std::pair<std::string, const std::size_t*>> counts(const RunOptions& o) {
-  return {
-      {"steps", &o.steps},           {"batch_size", &o.batch_size}, {"grad_accum", &o.grad_accum},    {"log_every", &o.log_every},
-      {"eval_every", &o.eval_every}, {"save_every", &o.save_every}, {"eval_samples", &o.eval_samples}};
+/// Of what is counted there must be one at least. `given`: only of these, because zeros of the others are still to be planned.
+void refuse_zeros(const RunOptions& o, const std::set<std::string>* given = nullptr) {
+  const std::pair<const char*, std::size_t> counts[] = {
+      {"steps", o.steps},           {"batch_size", o.batch_size}, {"grad_accum", o.grad_accum},    {"log_every", o.log_every},
+      {"eval_every", o.eval_every}, {"save_every", o.save_every}, {"eval_samples", o.eval_samples}};
+  for (const auto& [name, value] : counts)
+    require(value > 0 || (given && !given->contains(name)), called(o.words, name), " is 0; it must be at least 1");
+}
+
+/// The field of RunOptions that a field of TrainerOptions or of its schedule comes from.
+std::string run_field(std::string of_trainer) {
+  static const std::map<std::string, std::string> kOthers{{"accumulate", "grad_accum"},
+                                                          {"spike_threshold", "spike_guard"},
+                                                          {"rate", "lr"},
+                                                          {"least", "min_lr"},
+                                                          {"warmup", "warmup_steps"}};
+  const auto other = kOthers.find(of_trainer);
+  return other == kOthers.end() ? std::move(of_trainer) : other->second;
 }
 
 }  // namespace
@@ -88,35 +102,17 @@ std::string with_article(ModelKind kind) {
   return concat(vowel ? "an " : "a ", name);
 }
 
-std::string option_name(std::string name) {
-  std::replace(name.begin(), name.end(), '_', '-');
-  return "--" + name;
-}
-
-std::string option_or_field(std::string field) {
-  const std::vector<OptionText> options = option_texts();
-  return std::ranges::find(options, field, &OptionText::name) == options.end() ? field : option_name(field);
-}
-
 void check(const RunOptions& o) {
-  for (const auto& [name, value] : counts(o)) require(*value > 0, option_name(name), " is 0; it must be at least 1");
-  require(o.validation >= 0 && o.validation <= 0.9, "--validation is ", o.validation, "; it must be 0 ... 0.9");
-  require(o.probe_every >= 1, "--probe-every is 0; it must be at least 1 step. --probes off records nothing");
-  require(o.keep >= 2, "--keep is ", o.keep, "; it must be at least 2: the newest could be damaged");
-  require(std::isfinite(o.lr) && o.lr >= 0, "--lr is ", o.lr, "; it must be a number from 0 on");
-  const double least = o.min_lr.value_or(0);
-  require(least >= 0 && least <= o.lr, "--min-lr is ", least, "; it must be 0 ... ", o.lr, " (--lr)");
-  require(std::isfinite(o.spike_guard) && o.spike_guard >= 0, "--spike-guard is ", o.spike_guard,
-          "; it must be a number from 0 on");
-  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "--label-smoothing is ", o.label_smoothing,
-          "; it must be 0 or more and below 1");
-  require(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "--clip-grad-norm is ", o.clip_grad_norm,
-          "; it must be a number from 0 on (0: no clipping)");
-  check(o.optimizer, option_or_field);
-  const std::size_t warmup = o.warmup_steps.value_or(0);
-  require(warmup <= o.steps, "--warmup-steps is ", warmup, "; it must be 0 ... ", o.steps,
-          " (--steps), or the learning rate never gets as high as --lr");
+  const auto field = [&](const char* name) { return called(o.words, name); };
+  refuse_zeros(o);
+  require(o.validation >= 0 && o.validation <= 0.9, field("validation"), " is ", o.validation, "; it must be 0 ... 0.9");
+  require(o.probe_every >= 1, field("probe_every"), " is 0; it must be at least 1 step. ", field("probes"),
+          " off records nothing");
+  require(o.keep >= 2, field("keep"), " is ", o.keep, "; it must be at least 2: the newest could be damaged");
   check(trainer_options(o));
+  const std::size_t warmup = o.warmup_steps.value_or(0);
+  require(warmup <= o.steps, field("warmup_steps"), " is ", warmup, "; it must be 0 ... ", o.steps, " (", field("steps"),
+          "), or the learning rate never gets as high as ", field("lr"));
 }
 
 RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
@@ -124,9 +120,9 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   const std::set<std::string>& given = options.given;
   const Size& size = size_for(o, facts);
   plan_model(given, size, facts, o.model);
-  for (const auto& [name, value] : counts(o))
-    require(!given.contains(name) || *value > 0, option_name(name), " is 0; it must be at least 1");
-  require(!given.contains("d_ff") || o.model.d_ff > 0, "--d-ff is 0; it must be at least 1 (left out: 4 times --d-model)");
+  refuse_zeros(o, &given);
+  require(!given.contains("d_ff") || o.model.d_ff > 0, called(o.words, "d_ff"),
+          " is 0; it must be at least 1 (left out: 4 times ", called(o.words, "d_model"), ")");
   if (!o.steps) o.steps = size.steps;
   if (!o.batch_size) o.batch_size = size.batch_size;
   if (!o.log_every) o.log_every = every(o.steps, 50);
@@ -144,7 +140,7 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
 RunOptions options_for_data(const GivenOptions& given, const RunSource& source, PlanOf plan) {
   RunOptions options = plan == PlanOf::begun_run ? given.options : planned(given, source.facts());
   source.fill(options.model);
-  options.model = completed(options.model, option_or_field);
+  options.model = completed(options.model, options.words);
   return options;
 }
 
@@ -171,7 +167,8 @@ TrainerOptions trainer_options(const RunOptions& o) {
                        .rate = o.lr,
                        .least = o.min_lr.value_or(0),
                        .warmup = static_cast<std::int64_t>(o.warmup_steps.value_or(0)),
-                       .steps = static_cast<std::int64_t>(o.steps)}};
+                       .steps = static_cast<std::int64_t>(o.steps)},
+          .words = [words = o.words](std::string field) { return called(words, run_field(std::move(field))); }};
 }
 
 }  // namespace addnorm

@@ -16,8 +16,9 @@ constexpr std::array kStart{"arrangement",   "own_arrangement", "init",        "
                             "embedding_std", "position_std",    "branch_scale"};
 
 /// What an arrangement computes and how it starts, without its description.
-std::string computed(const ModelConfig& model) {
-  Arrangement row = with_init(arrangement_of(model), model.init, option_or_field);
+std::string computed(const RunOptions& options) {
+  const ModelConfig& model = options.model;
+  Arrangement row = with_init(arrangement_of(model), model.init, options.words);
   row.init.name.clear();
   return to_json(
       {.name = "a row", .unit = row.unit, .overrides = row.overrides, .entry = row.entry, .exit = row.exit, .init = row.init});
@@ -27,7 +28,7 @@ std::string computed(const ModelConfig& model) {
 /// arrangement.
 bool starts_alike(const GivenOptions& run, const GivenOptions& now) {
   if (!run.options.model.own_arrangement || run.given.contains("init") || now.options.model.own_arrangement) return false;
-  return arrangement_of(now.options.model).is_row() && computed(run.options.model) == computed(now.options.model);
+  return arrangement_of(now.options.model).is_row() && computed(run.options) == computed(now.options);
 }
 
 /// Everything that is given otherwise than in the run, one per line; "" when nothing.
@@ -39,7 +40,7 @@ std::string refused(const GivenOptions& run, const GivenOptions& now) {
     const std::string name = one.field.substr(0, one.field.find('.'));
     if (alike && std::ranges::find(kStart, name) != kStart.end()) continue;
     if (given.contains(name) && !may_change(name) && name != "data")  // data is compared by its bytes
-      lines += concat("\n  ", option_name(one.field), ": ", one.before, " in the run, ", one.now, " now");
+      lines += concat("\n  ", called(now.options.words, one.field), ": ", one.before, " in the run, ", one.now, " now");
   }
   return lines;
 }
@@ -51,20 +52,19 @@ bool has_run(const RunFolder& folder) {
 }
 
 GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request) {
-  GivenOptions stored = run_options_from_json(read_run_record(folder).options, folder.record().string());
   const RunOptions& now = request.given.options;
+  GivenOptions stored = run_options_from_json(read_run_record(folder).options, folder.record().string(), now.words);
   const std::set<std::string>& given = request.given.given;
   const std::string lines = refused(stored, request.given);
   require(lines.empty(), folder.path.string(), " was begun with other options:", lines,
-          "\nLeave them out to go on with the run as it was begun, or begin another with another --out");
+          "\nLeave them out to go on with the run as it was begun, or begin another with another ", called(now.words, "folder"));
   RunOptions& options = stored.options;
   if (given.contains("data")) options.data = now.data;
   if (given.contains("steps") && now.steps != options.steps)
-    require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(),
-            ": --steps: ", options.steps, " in the run, ", now.steps,
-            " now, and its schedule depends on them. Add --replan to follow the schedule "
-            "of ",
-            now.steps, " steps from here on");
+    require(request.replan || !trainer_options(options).schedule.depends_on_steps(), folder.path.string(), ": ",
+            called(now.words, "steps"), ": ", options.steps, " in the run, ", now.steps,
+            " now, and its schedule depends on them. Add ", called(now.words, "replan"), " to follow the schedule of ", now.steps,
+            " steps from here on");
   take_changes(request.given, options);
   check(options);
   return stored;
@@ -74,15 +74,15 @@ RunOptions options_here(RunOptions options, const RunFolder& folder, const RunRe
   const std::set<std::string>& given = request.given.given;
   const std::string& tokenizer = options.tokenizer;
   const bool by_name = tokenizer == "auto" || tokenizer == "bytes" || tokenizer == "chars";
-  if (!given.contains("data")) options.data = data_of_run(folder);
+  if (!given.contains("data")) options.data = data_of_run(folder, options.words);
   if (!given.contains("tokenizer") && !by_name) options.tokenizer = folder.tokenizer().string();
   return options;
 }
 
-void check_has_checkpoint(const RunFolder& folder) {
+void check_has_checkpoint(const RunFolder& folder, const FieldWords& words) {
   require(!CheckpointFolder(folder.checkpoints()).files().empty(), folder.path.string(),
-          " has no checkpoint to resume from: the run ended before its first. Begin anew in another --out, or say "
-          "--resume-or-start");
+          " has no checkpoint to resume from: the run ended before its first. Begin anew in another ", called(words, "folder"),
+          ", or say ", called(words, "resume_or_start"));
 }
 
 void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,
@@ -99,11 +99,11 @@ void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const 
     const bool planned_anew = name == "steps" && trainer_options(now).schedule.depends_on_steps() && !request.replan;
     if (planned_anew || (!may_change(name) && name != "data"))
       lines += concat("\n  ", one.field, ": ", one.before, " in the checkpoint, ", one.now, " now",
-                      planned_anew ? " (--replan, if that is meant)" : "");
+                      planned_anew ? concat(" (", called(now.words, "replan"), ", if that is meant)") : "");
   }
   if (!lines.empty())
     throw DataError(concat(folder.record().string(), ": was changed since the last checkpoint was written:", lines,
-                           "\nPut it back to go on with this run, or begin another with another --out"));
+                           "\nPut it back to go on with this run, or begin another with another ", called(now.words, "folder")));
 }
 
 }  // namespace addnorm

@@ -16,7 +16,7 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
 
 /// With paths that lead to where the data and the tokenizer of the run are now.
 RunOptions options_here(RunOptions options, const RunFolder& folder, const RunRequest& request);
-void check_has_checkpoint(const RunFolder& folder);
+void check_has_checkpoint(const RunFolder& folder, const FieldWords& words);
 /// What a checkpoint was made with is what the run goes on with: the options, as run.json and the request have them now, and the
 /// data. A DataError names what differs.
 void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,

@@ -90,7 +90,7 @@ void Run::hold_folder() {
   observer_.on_warning(concat(folder_.path.string(), " was removed or moved, or its lock was; it is made anew",
                               lost_input ? " without input.txt, what came by the standard input" : ""));
   lock_.reset();
-  lock_ = std::make_unique<RunLock>(folder_.path);
+  lock_ = std::make_unique<RunLock>(folder_.path, words_);
   if (!is_ours()) {
     lock_.reset();
     throw DataError(concat(folder_.path.string(), ": another run stands there now; this one writes nothing into it"));
@@ -169,7 +169,7 @@ RunResult Run::train() {
   const auto begun = std::chrono::steady_clock::now();
   if (!prepare()) return result_;
   check_memory();
-  if (resumed_ && !request_.resume_or_start) check_has_checkpoint(folder_);
+  if (resumed_ && !request_.resume_or_start) check_has_checkpoint(folder_, words_);
   begin_or_go_on();
   announce();
   try {

@@ -83,7 +83,7 @@ RunModel imported_run(const fs::path& path, TextNeeds needs) {
 
 }  // namespace
 
-RunModel load_run(const fs::path& run, RunWeights weights, TextNeeds needs, FieldWords words) {
+RunModel load_run(const fs::path& run, RunWeights weights, TextNeeds needs, const FieldWords& words) {
   const RunFolder folder{run};
   const auto fail = [&run](const std::string& what) { throw DataError(run.string() + what); };
   if (!is_there(run))
@@ -92,8 +92,7 @@ RunModel load_run(const fs::path& run, RunWeights weights, TextNeeds needs, Fiel
         "named by its folder on this machine");
   const bool has_best = is_there(folder.best() / "model.safetensors");
   if (weights == RunWeights::best && !has_best)
-    fail(concat(" has no best weights: nothing was measured on validation data. Leave ", words ? words("weights") : "weights",
-                " out"));
+    fail(concat(" has no best weights: nothing was measured on validation data. Leave ", called(words, "weights"), " out"));
   if (!has_best && !is_there(folder.record()) && is_import(run)) return imported_run(run, needs);
   if (!is_folder(run))
     fail(" is neither a folder nor a file; name the folder of a run or of a model, its model.safetensors, or a llama2.c .bin");

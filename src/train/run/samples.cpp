@@ -24,28 +24,28 @@ struct DataFile {
 };
 
 DataFile only_file(const RunOptions& o) {
-  require(o.data.size() == 1, "--data: ", with_article(o.model.model), " takes one file, not ", o.data.size());
+  require(o.data.size() == 1, called(o.words, "data"), ": ", with_article(o.model.model), " takes one file, not ", o.data.size());
   return o.data[0] == "-" ? DataFile{o.input, "the standard input"} : DataFile{o.data[0], o.data[0]};
 }
 
 FileOptions file_options(const RunOptions& o) {
-  return {.seq_len = o.model.seq_len, .truncate = o.truncate, .validation_share = o.validation, .seed = o.seed};
+  return {.seq_len = o.model.seq_len, .truncate = o.truncate, .validation_share = o.validation, .seed = o.seed, .words = o.words};
 }
 
-std::string summary_of(const std::string& name, const SampleFile& file) {
+std::string summary_of(const std::string& name, const SampleFile& file, const FieldWords& words) {
   const std::uint64_t measured = file.validation ? file.validation->size() : 0;
   std::string text = concat(name, ": ", counted(file.samples - measured, "sample"), " to learn from, ",
                             counted(measured, "sample"), " to measure");
   if (file.empty_lines > 0) text += concat(", ", counted(file.empty_lines, "empty line"), " left out");
-  if (file.truncated > 0) text += concat(", ", file.truncated, " cut to --seq-len");
+  if (file.truncated > 0) text += concat(", ", file.truncated, " cut to ", called(words, "seq_len"));
   return text;
 }
 
-RunData as_data(const std::string& name, const SampleFile& file, const std::string& tokens = "") {
+RunData as_data(const std::string& name, const SampleFile& file, const RunOptions& o, const std::string& tokens = "") {
   return {.train = file.training,
           .validation = file.validation,
           .baselines = label_baselines(*file.training),
-          .summary = summary_of(name, file),
+          .summary = summary_of(name, file, o.words),
           .tokens = tokens};
 }
 
@@ -58,7 +58,7 @@ class SampleSource : public RunSource {
   std::uint64_t fingerprint() const override { return seen().checksum; }
   std::uint64_t held_bytes() const override { return seen().held_bytes; }
   std::shared_ptr<const Tokenizer> tokenizer() const override { return tokenizer_; }
-  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, shown(seen(), file_options(o)), reason_); }
+  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, shown(seen(), file_options(o)), o, reason_); }
   std::shared_ptr<const Dataset> everything(const RunOptions& o) const override { return shown(seen(), file_options(o)).all; }
 
  protected:
@@ -120,7 +120,7 @@ class TableSource final : public RunSource {
     fields(writer, record);
     return Json{{"table", writer.object}}.dump();
   }
-  RunData datasets(const RunOptions&) const override { return as_data(file_.name, table_); }
+  RunData datasets(const RunOptions& o) const override { return as_data(file_.name, table_, o); }
   std::shared_ptr<const Dataset> everything(const RunOptions&) const override { return table_.all; }
 
  private:
@@ -152,8 +152,8 @@ class TaskSource final : public RunSource {
   std::string extra() const override { return form_ == PairForm::lm ? R"({"pairs": true})" : "{}"; }
   RunData datasets(const RunOptions& o) const override {
     const std::string& name = task_names()[static_cast<std::size_t>(task_.kind())];
-    require(o.model.seq_len >= facts().longest, "--seq-len is ", o.model.seq_len, "; the task ", name, " needs ",
-            facts().longest);
+    require(o.model.seq_len >= facts().longest, called(o.words, "seq_len"), " is ", o.model.seq_len, "; the task ", name,
+            " needs ", facts().longest);
     const TaskPair one = task_.pair(o.seed, 0);
     return {.train = task_.dataset(o.seed, form_),
             .validation = task_.dataset(validation_seed(o.seed), form_),
@@ -208,15 +208,18 @@ bool noted(const RunOptions& o, const char* name, T& value) {
 std::unique_ptr<RunSource> open_made_up(const RunOptions& o) {
   const ModelKind kind = o.model.model;
   const std::string& task = o.task;
+  const auto field = [&](const char* name) { return called(o.words, name); };
   if (kind == ModelKind::mlp) {
-    require(task.empty() || task == "mixture", "--task is '", task, "'; an mlp has mixture, or --data with a table of numbers");
+    require(task.empty() || task == "mixture", field("task"), " is '", task, "'; an mlp has mixture, or ", field("data"),
+            " with a table of numbers");
     return std::make_unique<MixtureSource>(o.seed);
   }
-  require(kind != ModelKind::classifier,
-          "a classifier needs --data FILE with lines label<TAB>text; numbers (CSV) go with --model mlp");
-  require(kind == ModelKind::seq2seq || kind == ModelKind::lm, "--task is '", task,
-          "'; an encoder has language, or --data with text");
-  require(task != "language", "--task language is text; pairs are ", listed(task_names()));
+  require(
+      kind != ModelKind::classifier,
+      with_fields_called("a classifier needs {data} FILE with lines label<TAB>text; numbers (CSV) go with {model} mlp", o.words));
+  require(kind == ModelKind::seq2seq || kind == ModelKind::lm, field("task"), " is '", task, "'; an encoder has language, or ",
+          field("data"), " with text");
+  require(task != "language", field("task"), " language is text; pairs are ", listed(task_names()));
   return std::make_unique<TaskSource>(task.empty() ? TaskKind::number_words : task_kind(task),
                                       kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq);
 }
@@ -235,17 +238,18 @@ std::unique_ptr<RunSource> open_samples(const RunOptions& o, const Progress& pro
   if (kind == ModelKind::mlp) {
     TableRecord record;
     const bool known = noted(o, "table", record);
-    TableFile table = read_table(file.path, {.label = o.label, .validation_share = o.validation, .seed = o.seed},
-                                 known ? &record : nullptr, progress);
+    TableFile table =
+        read_table(file.path, {.label = o.label, .validation_share = o.validation, .seed = o.seed, .words = o.words},
+                   known ? &record : nullptr, progress);
     return table.training ? std::make_unique<TableSource>(file, std::move(table)) : nullptr;
   }
   require(kind != ModelKind::classifier || file.path.extension() != ".csv", file.name,
-          ": a classifier reads lines label<TAB>text; numbers (CSV) go with --model mlp");
+          ": a classifier reads lines label<TAB>text; numbers (CSV) go with ", called(o.words, "model"), " mlp");
   const bool pairs = kind != ModelKind::classifier;
-  TokenizerChoice choice = chosen_tokenizer(o.tokenizer, sources_of(o), {.begin_end = pairs}, progress);
+  TokenizerChoice choice = chosen_tokenizer(o, sources_of(o), {.begin_end = pairs}, progress);
   if (!choice.tokenizer) return nullptr;
   const SpecialTokens special = choice.tokenizer->special();
-  require(!pairs || (special.begin && special.end), "--tokenizer ", o.tokenizer,
+  require(!pairs || (special.begin && special.end), called(o.words, "tokenizer"), " ", o.tokenizer,
           " has no begin and end tokens, which pairs need");
   const PairForm form = kind == ModelKind::lm ? PairForm::lm : PairForm::seq2seq;
   if (pairs) {

@@ -10,7 +10,7 @@ namespace addnorm {
 /// Of made-up data that is measured and never trained on.
 std::uint64_t validation_seed(std::uint64_t seed);
 /// auto, bytes, chars, or a file. Null: stopped. What auto finds to be no text (compressed, UTF-16) is a DataError.
-TokenizerChoice chosen_tokenizer(const std::string& name, const TextSources& sources, AddedTokens added,
+TokenizerChoice chosen_tokenizer(const RunOptions& options, const TextSources& sources, AddedTokens added,
                                  const Progress& progress);
 /// Valid in any working directory.
 std::vector<std::string> absolute_paths(const std::vector<std::string>& paths);

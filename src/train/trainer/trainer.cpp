@@ -56,31 +56,33 @@ class Undo {
   bool kept_ = false;
 };
 
-/// " (--init-std 50, --branch-scale 2)": what was asked for beside the rule; "": nothing.
-std::string numbers_of_start(const InitOptions& init) {
+/// " (init_std 50, branch_scale 2)": what was asked for beside the rule; "": nothing.
+std::string numbers_of_start(const InitOptions& init, const FieldWords& words) {
   std::string text;
-  const auto add = [&](const char* option, const std::optional<double>& value) {
-    if (value) text += concat(text.empty() ? " (" : ", ", option, " ", *value);
+  const auto add = [&](const char* field, const std::optional<double>& value) {
+    if (value) text += concat(text.empty() ? " (" : ", ", called(words, field), " ", *value);
   };
-  add("--init-std", init.deviation);
-  add("--embedding-std", init.embedding_std);
-  add("--position-std", init.position_std);
-  if (init.branch_scale != 1) add("--branch-scale", init.branch_scale);
+  add("init_std", init.deviation);
+  add("embedding_std", init.embedding_std);
+  add("position_std", init.position_std);
+  if (init.branch_scale != 1) add("branch_scale", init.branch_scale);
   return text.empty() ? "" : text + ")";
 }
 
 }  // namespace
 
 void check(const TrainerOptions& o) {
-  require(o.batch_size >= 1, "batch_size is 0; it must be at least 1");
-  require(o.accumulate >= 1, "accumulate is 0; it must be at least 1");
-  require(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "clip_grad_norm is ", o.clip_grad_norm,
-          "; it must be a number from 0 on (0: no clipping)");
-  require(o.label_smoothing >= 0 && o.label_smoothing < 1, "label_smoothing is ", o.label_smoothing, "; it must be 0 ... 1");
-  require(std::isfinite(o.spike_threshold) && o.spike_threshold >= 0, "spike_threshold is ", o.spike_threshold,
-          "; it must be a number from 0 on (0: off)");
-  check(o.optimizer);
-  check(o.schedule);
+  const auto field = [&](bool ok, const char* name, auto value, const char* allowed) {
+    require(ok, called(o.words, name), " is ", value, "; it must be ", allowed);
+  };
+  field(o.batch_size >= 1, "batch_size", 0, "at least 1");
+  field(o.accumulate >= 1, "accumulate", 0, "at least 1");
+  check(o.schedule, o.words);
+  field(std::isfinite(o.spike_threshold) && o.spike_threshold >= 0, "spike_threshold", o.spike_threshold, "a number from 0 on");
+  field(o.label_smoothing >= 0 && o.label_smoothing < 1, "label_smoothing", o.label_smoothing, "0 or more and below 1");
+  field(std::isfinite(o.clip_grad_norm) && o.clip_grad_norm >= 0, "clip_grad_norm", o.clip_grad_norm,
+        "a number from 0 on (0: no clipping)");
+  check(o.optimizer, o.words);
 }
 
 struct Trainer::Impl {
@@ -259,12 +261,16 @@ std::string Trainer::Impl::first_bad_result(const std::vector<Batch>& parts, Wat
 /// No rate is to blame for what happens before the first update.
 std::string Trainer::Impl::what_may_help(std::int64_t step) const {
   constexpr std::int64_t kFirstSteps = 10;
-  const std::string start = numbers_of_start(model.config().init);
+  const std::string start = numbers_of_start(model.config().init, options.words);
   if (step == 1)
-    return concat("; nothing was updated yet, so it comes from how the weights start", start,
-                  ", or from the data. Smaller weights (--init-std, --embedding-std, --branch-scale) or another --init may help");
+    return concat(
+        "; nothing was updated yet, so it comes from how the weights start", start,
+        with_fields_called(", or from the data. Smaller weights ({init_std}, {embedding_std}, {branch_scale}) or another "
+                           "{init} may help",
+                           options.words));
   const std::string weaker = step <= kFirstSteps ? concat("a weaker start", start, ", ") : "";
-  return concat("; nothing was updated. A smaller learning rate, a longer warm-up, ", weaker, "or --on-nan skip may help");
+  return concat("; nothing was updated. A smaller learning rate, a longer warm-up, ", weaker, "or ",
+                called(options.words, "on_nan"), " skip may help");
 }
 
 /// The step ends without an update, or the run ends, with everything as it was before.

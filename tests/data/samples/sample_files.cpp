@@ -182,8 +182,8 @@ TEST(PairFile, SaysWhichLineIsWrongAndWhy) {
   EXPECT_TRUE(throws_saying<DataError>(reading("\xFF\xFE"
                                                "a"),
                                        {"bad.tsv", "UTF-16", "iconv"}));
-  EXPECT_TRUE(
-      throws_saying<DataError>(reading("abcd\tb\n", {.seq_len = 3}), {"bad.tsv:1:", "source has 4", "takes 3", "--truncate"}));
+  EXPECT_TRUE(throws_saying<DataError>(reading("abcd\tb\n", {.seq_len = 3}),
+                                       {"bad.tsv:1:", "source has 4", "takes 3", ". truncate cuts"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("a\tbcd\n", {.seq_len = 3}), {"bad.tsv:1:", "target", "has 4", "takes 3"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("ab\tc\n", {.seq_len = 3}, PairForm::lm), {"bad.tsv:1:", "has 4", "takes 3"}));
   EXPECT_TRUE(throws_saying<DataError>(reading("abc\td\n", {.seq_len = 3, .truncate = true}, PairForm::lm), {"none are left"}));

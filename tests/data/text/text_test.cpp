@@ -328,7 +328,7 @@ TEST(Text, ThatIsNotUtf8IsRefusedForCharactersWithOffsetAndCountAlsoAtTheBorders
       std::string text(kPiece + 100, 'a');
       text.replace(at, bad.size(), bad);
       const TextSources sources = one(folder.write("text", text));
-      const std::string offset = concat("at byte ", at, " stands the byte"), hint = "--tokenizer bytes reads anything";
+      const std::string offset = concat("at byte ", at, " stands the byte"), hint = "with tokenizer bytes reads anything";
       const std::string count = bad.size() == 1 ? "not UTF-8; a model" : concat("; ", bad.size(), " such places");
       EXPECT_TRUE(throws_saying<DataError>([&] { char_tokenizer(sources); }, {"text: ", offset, count, hint}));
       if (at != kPiece - 1) continue;

@@ -48,7 +48,7 @@ TEST_F(Confirming, IsNotDoneByWhatHasNothingToDoWithTheCause) {
   EXPECT_FALSE(noted(failed).confirmed);
   EXPECT_EQ(noted(failed).by, "trains with 6 layers (1 of 1)");
   add(R"({"arrangement": "post-ln", "layers": 12, "lr": 0.0001, "warmup_steps": 0})", false);
-  EXPECT_EQ(noted(failed).by, "trains with 6 layers (1 of 1); with --lr 0.0001: does not train either");
+  EXPECT_EQ(noted(failed).by, "trains with 6 layers (1 of 1); with lr 0.0001: does not train either");
 
   const std::size_t late = add(R"({"arrangement": "keel", "layers": 12})", false, CauseKind::late_divergence);
   add(R"({"arrangement": "pre-ln", "layers": 12})", true);

@@ -47,6 +47,13 @@ TEST(GridSpec, KnowsOtherWordsAndAliases) {
   EXPECT_EQ(options["layers"], Json(3));
 }
 
+TEST(GridSpec, NamesOptionsAsItsCallerDoes) {
+  const FieldWords words = [](const std::string& field) { return "<" + field + ">"; };
+  const GridSpec spec = grid_from_json(R"({"grid": {"learning_rate": [0.001, 1e-3]}})", "g", words);
+  EXPECT_EQ(spec.notes, std::vector<std::string>{"<lr>: 0.001 stands there twice, and is run once"});
+  EXPECT_EQ(spec.words("steps"), "<steps>");
+}
+
 TEST(GridSpec, HasAValueOnceThatAListHasTwice) {
   const GridSpec spec = grid_from_json(
       R"({"grid": {"arrangement": ["post-ln", "PostLN"], "init": ["xavier", "glorot", "nanogpt", "gpt2"], "lr": [0.001, 1e-3]}})",
@@ -54,10 +61,10 @@ TEST(GridSpec, HasAValueOnceThatAListHasTwice) {
   ASSERT_EQ(spec.rows.size(), 2u);
   EXPECT_EQ(options_of(spec.rows[0])["init"], Json("xavier"));
   EXPECT_EQ(options_of(spec.rows[1])["init"], Json("gpt2")) << "under its own name";
-  EXPECT_EQ(spec.notes, (std::vector<std::string>{"--arrangement: PostLN is post-ln, which stands there too, and is run once",
-                                                  "--init: glorot is xavier, which stands there too, and is run once",
-                                                  "--init: gpt2 stands there twice, and is run once",
-                                                  "--lr: 0.001 stands there twice, and is run once"}));
+  EXPECT_EQ(spec.notes, (std::vector<std::string>{"arrangement: PostLN is post-ln, which stands there too, and is run once",
+                                                  "init: glorot is xavier, which stands there too, and is run once",
+                                                  "init: gpt2 stands there twice, and is run once",
+                                                  "lr: 0.001 stands there twice, and is run once"}));
   EXPECT_EQ(options_of(grid_from_json(R"({"rows": [{"init": "Megatron"}]})", "g").rows.at(0))["init"], Json("gpt2"));
 }
 

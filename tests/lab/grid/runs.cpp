@@ -329,8 +329,8 @@ TEST_F(GridRuns, AreRefusedBeforeTheFirstStarts) {
   UsageError* const usage = nullptr;
   DataError* const data = nullptr;
   Error* const any = nullptr;
-  expect_in(refused(usage, R"({"warmup_steps": 121})"), {"g: rows[1]", "--warmup-steps is 121"});
-  expect_in(refused(usage, R"({"momentum": 0.5})"), {"g: rows[1]", "--momentum has no effect"});
+  expect_in(refused(usage, R"({"warmup_steps": 121})"), {"g: rows[1]", "warmup_steps is 121"});
+  expect_in(refused(usage, R"({"momentum": 0.5})"), {"g: rows[1]", "momentum has no effect"});
   expect_in(refused(usage, R"({"heads": 3})"), {"g: rows[1]", "heads"});
   expect_in(refused(usage, R"({"norm": "nonorm"})"), {"g: rows[1]", "nonorm", "layernorm"});
   expect_in(refused(usage, R"({"data": "-"})"), {"g: rows[1]", "standard input"});
@@ -393,7 +393,7 @@ i=1; while [ $i -le 20 ]; do echo "{\"step\":$i,\"loss\":3.4}"; i=$((i+1)); done
   const DepthResult found = find_depth(deep, watching);
   EXPECT_FALSE(found.finished);
   EXPECT_EQ(found.fails, 0u);
-  expect_in(found.text(), {"not found: runs of 20 steps are too short to tell", "--steps 300"});
+  expect_in(found.text(), {"not found: runs of 20 steps are too short to tell", "300 are usual: steps 300"});
   const Json json = parsed(to_json(found), "depth");
   EXPECT_TRUE(json["tried"][0]["trains"].is_null());
 }
@@ -442,7 +442,7 @@ i=1; while [ $i -le 120 ]; do
   asked.most = 4;
   DepthResult found = find_depth(asked, watching);
   EXPECT_EQ(found.deepest, 0u);
-  expect_in(found.text(), {"even one layer is slow, not stuck", "--steps", "--lr"});
+  expect_in(found.text(), {"even one layer is slow, not stuck", "more steps or a larger lr may be enough"});
   const Json json = parsed(to_json(found), "depth");
   EXPECT_EQ(json["tried"][0]["slow"], Json(true));
   found.deepest = 3;

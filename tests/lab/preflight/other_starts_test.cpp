@@ -24,43 +24,48 @@ std::vector<std::string> offered(const ModelConfig& config) {
 }
 using Options = std::vector<std::string>;
 
+TEST(OtherStarts, AreSaidInTheWordsOfTheCaller) {
+  const std::vector<OtherStart> all = other_starts(model("post-ln"), [](const std::string& field) { return "<" + field + ">"; });
+  EXPECT_EQ(all.at(0).option, "<branch_scale> 0.25");
+  EXPECT_EQ(all.at(1).option, "<init> gpt2");
+}
+
 TEST(OtherStarts, WeakenTheBranchesWhereNothingScalesThemByDepth) {
-  EXPECT_EQ(offered(model("post-ln")), (Options{"--branch-scale 0.25", "--init gpt2"}));
-  EXPECT_EQ(offered(model("norm-skip", {.rule = "pytorch"})), (Options{"--branch-scale 0.25", "--init gpt2"}));
-  EXPECT_EQ(offered(model("post-ln", {.rule = "bert"})), (Options{"--branch-scale 0.25", "--embedding-std 0.5"}))
+  EXPECT_EQ(offered(model("post-ln")), (Options{"branch_scale 0.25", "init gpt2"}));
+  EXPECT_EQ(offered(model("norm-skip", {.rule = "pytorch"})), (Options{"branch_scale 0.25", "init gpt2"}));
+  EXPECT_EQ(offered(model("post-ln", {.rule = "bert"})), (Options{"branch_scale 0.25", "embedding_std 0.5"}))
       << "gpt2 would be the same";
   EXPECT_EQ(offered(model("deepnorm")), Options{}) << "its formula contains their gains";
   EXPECT_EQ(offered(model("deepnorm", {.rule = "xavier"})), Options{}) << "which stay";
-  EXPECT_EQ(offered(model("res-post", {.rule = "xavier"})), Options{"--init gpt2"})
-      << "a norm after the branch takes a factor out";
+  EXPECT_EQ(offered(model("res-post", {.rule = "xavier"})), Options{"init gpt2"}) << "a norm after the branch takes a factor out";
   EXPECT_EQ(offered(model("plain")), Options{}) << "no skip beside which a branch could be weak";
 }
 
 TEST(OtherStarts, WeakenBranchesThatSomebodyMadeStronger) {
   for (const double scale : {0.5, 4.0}) {
     SCOPED_TRACE(scale);
-    EXPECT_EQ(offered(model("post-ln", {.branch_scale = scale})), (Options{"--branch-scale 0.25", "--init gpt2"}));
+    EXPECT_EQ(offered(model("post-ln", {.branch_scale = scale})), (Options{"branch_scale 0.25", "init gpt2"}));
     EXPECT_EQ(other_starts(model("post-ln", {.branch_scale = scale})).at(0).init.branch_scale, 0.25)
         << "in place of the asked one";
   }
   for (const double scale : {0.25, 0.1})
     EXPECT_EQ(offered(model("post-ln", {.branch_scale = scale})), Options{}) << "they are as weak already";
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .branch_scale = 4})), (Options{"--branch-scale 1", "--embedding-std 0.5"}))
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .branch_scale = 4})), (Options{"branch_scale 1", "embedding_std 0.5"}))
       << "the rule weakens them by depth";
-  EXPECT_EQ(offered(model("deepnorm", {.branch_scale = 4})), Options{"--branch-scale 1"}) << "the formula does";
+  EXPECT_EQ(offered(model("deepnorm", {.branch_scale = 4})), Options{"branch_scale 1"}) << "the formula does";
   EXPECT_EQ(offered(model("deepnorm", {.branch_scale = 0.5})), Options{});
-  EXPECT_EQ(offered(model("res-post", {.rule = "gpt2", .branch_scale = 4})), Options{"--embedding-std 0.5"})
+  EXPECT_EQ(offered(model("res-post", {.rule = "gpt2", .branch_scale = 4})), Options{"embedding_std 0.5"})
       << "a norm after the branch takes a factor out";
 }
 
 TEST(OtherStarts, TurnToTheEmbeddingsWhereWeightsAreSmallAlready) {
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"})), Options{"--embedding-std 0.5"});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"})), Options{"embedding_std 0.5"});
   EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.1})),
-            (Options{"--embedding-std 0.02", "--embedding-std 0.5"}))
+            (Options{"embedding_std 0.02", "embedding_std 0.5"}))
       << "tied: it is first made smaller";
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.5})), Options{"--embedding-std 0.02"});
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"}, false)), Options{"--embedding-std 0.5"});
-  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.1}, false)), Options{"--embedding-std 0.5"})
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.5})), Options{"embedding_std 0.02"});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2"}, false)), Options{"embedding_std 0.5"});
+  EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.1}, false)), Options{"embedding_std 0.5"})
       << "a head of its own";
   EXPECT_EQ(offered(model("post-ln", {.rule = "gpt2", .embedding_std = 0.5}, false)), Options{});
   EXPECT_EQ(offered(model("t-fixup", {.rule = "gpt2"}, false)), Options{}) << "the formula says how embeddings start";
@@ -86,7 +91,7 @@ TEST(OtherStarts, GoByTheDeeperStack) {
                                       .d_model = 16,
                                       .heads = 2,
                                       .arrangement = "post-ln"});
-  EXPECT_EQ(other_starts(pair).at(0).option, "--branch-scale 0.25");
+  EXPECT_EQ(other_starts(pair).at(0).option, "branch_scale 0.25");
 }
 
 PreflightRequest deep(const std::string& more) {
@@ -114,11 +119,11 @@ TEST(OtherStarts, AreAdvisedWhereTheyPassTheTrialAndBeforeChangesThatCostMore) {
     const auto starts = [&](const Advice& advice) { return advice.option.starts_with(begin); };
     return static_cast<std::size_t>(std::ranges::find_if(result.advice, starts) - result.advice.begin());
   };
-  const std::size_t weaker = place("--branch-scale 0.204");
+  const std::size_t weaker = place("branch_scale 0.204");
   ASSERT_LT(weaker, result.advice.size());
-  EXPECT_LT(weaker, place("--lr"));
-  EXPECT_LT(weaker, place("--arrangement"));
-  EXPECT_EQ(place("--init"), result.advice.size()) << "the first that passes is enough";
+  EXPECT_LT(weaker, place("lr "));
+  EXPECT_LT(weaker, place("arrangement "));
+  EXPECT_EQ(place("init "), result.advice.size()) << "the first that passes is enough";
   const Advice& advice = result.advice[weaker];
   EXPECT_EQ(advice.says, "trains");
   EXPECT_NE(advice.change.find("W_o and W_2 at 1/sqrt(2L)"), std::string::npos) << advice.change;
@@ -132,7 +137,7 @@ TEST(OtherStarts, AreAdvisedWhereTheyPassTheTrialAndBeforeChangesThatCostMore) {
 TEST(OtherStarts, AreAdvisedInPlaceOfAScaleThatWasAskedFor) {
   const std::vector<Advice> found = passing(deep(R"(, "branch_scale": 4)"));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].option, "--branch-scale 0.204");
+  EXPECT_EQ(found[0].option, "branch_scale 0.204");
 }
 
 TEST(OtherStarts, AreNotAdvisedWhereTheyFailTheTrial) {
@@ -148,7 +153,7 @@ TEST(Advice, LeavesOutArrangementsThatCannotStartAsAsked) {
   asked.given.options.lr = 0.1;  // nothing stands that
   const PreparedRun p = prepared(asked, nullptr);
   std::vector<Advice> found;
-  EXPECT_NO_THROW(other_advice(ground_of(p, asked, nullptr), p.options, found)) << "deepnorm has no --init-std";
+  EXPECT_NO_THROW(other_advice(ground_of(p, asked, nullptr), p.options, found)) << "deepnorm has no init_std";
 }
 
 TEST(Advice, OfAnotherArrangementHoldsTheWeights) {
@@ -158,11 +163,11 @@ TEST(Advice, OfAnotherArrangementHoldsTheWeights) {
   other_advice(ground_of(p, asked, nullptr), p.options, found);
   std::vector<std::string> placements;
   for (const Advice& advice : found)
-    if (advice.option.starts_with("--arrangement")) placements.push_back(advice.option);
-  EXPECT_NE(std::ranges::find(placements, "--arrangement pre-ln --init xavier"), placements.end())
+    if (advice.option.starts_with("arrangement ")) placements.push_back(advice.option);
+  EXPECT_NE(std::ranges::find(placements, "arrangement pre-ln init xavier"), placements.end())
       << "pre-ln by itself would start from GPT-2's weights: " << ::testing::PrintToString(placements);
   for (const Advice& advice : found) {
-    if (advice.option.starts_with("--arrangement pre-ln")) {
+    if (advice.option.starts_with("arrangement pre-ln")) {
       EXPECT_EQ(advice.options.model.init.rule, "xavier");
     }
   }
@@ -171,7 +176,7 @@ TEST(Advice, OfAnotherArrangementHoldsTheWeights) {
 TEST(OtherStarts, MakeTokenVectorsSmallerWhereATiedHeadMakesLogitsLarge) {
   const std::vector<Advice> found = passing(deep(R"(, "init": "gpt2", "embedding_std": 0.5)"));
   ASSERT_EQ(found.size(), 1u);
-  EXPECT_EQ(found[0].option, "--embedding-std 0.02");
+  EXPECT_EQ(found[0].option, "embedding_std 0.02");
   EXPECT_EQ(found[0].options.model.init.rule, "gpt2");
 }
 

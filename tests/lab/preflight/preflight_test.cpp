@@ -102,12 +102,12 @@ TEST(Preflight, SaysWhereItsHitRateWasNotMeasured) {
   EXPECT_NE(beyond(R"(, "model": "encoder")").find("masked"), std::string::npos);
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "embedding_std": 0.125, "branch_scale": 0.5)"), "");
   EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "t5")"), "started by the rule t5");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights from an --init-std");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions from a --position-std");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 2)"), "had an --embedding-std above 0.5");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 0.001)"), "had an --embedding-std below 0.02");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 2)"), "had a --branch-scale above 1");
-  EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 0.01)"), "had a --branch-scale below 0.2");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "init": "gpt2", "init_std": 0.1)"), "had weights from an init_std");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "position_std": 0.1)"), "had positions from a position_std");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 2)"), "had an embedding_std above 0.5");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "embedding_std": 0.001)"), "had an embedding_std below 0.02");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 2)"), "had a branch_scale above 1");
+  EXPECT_EQ(beyond(R"(, "lr": 0.001, "branch_scale": 0.01)"), "had a branch_scale below 0.2");
 }
 
 TEST(Preflight, SqueezesTheWarmupAndKeepsTheRate) {
@@ -204,10 +204,10 @@ TEST(Preflight, RefusesNonsenseBeforeItTriesAnything) {
   EXPECT_TRUE(
       test::throws_saying<Error>([] { preflight(request(R"("data": ["/nowhere/at/all.txt"])")); }, {"/nowhere/at/all.txt"}));
   EXPECT_TRUE(
-      test::throws_saying<UsageError>([] { preflight(request(R"("layers": 1000000)")); }, {"1000000 layers", "fewer --layers"}));
+      test::throws_saying<UsageError>([] { preflight(request(R"("layers": 1000000)")); }, {"1000000 layers", "fewer layers"}));
   PreflightRequest patient = request(R"("layers": 1000000)");
   patient.seconds = 1e6;
-  EXPECT_TRUE(test::throws_saying<Error>([&] { preflight(patient); }, {"training needs about", "--layers"}));
+  EXPECT_TRUE(test::throws_saying<Error>([&] { preflight(patient); }, {"training needs about", "fewer layers"}));
 }
 
 TEST(Preflight, StopsWhenAsked) {

@@ -234,8 +234,8 @@ TEST_F(Checkpoint, K11ASecondLockIsRefusedWithTheProcessThatHasTheFirst) {
   ASSERT_EQ(gethostname(host.data(), host.size() - 1), 0);
   {
     const RunLock lock(run.path);
-    EXPECT_TRUE(throws_saying<Error>([&] { RunLock second(run.path); },
-                                     {run.path.string(), concat("process ", getpid()), host.data(), "this one", "--out"}));
+    EXPECT_TRUE(throws_saying<Error>([&] { RunLock second(run.path); }, {run.path.string(), concat("process ", getpid()),
+                                                                         host.data(), "this one", "use another folder"}));
   }
   const RunLock again(run.path);
 }

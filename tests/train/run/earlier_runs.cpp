@@ -50,7 +50,7 @@ TEST_F(EarlierRuns, GoOnAsTheirArrangementPrescribes) {
   begin("a", options);
   EXPECT_EQ(read_run_record({folder.path / "a"}).options.find("\"init\""), std::string::npos);
   const std::string refused = refusal(request("a", options + R"(, "init": "gpt2")", true));
-  EXPECT_NE(refused.find(R"(--init: "arrangement" in the run, "gpt2" now)"), std::string::npos) << refused;
+  EXPECT_NE(refused.find(R"(init: "arrangement" in the run, "gpt2" now)"), std::string::npos) << refused;
   train_run(request("a", options, true), rest);
   EXPECT_EQ(rest.losses.size(), 10u);
   EXPECT_TRUE(weights("a") == weights("whole"));
@@ -75,13 +75,13 @@ TEST_F(EarlierRuns, OfAModelOfHuggingFaceGoOnByTheSameCommand) {
   Watcher fresh;
   train_run(request("fresh", same), fresh);
   EXPECT_TRUE(weights("fresh") == weights("whole")) << "the two begin alike";
-  EXPECT_NE(refusal(request("a", now("pre-ln", R"("init": "bert", "init_std": 0.05)"), true)).find("--init-std"),
+  EXPECT_NE(refusal(request("a", now("pre-ln", R"("init": "bert", "init_std": 0.05)"), true)).find("\n  init_std: "),
             std::string::npos);
-  EXPECT_NE(refusal(request("a", now("pre-ln", R"("init": "gpt2", "init_std": 0.04)"), true)).find("--init: "),
+  EXPECT_NE(refusal(request("a", now("pre-ln", R"("init": "gpt2", "init_std": 0.04)"), true)).find("\n  init: "),
             std::string::npos);
-  EXPECT_NE(refusal(request("a", now("post-ln", R"("init": "bert", "init_std": 0.04)"), true)).find("--arrangement"),
+  EXPECT_NE(refusal(request("a", now("post-ln", R"("init": "bert", "init_std": 0.04)"), true)).find("\n  arrangement: "),
             std::string::npos);
-  EXPECT_NE(refusal(request("a", same + R"(, "dropout": 0.5)", true)).find("--dropout"), std::string::npos);
+  EXPECT_NE(refusal(request("a", same + R"(, "dropout": 0.5)", true)).find("\n  dropout: "), std::string::npos);
   EXPECT_TRUE(train_run(request("a", same, true), rest).finished);
   EXPECT_EQ(rest.losses.size(), 10u);
   EXPECT_TRUE(weights("a") == weights("whole"));
@@ -91,7 +91,7 @@ TEST_F(EarlierRuns, WithAnOwnRowOfTodayAreComparedByTheirOptions) {
   Watcher until(10);
   train_run(request("a", kOwnStart), until);  // its record has an init
   const std::string refused = refusal(request("a", R"("steps": 20, "init": "bert", "init_std": 0.04)", true));
-  EXPECT_NE(refused.find(R"(--init: "arrangement" in the run, "bert" now)"), std::string::npos) << refused;
+  EXPECT_NE(refused.find(R"(init: "arrangement" in the run, "bert" now)"), std::string::npos) << refused;
 }
 
 }  // namespace

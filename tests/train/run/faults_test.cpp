@@ -208,7 +208,7 @@ TEST_F(RunOnAFaultyDisk, K10ARunThatEndedBeforeItsFirstCheckpointIsNotResumed) {
   fs::remove_all(folder.path / "undisturbed/checkpoints");
   const std::string message = refusal(request("undisturbed", true));
   EXPECT_NE(message.find("no checkpoint to resume from"), std::string::npos) << message;
-  EXPECT_NE(message.find("--resume-or-start"), std::string::npos) << message;
+  EXPECT_NE(message.find("say resume_or_start"), std::string::npos) << message;
 }
 
 TEST_F(RunOnAFaultyDisk, K09WeightsWithoutCheckpointsAreNotReplacedByAFreshRun) {

@@ -1,6 +1,7 @@
 // What a run is given: options, and data of every kind.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include "support/near.h"
 #include "train/run/options_json.h"
@@ -158,19 +159,96 @@ TEST(RunOptions, T10SlipsAreAnsweredWithNameAndRange) {
        std::vector<std::pair<std::string, std::string>>{{R"({"stpes": 3})", "did you mean steps?"},
                                                         {R"({"lyers": 3})", "did you mean layers?"},
                                                         {R"({"lr": "fast"})", "lr is \"fast\"; it must be a number"},
-                                                        {R"({"lr": -1})", "--lr is -1"},
-                                                        {R"({"batch_size": 0})", "--batch-size is 0"},
-                                                        {R"({"steps": 0})", "--steps is 0"},
+                                                        {R"({"lr": -1})", "lr is -1"},
+                                                        {R"({"batch_size": 0})", "batch_size is 0"},
+                                                        {R"({"steps": 0})", "steps is 0"},
                                                         {R"({"steps": -3})", "steps is -3; it must be a whole number"},
                                                         {R"({"schedule": "cosin"})", "did you mean cosine?"},
                                                         {R"({"optimizer": "adamm"})", "did you mean adam"},
-                                                        {R"({"validation": 1.5})", "--validation is 1.5"},
-                                                        {R"({"keep": 1})", "--keep is 1"},
-                                                        {R"({"label_smoothing": 2})", "--label-smoothing is 2"},
-                                                        {R"({"steps": 9, "warmup_steps": 10})", "--warmup-steps is 10"},
+                                                        {R"({"validation": 1.5})", "validation is 1.5"},
+                                                        {R"({"keep": 1})", "keep is 1"},
+                                                        {R"({"label_smoothing": 2})", "label_smoothing is 2"},
+                                                        {R"({"steps": 9, "warmup_steps": 10})", "warmup_steps is 10"},
                                                         {R"([1])", "an object of options"}}) {
     EXPECT_NE(answer(text).find(expected), std::string::npos) << text << "\n" << answer(text);
   }
+}
+
+/// What is said against options, in the words of a caller; where `run`, by a run of them.
+std::string said(const std::string& text, const FieldWords& words, bool run = false) {
+  const test::TemporaryFolder folder;
+  test::Watcher watcher(0);
+  try {
+    const GivenOptions given = run_options_from_json(text, "my.json", words);
+    require_used(given);
+    planned(given, {});
+    if (run) train_run({.folder = folder.path / "run", .given = given}, watcher);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(RunOptions, MessagesNameFieldsAndWordsOfACallerThatHasSome) {
+  const FieldWords words = [](const std::string& field) { return "<" + field + ">"; };
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"epochs": 3})",
+            "my.json: there is no field 'epochs': steps are counted, not epochs: say how many with {steps}.\nOne pass over a "
+            "text of "
+            "N tokens is N / ({batch_size} x {seq_len}) of them"},
+           {R"({"grad_accum": 0})", "{grad_accum} is 0; it must be at least 1"},
+           {R"({"d_ff": 0})", "{d_ff} is 0; it must be at least 1 (left out: 4 times {d_model})"},
+           {R"({"probe_every": 0})", "{probe_every} is 0; it must be at least 1 step. {probes} off records nothing"},
+           {R"({"lr": -1})", "{lr} is -1; it must be a number from 0 on"},
+           {R"({"lr": 1, "min_lr": 2})", "{min_lr} is 2; it must be 0 ... 1 ({lr})"},
+           {R"({"steps": 9, "warmup_steps": 10})",
+            "{warmup_steps} is 10; it must be 0 ... 9 ({steps}), or the learning rate never gets as high as {lr}"},
+           {R"({"spike_guard": -1})", "{spike_guard} is -1; it must be a number from 0 on"},
+           {R"({"label_smoothing": 1})", "{label_smoothing} is 1; it must be 0 or more and below 1"},
+           {R"({"clip_grad_norm": -1})", "{clip_grad_norm} is -1; it must be a number from 0 on (0: no clipping)"},
+           {R"({"beta1": 1})", "{beta1} is 1; it must be from 0 to below 1"},
+           {R"({"momentum": 0.5})", "{momentum} has no effect on this {optimizer}; sgd has it. Leave it out"},
+           {R"({"tokenizer": "bytes"})",
+            "{tokenizer} has no effect without {data}: made-up data has its own tokens. Leave it out"},
+           {R"({"decay_all": true, "weight_decay": 0})", "{decay_all} has no effect where {weight_decay} is 0"}}) {
+    EXPECT_EQ(said(text, words), with_fields_called(expected, words));
+    EXPECT_EQ(said(text, nullptr), with_fields_called(expected, nullptr));
+  }
+  for (const auto& [text, expected] : std::vector<std::pair<std::string, std::string>>{
+           {R"({"heads": 5, "d_model": 64})", "{heads} is 5; it must divide {d_model} (64), or {d_head} be given"},
+           {R"({"model": "classifier"})",
+            "a classifier needs {data} FILE with lines label<TAB>text; numbers (CSV) go with {model} mlp"},
+           {R"({"task": "copy", "model": "encoder"})", "{task} is 'copy'; an encoder has language, or {data} with text"},
+           {R"({"task": "sort", "model": "seq2seq", "seq_len": 2})", "{seq_len} is 2; the task sort needs "}}) {
+    EXPECT_TRUE(said(text, words, true).starts_with(with_fields_called(expected, words))) << said(text, words, true);
+    EXPECT_NE(said(text, nullptr, true).find(with_fields_called(expected, nullptr)), std::string::npos)
+        << said(text, nullptr, true);
+  }
+}
+
+TEST_F(Runs, MessagesOfFoldersNameFieldsAndWordsOfACallerThatHasSome) {
+  const FieldWords words = [](const std::string& field) { return "<" + field + ">"; };
+  RunRequest none = request("none", "", true), there = request("there");
+  EXPECT_TRUE(refusal(none).ends_with("has no run to resume. Leave resume out to begin one there, or say resume_or_start"));
+  none.given.options.words = words;
+  EXPECT_TRUE(refusal(none).ends_with("has no run to resume. Leave <resume> out to begin one there, or say <resume_or_start>"));
+  test::Watcher watcher(6);
+  train_run(there, watcher);
+  EXPECT_TRUE(refusal(there).ends_with("has a run already. resume goes on with it; another folder keeps both"));
+  there.given.options.words = words;
+  EXPECT_TRUE(refusal(there).ends_with("has a run already. <resume> goes on with it; another <folder> keeps both"));
+  RunRequest other = request("there", "\"steps\": 20, \"lr\": 0.5", true);
+  other.given.options.words = words;
+  EXPECT_NE(refusal(other).find("\n  <lr>: 0.001 in the run, 0.5 now\n"), std::string::npos) << refusal(other);
+}
+
+TEST(RunOptions, ExplanationsNameFieldsAndWordsOfACallerThatHasSome) {
+  const auto help = [](const FieldWords& words) {
+    const std::vector<OptionText> all = option_texts(words);
+    return std::ranges::find(all, "kv_heads", &OptionText::name)->help;
+  };
+  EXPECT_EQ(help(nullptr), "grouped queries; divides heads (default: as heads)");
+  EXPECT_EQ(help([](const std::string& field) { return "-" + field; }), "grouped queries; divides -heads (default: as -heads)");
 }
 
 TEST(RunOptions, PlansFitTheAmountOfText) {

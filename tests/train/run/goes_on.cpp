@@ -142,7 +142,7 @@ TEST_F(Runs, K05AFolderThatWasMovedGoesOnFromAnotherWorkingDirectory) {
   fs::rename(text, folder.path / "renamed.txt");
   const std::string message = refusal(request("whole", "\"steps\": 20", true));
   EXPECT_NE(message.find(text.string() + ": the data of"), std::string::npos) << message;
-  EXPECT_NE(message.find("--data FILE"), std::string::npos) << message;
+  EXPECT_NE(message.find("with data FILE"), std::string::npos) << message;
   Watcher again;
   EXPECT_TRUE(train_run(request("whole", "\"steps\": 20, \"data\": [\"../renamed.txt\"]", true), again).finished);
   EXPECT_EQ(data_of_run({folder.path / "whole"}), std::vector{(folder.path / "renamed.txt").string()});
@@ -169,7 +169,7 @@ TEST_F(Runs, ByAnotherNameOfTheSameInit) {
   Watcher until(10), rest;
   train_run(request("a", R"("steps": 20, "init": "gpt2")"), until);
   EXPECT_TRUE(train_run(request("a", R"("steps": 20, "init": "Nano GPT")", true), rest).finished);
-  EXPECT_NE(refusal(request("a", R"("steps": 20, "init": "llama")", true)).find(R"(--init: "gpt2" in the run, "bert" now)"),
+  EXPECT_NE(refusal(request("a", R"("steps": 20, "init": "llama")", true)).find(R"(init: "gpt2" in the run, "bert" now)"),
             std::string::npos);
 }
 

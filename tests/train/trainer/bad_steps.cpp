@@ -219,13 +219,13 @@ TEST(TrainerNan, OfTheFirstStepsIsAnsweredWithTheStart) {
   };
   const std::string rate = "; nothing was updated. A smaller learning rate, a longer warm-up, ";
   EXPECT_TRUE(message_of({.deviation = 1e30}, {}, 1)
-                  .ends_with("; nothing was updated yet, so it comes from how the weights start (--init-std 1e+30), or from the "
-                             "data. Smaller weights (--init-std, --embedding-std, --branch-scale) or another --init may help"))
+                  .ends_with("; nothing was updated yet, so it comes from how the weights start (init_std 1e+30), or from the "
+                             "data. Smaller weights (init_std, embedding_std, branch_scale) or another init may help"))
       << message_of({.deviation = 1e30}, {}, 1);
   EXPECT_NE(message_of({}, {1}, 1).find("it comes from how the weights start, or from the data"), std::string::npos);
   EXPECT_TRUE(
-      message_of({.branch_scale = 2}, {10}, 10).ends_with(rate + "a weaker start (--branch-scale 2), or --on-nan skip may help"));
-  EXPECT_TRUE(message_of({}, {11}, 11).ends_with(rate + "or --on-nan skip may help"));
+      message_of({.branch_scale = 2}, {10}, 10).ends_with(rate + "a weaker start (branch_scale 2), or on_nan skip may help"));
+  EXPECT_TRUE(message_of({}, {11}, 11).ends_with(rate + "or on_nan skip may help"));
 }
 
 TEST(TrainerNan, T04SkippingLeavesWeightsAndOptimizerAsTheyWere) {

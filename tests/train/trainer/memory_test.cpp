@@ -153,8 +153,8 @@ TEST(MemoryEstimate, T07ThatDoesNotFitIsRefusedWithWhatWouldFit) {
     };
   };
   EXPECT_NO_THROW(with(1.01)());
-  EXPECT_TRUE(throws_saying<Error>(with(0.6), {"needs about", "have", "GiB", "ulimit -v", "--batch-size 32", "--recompute"}));
-  EXPECT_TRUE(throws_saying<Error>(with(0.001), {"smaller model", "--layers"}));
+  EXPECT_TRUE(throws_saying<Error>(with(0.6), {"needs about", "have", "GiB", "ulimit -v", "try batch_size 32", " recompute"}));
+  EXPECT_TRUE(throws_saying<Error>(with(0.001), {"smaller model", "fewer layers"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { estimate_memory(lm, {.batch_size = 0}); }, {"batch_size", "0"}));
 }
 
