@@ -9,7 +9,7 @@
 #include "addnorm/model/language_model.h"
 #include "addnorm/tensor/arena.h"
 #include "addnorm/train/optimizer.h"
-#include "train/flops.h"
+#include "train/model_size.h"
 
 namespace addnorm::bench {
 namespace {

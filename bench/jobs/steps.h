@@ -27,7 +27,7 @@ ModelConfig config_of(const StepModel& model);
 
 /// Learned numbers that take part in products or sums: all but the table of positions.
 std::size_t parameters(const StepModel& model);
-/// Floating-point operations of one training step, as `addnorm train` counts them (train/flops.h).
+/// Floating-point operations of one training step, as `addnorm train` counts them (train/model_size.h).
 double step_operations(const StepModel& model);
 
 /// Forward, backward and AdamW on one batch.

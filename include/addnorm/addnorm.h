@@ -90,7 +90,6 @@
 #include "addnorm/train/memory.h"
 #include "addnorm/train/objective.h"
 #include "addnorm/train/optimizer.h"
-#include "addnorm/train/probe_options.h"
 #include "addnorm/train/run.h"
 #include "addnorm/train/run_data.h"
 #include "addnorm/train/run_folder.h"

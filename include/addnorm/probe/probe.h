@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "addnorm/probe/record.h"
-#include "addnorm/train/probe_options.h"
+#include "addnorm/train/run_options.h"
 #include "addnorm/train/trainer.h"
 
 namespace addnorm {

@@ -10,10 +10,21 @@
 #include <vector>
 
 #include "addnorm/model/config.h"
-#include "addnorm/train/probe_options.h"
 #include "addnorm/train/trainer.h"
 
 namespace addnorm {
+
+/// How much of a run is recorded besides its losses. The trainer only carries these options; layer probe does what they say.
+enum class ProbeLevel : unsigned char {
+  off,
+  on,    ///< norms, ratios, gradients and attention of every unit; at most a tenth of the time at the usual interval
+  full,  ///< and what takes extra passes: units by-passed, logit lens, dependency, ranks, ...
+};
+
+struct ProbeOptions {
+  ProbeLevel level = ProbeLevel::off;
+  std::int64_t every = 10;  ///< steps between records
+};
 
 /// Zeros and empty texts stand for what planned() says.
 struct RunOptions {

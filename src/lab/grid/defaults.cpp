@@ -7,7 +7,7 @@
 #include "addnorm/lab/grid.h"
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
-#include "lab/grid/warmup_to_try.h"
+#include "lab/grid/changes.h"
 #include "train/run/options_json.h"
 
 namespace addnorm {

@@ -11,7 +11,6 @@
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/system/files.h"
-#include "lab/grid/metrics_tail.h"
 #include "lab/grid/plan.h"
 
 namespace addnorm {

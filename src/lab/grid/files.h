@@ -1,5 +1,10 @@
-// What a grid keeps on the disk: done.json in the folder of a run, predictions, lab.json.
+// What a grid keeps on the disk, and reads there: done.json and metrics.jsonl in the folder of a run, predictions, lab.json.
 #pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
 
 #include "addnorm/lab/grid_result.h"
 
@@ -28,5 +33,28 @@ std::string last_words(const std::filesystem::path& log, const std::vector<std::
 void write_question(const std::filesystem::path& file, const GridRow& row, const std::filesystem::path& cache);
 /// Where the prediction for a row is kept: by its options, seeds, the data and the version.
 std::filesystem::path prediction_file(const GridResult& result, const RowResult& row);
+
+/// The losses of a run, read from its metrics.jsonl while it is written.
+class MetricsTail {
+ public:
+  explicit MetricsTail(std::filesystem::path file) : file_(std::move(file)) {}
+  /// Takes in the lines that are new; true: there were some. A file that has become shorter is read again from its start.
+  bool look();
+
+  const std::vector<double>& losses() const { return losses_; }  ///< of step 1, 2, ...; NaN where there is none
+  std::size_t first_missing(std::size_t last) const;             ///< of steps 1 ... last, without a line; 0: none
+  const std::string& stopped() const { return stopped_; }        ///< why the run ended early, by its numbers; "": it did not
+
+ private:
+  void take(const std::string& line);
+  void read_anew();  // all of it
+
+  std::filesystem::path file_;
+  std::uint64_t read_to_ = 0;
+  std::string begun_;  // a line without its end
+  std::vector<double> losses_;
+  std::vector<bool> there_;  // whether it has a line
+  std::string stopped_;
+};
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-#include "lab/grid/metrics_tail.h"
+#include "lab/grid/files.h"
 
 #include <algorithm>
 #include <cmath>

@@ -11,9 +11,8 @@
 #include "core/json/record.h"
 #include "lab/grid/child_pool.h"
 #include "lab/grid/files.h"
-#include "lab/grid/metrics_tail.h"
 #include "lab/grid/plan.h"
-#include "lab/outcome/cures.h"
+#include "lab/outcome/confirm.h"
 
 namespace addnorm {
 namespace {

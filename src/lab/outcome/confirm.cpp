@@ -8,7 +8,6 @@
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
 #include "lab/grid/changes.h"
-#include "lab/grid/warmup_to_try.h"
 
 namespace addnorm {
 namespace {

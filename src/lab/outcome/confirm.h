@@ -1,4 +1,5 @@
-// Confirming a cause: the same configuration with one thing changed that bears on it, which trains.
+// What other rows of a grid say of one that failed: which of them confirms its cause, the same configuration with one thing
+// changed that bears on it, and which factors, changed one at a time, cure it.
 #pragma once
 
 #include <optional>
@@ -7,6 +8,7 @@
 
 #include "addnorm/lab/grid_result.h"
 #include "core/json/json.h"
+#include "lab/grid/changes.h"
 
 namespace addnorm {
 
@@ -57,5 +59,22 @@ std::vector<AddedRow> rows_that_would_confirm(const GridResult& result, double& 
 /// and whose probes, where its runs have some, do not show the same cause. What else trains is reported, and confirms nothing:
 /// fewer layers, more steps, another arrangement with less warm-up.
 void note_confirmations(GridResult& result);
+
+/// Factors of TriedChange for another arrangement: where its formula or that of the row contains a start, that is changed as
+/// well.
+inline constexpr const char *kPlacement = "placement", *kPlacementAndStart = "placement and start";
+
+/// What was tried of a row by changing one factor of it, or placement and start together: by factor, cures first.
+std::vector<TriedChange> changes_tried(const GridResult& result, const GridChanges& changes, std::size_t row);
+
+/// For arrangements that failed and whose grid does not say what another placement, other weights or a warm-up would do: copies
+/// of their first such row with that one factor changed, while `processor_seconds` last. All get their first copy before any gets
+/// its second. Copies that could not be held to one factor are left out, and so are rows that are `added` already.
+std::vector<AddedRow> rows_that_try_factors(const GridResult& result, double& processor_seconds,
+                                            const std::vector<AddedRow>& added = {});
+
+/// Fills RowResult::tried of rows that failed from those that differ from them in one factor. Of each factor the changes that
+/// cure come first, three of them at most; where none does, the first that was tried.
+void note_cures(GridResult& result);
 
 }  // namespace addnorm

@@ -4,7 +4,7 @@
 
 #include "addnorm/core/error.h"
 #include "lab/grid/settings.h"
-#include "lab/outcome/cures.h"
+#include "lab/outcome/confirm.h"
 
 namespace addnorm {
 namespace {

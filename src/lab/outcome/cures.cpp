@@ -1,4 +1,4 @@
-#include "lab/outcome/cures.h"
+#include "lab/outcome/confirm.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,6 @@
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
 #include "lab/grid/changes.h"
-#include "lab/grid/warmup_to_try.h"
 
 namespace addnorm {
 namespace {

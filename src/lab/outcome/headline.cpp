@@ -6,7 +6,6 @@
 #include "addnorm/core/error.h"
 #include "lab/grid/settings.h"
 #include "lab/outcome/confirm.h"
-#include "lab/outcome/cures.h"
 
 namespace addnorm {
 namespace {

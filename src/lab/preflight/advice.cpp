@@ -8,7 +8,6 @@
 #include "addnorm/lab/grid_result.h"
 #include "addnorm/residual/catalogue.h"
 #include "core/figures.h"
-#include "lab/preflight/other_starts.h"
 
 namespace addnorm {
 namespace {

@@ -4,7 +4,6 @@
 #include <functional>
 
 #include "lab/preflight/second_look.h"
-#include "lab/preflight/twin.h"
 
 namespace addnorm {
 namespace {

@@ -1,4 +1,5 @@
-// One configuration on trial: a first look over several seeds, and a second one where that does not settle it.
+// One configuration on trial: prepared as a run is, a first look over several seeds, and a second one where that does not settle
+// it; by a narrower twin where the model is too large.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,9 @@
 #include <vector>
 
 #include "addnorm/lab/preflight.h"
+#include "addnorm/train/run_options.h"
 #include "lab/preflight/rule.h"
+#include "train/run/prepared_run.h"
 
 namespace addnorm {
 
@@ -67,5 +70,33 @@ inline bool passes(const TrialGround& ground, const RunOptions& options, const s
 inline bool is_healthy(const TrialGround& ground, const RunOptions& options, const std::string& what) {
   return try_change(ground, options, what, IfSlow::leave_it) != ChangeResult::fails;
 }
+
+/// A preflight before its first trial: data opened, options planned, everything refused that can be. Of it `source` is null where
+/// the observer asked to stop.
+PreparedRun prepared(const PreflightRequest& request, PreflightObserver* observer);
+TrialGround ground_of(const PreparedRun& prepared, const PreflightRequest& request, PreflightObserver* observer);
+
+/// As few tokens in a step as are enough for a verdict, or what was asked for if that is less.
+struct BatchLimits {
+  std::size_t sequences, tokens_each, tokens;
+};
+inline constexpr BatchLimits kFewTokens{4, 32, 128};
+inline constexpr BatchLimits kUsualTokens{4, 64, 640};
+
+/// Operations of one step.
+double step_flops(const RunOptions& options);
+
+/// What a trial is run on: the model that was asked for on small batches, or, where that takes too long, a narrower one of the
+/// same depth.
+struct Twin {
+  RunOptions options;
+  std::string summary{};  ///< "d_model 64 (of 256) at 4 times the rate"; "": it is the model that was asked for
+};
+/// `options` are planned and completed. Batches become as small as `limits` say; sequences only where the data lets them be
+/// shortened. Where a step still takes more than so many operations, the stream becomes narrower, with heads of the same width;
+/// never fewer layers. Weights that are N(0, 0.02^2) whatever the width are drawn larger by the root of the ratio of widths:
+/// branches stay as strong. The rate grows by that ratio (Adafactor: its root; SGD: not): a step then changes as much of what a
+/// branch gives (docs/preflight.md has the measurement).
+Twin twin_within(const RunOptions& options, double step_flops, bool may_shorten, const BatchLimits& limits = kFewTokens);
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-#include "lab/preflight/measured.h"
+#include "lab/preflight/rule.h"
 
 #include "addnorm/core/error.h"
 #include "core/figures.h"

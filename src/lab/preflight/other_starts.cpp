@@ -1,4 +1,4 @@
-#include "lab/preflight/other_starts.h"
+#include "lab/preflight/advice.h"
 
 #include <algorithm>
 #include <cmath>

@@ -10,10 +10,8 @@
 #include "addnorm/train/memory.h"
 #include "core/figures.h"
 #include "lab/preflight/advice.h"
-#include "lab/preflight/measured.h"
-#include "lab/preflight/measured_gain.h"
-#include "lab/preflight/prepared.h"
-#include "lab/preflight/twin.h"
+#include "lab/preflight/candidate.h"
+#include "lab/preflight/rule.h"
 
 namespace addnorm {
 namespace {

@@ -1,4 +1,4 @@
-// The rule by which a trial is read. docs/preflight.md says how it was found and how often it is right.
+// The rule by which a trial is read, and how often it was right. docs/preflight.md says how it was found and has the tables.
 #pragma once
 
 #include <cstddef>
@@ -81,5 +81,13 @@ inline constexpr double kAbovePlateau = 0.1;
 
 /// Without a skip no stack of so many layers has trained, whatever its first steps looked like.
 inline constexpr std::size_t kTooDeepWithoutSkip = 4;
+
+/// (right + 1) / (said + 2), the rule of succession, over the answers that said so where forecasts were held against whole runs:
+/// eighty right answers of eighty would not promise that none is ever wrong.
+double measured_confidence(Forecast forecast);
+
+/// What sets a run apart from all those, in words that follow "none of them": "was wider than 88"; "": nothing does. `options`
+/// are planned and completed.
+std::string beyond_measured(const RunOptions& options);
 
 }  // namespace addnorm

@@ -5,7 +5,7 @@
 #include "addnorm/core/error.h"
 #include "core/figures.h"
 #include "lab/preflight/advice.h"
-#include "lab/preflight/prepared.h"
+#include "lab/preflight/candidate.h"
 
 namespace addnorm {
 namespace {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <span>
 
-#include "lab/preflight/twin.h"
+#include "lab/preflight/candidate.h"
 #include "tensor/numbers.h"
 
 namespace addnorm {

@@ -1,7 +1,9 @@
 #include "addnorm/lab/trial.h"
 
+#include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <vector>
 
 #include "addnorm/autograd/tape.h"
 #include "addnorm/core/error.h"
@@ -9,7 +11,7 @@
 #include "addnorm/core/rng.h"
 #include "addnorm/probe/probe.h"
 #include "addnorm/tensor/arena.h"
-#include "lab/preflight/measured_gain.h"
+#include "probe/measures/components.h"
 #include "tensor/numbers.h"
 
 namespace addnorm {
@@ -47,6 +49,33 @@ double sensitivity(Model& model, const Batch& batch, std::uint64_t seed) {
     std::copy(kept.begin(), kept.end(), p.value.value().values<float>().begin());
   });
   return relative_distance(after, before) / kNudge;
+}
+
+constexpr std::size_t kSequencesSeen = 2, kTokensSeen = 16;
+
+double sum_of_squares(const auto& values) {
+  double sum = 0;
+  for (const auto v : values) sum += static_cast<double>(v) * static_cast<double>(v);
+  return sum;
+}
+
+/// The skip gain of a model as it is initialised, to stand beside the closed form: how much of a standard normal input is left at
+/// the output of the (first) stack on the skip path alone, with the norms' scales as they are in that pass: RMS of the
+/// embedding's component after the exit over that of the input. Nothing for arrangements that are more than a row. A forward pass
+/// over 32 tokens, and as many passes over its streams as there are units.
+std::optional<double> measured_skip_gain(Model& model, std::uint64_t seed) {
+  const std::vector<Stack*> stacks = model.stacks();
+  const SlotResidual* row = stacks.empty() ? nullptr : Components::row_of(&stacks.front()->residual());
+  if (!row) return std::nullopt;
+  const NoGrad values_only;
+  const ArenaScope scope;
+  Tensor x({kSequencesSeen, std::min(kTokensSeen, model.config().seq_len), model.config().d_model});
+  const RandomKey key = RandomKey(seed).with("skip gain");
+  for (std::size_t i = 0; i < x.elements(); ++i) x.data<float>()[i] = normal_at(key, i);
+  Components components(*row, {});
+  (*stacks.front())(Var(x), {.observer = &components}, {.train = false});
+  components.take_exit();
+  return std::sqrt(sum_of_squares(components.parts().front()) / sum_of_squares(x.values<float>()));
 }
 
 }  // namespace

@@ -1,11 +1,11 @@
-#include "lab/preflight/twin.h"
+#include "lab/preflight/candidate.h"
 
 #include <algorithm>
 #include <cmath>
 
 #include "addnorm/core/error.h"
 #include "core/figures.h"
-#include "train/flops.h"
+#include "train/model_size.h"
 
 namespace addnorm {
 namespace {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,26 @@
 #include "addnorm/train/trainer.h"
 #include "train/run/records.h"
 #include "train/run/sources.h"
-#include "train/run/trial_folder.h"
 
 namespace addnorm {
+
+/// The folder of a run before it is one. Where ids of text are kept in the folder of the run itself, the folder is made before
+/// the run is known to be possible. Unless keep() is called, what was made for that is removed: ids, and folders that hold
+/// nothing else.
+class TrialFolder {
+ public:
+  explicit TrialFolder(std::filesystem::path folder);
+  ~TrialFolder();
+  TrialFolder(const TrialFolder&) = delete;
+  TrialFolder& operator=(const TrialFolder&) = delete;
+  void keep() { kept_ = true; }
+
+ private:
+  std::filesystem::path folder_;
+  std::vector<std::filesystem::path> missing_;  // folders, the deepest first
+  std::set<std::filesystem::path> before_;      // ids that were there
+  bool kept_ = false;
+};
 
 class Run {
  public:

@@ -1,10 +1,12 @@
-// What a run writes about itself besides tensors: a part of its checkpoints, and the lines of metrics.jsonl.
+// What a run writes about itself besides tensors, and whether it may go on from that.
 #pragma once
 
 #include <optional>
 #include <string>
 
 #include "addnorm/train/objective.h"
+#include "addnorm/train/run.h"
+#include "addnorm/train/run_folder.h"
 #include "addnorm/train/trainer.h"
 #include "core/json/json.h"
 
@@ -35,5 +37,20 @@ std::string metrics_line(std::int64_t step, const Evaluation& validation, bool p
 std::string rollback_line(std::int64_t step, const StepRecord& record);
 /// The run ended at step `step`, which has no update: a number was not finite.
 std::string stopped_line(std::int64_t step, const std::string& why);
+
+/// The folder has a run, begun or finished.
+bool has_run(const RunFolder& folder);
+
+/// The options of the run in the folder, with those that may change as they are given now. A UsageError shows every difference
+/// that is not allowed.
+GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request);
+
+/// With paths that lead to where the data and the tokenizer of the run are now.
+RunOptions options_here(RunOptions options, const RunFolder& folder, const RunRequest& request);
+void check_has_checkpoint(const RunFolder& folder, const FieldWords& words);
+/// What a checkpoint was made with is what the run goes on with: the options, as run.json and the request have them now, and the
+/// data. A DataError names what differs.
+void check_goes_on(const RunRecords& checkpoint, const RunFolder& folder, const RunRequest& request, const RunOptions& now,
+                   std::uint64_t fingerprint);
 
 }  // namespace addnorm

@@ -1,4 +1,4 @@
-#include "train/run/resume.h"
+#include "train/run/records.h"
 
 #include <algorithm>
 #include <array>

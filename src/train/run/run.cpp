@@ -9,7 +9,7 @@
 #include "core/system/machine.h"
 #include "train/run/one_run.h"
 #include "train/run/options_json.h"
-#include "train/run/resume.h"
+#include "train/run/records.h"
 
 namespace addnorm {
 

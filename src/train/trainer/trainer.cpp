@@ -10,7 +10,7 @@
 #include "addnorm/autograd/ops.h"
 #include "addnorm/autograd/tape.h"
 #include "addnorm/tensor/arena.h"
-#include "train/flops.h"
+#include "train/model_size.h"
 #include "train/trainer/agreement.h"
 #include "train/trainer/state.h"
 #include "train/trainer/stream_check.h"

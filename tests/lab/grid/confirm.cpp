@@ -4,7 +4,6 @@
 #include "addnorm/lab/grid_result.h"
 #include "lab/grid/changes.h"
 #include "lab/outcome/confirm.h"
-#include "lab/outcome/cures.h"
 #include "lab/refusals.h"
 
 namespace addnorm {

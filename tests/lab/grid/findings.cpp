@@ -7,7 +7,7 @@
 #include "addnorm/lab/grid_result.h"
 #include "addnorm/residual/arrangement_file.h"
 #include "lab/grid/changes.h"
-#include "lab/outcome/cures.h"
+#include "lab/outcome/confirm.h"
 #include "lab/refusals.h"
 
 namespace addnorm {

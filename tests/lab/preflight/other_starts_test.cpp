@@ -1,5 +1,4 @@
 // Other ways to start: which are offered for which model, and that preflight advises one only where it has passed the trial.
-#include "lab/preflight/other_starts.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +8,7 @@
 #include "addnorm/core/error.h"
 #include "addnorm/lab/preflight.h"
 #include "lab/preflight/advice.h"
-#include "lab/preflight/prepared.h"
+#include "lab/preflight/candidate.h"
 
 namespace addnorm {
 namespace {

@@ -10,8 +10,7 @@
 #include "addnorm/core/error.h"
 #include "core/figures.h"
 #include "core/json/json.h"
-#include "lab/preflight/prepared.h"
-#include "lab/preflight/twin.h"
+#include "lab/preflight/candidate.h"
 #include "support/near.h"
 
 namespace addnorm {

@@ -6,7 +6,7 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
-#include "lab/preflight/twin.h"
+#include "lab/preflight/candidate.h"
 
 namespace addnorm {
 namespace {

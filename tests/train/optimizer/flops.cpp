@@ -1,5 +1,5 @@
 // Arithmetic of a step, counted by hand.
-#include "train/flops.h"
+#include "train/model_size.h"
 
 #include <gtest/gtest.h>
 
