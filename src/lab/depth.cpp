@@ -6,6 +6,7 @@
 
 #include "addnorm/core/machine.h"
 #include "core/json/record.h"
+#include "lab/grid/spec_json.h"
 
 namespace addnorm {
 namespace {
@@ -64,7 +65,7 @@ class DepthSearch {
   GridSpec spec_of(const std::vector<std::size_t>& depths) const {
     const Json grid{
         {"base", parsed(request_.options, "options")}, {"grid", Json{{"layers", Json(depths)}}}, {"seeds", request_.seeds}};
-    GridSpec spec = grid_from_json(grid.dump(), "options", words());
+    GridSpec spec = grid_of(grid, "options", words());
     for (std::size_t i = 0; i < spec.rows.size(); ++i) spec.rows[i].place = concat("with ", layers_in_words(depths[i]));
     return spec;
   }

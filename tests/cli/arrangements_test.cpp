@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/diagram.h"
-#include "addnorm/residual/process_strings.h"
 #include "cli/arrangements/views.h"
 #include "cli/terminal/command.h"
 #include "support/near.h"

@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "addnorm/model/model.h"
-#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/streams/small_models.h"
 

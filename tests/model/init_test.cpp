@@ -8,7 +8,6 @@
 #include <sstream>
 
 #include "addnorm/model/language_model.h"
-#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/explain.h"
 #include "core/json/json.h"

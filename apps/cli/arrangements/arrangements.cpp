@@ -7,8 +7,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/core/names.h"
-#include "addnorm/residual/arrangement_file.h"
-#include "addnorm/residual/process_strings.h"
+#include "addnorm/residual/catalogue.h"
 #include "cli/arrangements/views.h"
 #include "cli/terminal/command.h"
 #include "cli/terminal/value.h"

@@ -12,7 +12,7 @@
 #include "cli/train/options.h"
 #include "core/file.h"
 #include "core/json/record.h"
-#include "lab/grid/list_values.h"
+#include "lab/grid/spec_json.h"
 #include "train/run/options_json.h"
 
 namespace addnorm::cli {
@@ -82,7 +82,7 @@ std::string put_into_row(GridRow& row, const Json& more) {
   if (const Json* seed = options.find("seed")) row.first_seed = seed->whole();
   options.erase("seed");
   if (more.contains("steps")) options["save_every"] = options["steps"];
-  row.options = with_lab_defaults(options.dump(), row.place);
+  row.options = lab_options_of(options, row.place).dump();
   return note;
 }
 
@@ -99,16 +99,16 @@ constexpr std::array kSaidByActs{"arrangement", "layers",        "warmup_steps",
                                  "init_std",    "embedding_std", "position_std", "branch_scale"};
 
 /// Every combination of the lists. Rows of one start stand together, below a heading where there are several.
-GridSpec grid_of(const Json& base, const Json& lists, bool usual_arrangements) {
+GridSpec combinations_of(const Json& base, const Json& lists, bool usual_arrangements) {
   Json all = Json::object(), acts = Json::array();
   if (usual_arrangements) all["arrangement"] = Json(lab_arrangements());
   for (const auto& [name, values] : lists.items())
     if (name != "init") all[name] = values;
   const Json* inits = lists.find("init");
-  if (inits == nullptr) return grid_from_json(Json{{"base", base}, {"grid", all}}.dump(), "options", option_word);
+  if (inits == nullptr) return grid_of(Json{{"base", base}, {"grid", all}}, "options", option_word);
   for (const Json& init : inits->array_items())
     acts.push_back(Json{{"name", concat("init ", init.text())}, {"base", Json{{"init", init}}}, {"grid", all}});
-  return grid_from_json(Json{{"base", base}, {"acts", acts}}.dump(), "options", option_word);
+  return grid_of(Json{{"base", base}, {"acts", acts}}, "options", option_word);
 }
 
 }  // namespace
@@ -130,7 +130,7 @@ void GridCollector::declare(Command& command, bool lists) {
     if (!impl->lists.contains(key)) impl->lists[key] = Json::array();
     impl->lists[key].push_back(std::move(value));
   };
-  Json defaults = parsed(with_lab_defaults("{}", "defaults"), "defaults");
+  Json defaults = lab_options_of(Json::object(), "defaults");
   defaults.erase("save_every");
   if (!lists) defaults.erase("layers");
   std::vector<OptionText> texts = option_texts(option_word);
@@ -178,7 +178,7 @@ GridSpec GridCollector::spec(const std::filesystem::path& file, std::optional<st
     } else {
       const auto named = [&](const char* name) { return base.contains(name) || grid.contains(name); };
       const bool acts = std::ranges::none_of(kSaidByActs, named);
-      spec = grid.size() == 0 && acts ? default_lab(base.dump()) : grid_of(base, grid, !named("arrangement"));
+      spec = grid.size() == 0 && acts ? default_lab_of(base) : combinations_of(base, grid, !named("arrangement"));
     }
     spec.notes.insert(spec.notes.end(), notes.begin(), notes.end());
     if (seeds)

@@ -8,6 +8,7 @@
 #include "cli/train/options.h"
 #include "core/figures.h"
 #include "core/json/json.h"
+#include "lab/grid/spec_json.h"
 
 namespace addnorm::cli {
 namespace {
@@ -134,7 +135,7 @@ Json to_be_said(const RowResult& row, const char* not_said) {
   Json said = Json::object();
   for (bool more = true; more;) {  // what is said changes what is usual: the heads, where there is a width
     more = false;
-    const Json usual = parsed(with_lab_defaults(said.dump(), row.row.place), row.row.place);
+    const Json usual = lab_options_of(said, row.row.place);
     for (const auto& [name, value] : options.items()) {
       const Json* is = usual.find(name);
       if (name == not_said || name == "save_every" || said.contains(name) || (is != nullptr && *is == value)) continue;

@@ -13,7 +13,7 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/data/progress.h"
-#include "addnorm/data/token_source.h"
+#include "addnorm/data/text_dataset.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {

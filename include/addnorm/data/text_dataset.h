@@ -1,14 +1,34 @@
-// Windows of a long text, for language models.
+// Token ids of a long text, and windows of them for language models.
 #pragma once
 
 #include <cstdint>
 #include <memory>
+#include <utility>
+#include <vector>
 
 #include "addnorm/core/names.h"
 #include "addnorm/data/dataset.h"
-#include "addnorm/data/token_source.h"
 
 namespace addnorm {
+
+/// A long sequence of token ids, in memory or in a file. Threads may share it.
+class TokenSource {
+ public:
+  virtual ~TokenSource() = default;
+  virtual std::uint64_t size() const = 0;
+  /// Ids first ... first + count - 1. Beyond size() is a UsageError; a file truncated meanwhile is a DataError.
+  virtual void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const = 0;
+};
+
+class TokenVector : public TokenSource {
+ public:
+  explicit TokenVector(std::vector<std::int32_t> ids) : ids_(std::move(ids)) {}
+  std::uint64_t size() const override { return ids_.size(); }
+  void copy(std::uint64_t first, std::size_t count, std::int32_t* into) const override;
+
+ private:
+  std::vector<std::int32_t> ids_;
+};
 
 /// Tokens first ... first + count - 1 of a source.
 struct TokenRange {

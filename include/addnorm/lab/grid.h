@@ -29,8 +29,8 @@ struct GridAct {
 struct GridSpec {
   std::vector<GridAct> acts{};  ///< one at least
   std::vector<GridRow> rows{};
-  std::vector<std::string>
-      notes{};                  ///< what lists had twice, and is a row once: "init: glorot is xavier, which stands there too"
+  /// What lists had twice, and is a row once: "init: glorot is xavier, which stands there too".
+  std::vector<std::string> notes{};
   std::size_t with_warmup = 0;  ///< rows that fail are run again with so many warm-up steps, to tell "needs warm-up"; 0: not
   FieldWords words{};           ///< what notes, messages and results call an option; not in files
 };

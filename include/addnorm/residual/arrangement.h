@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "addnorm/residual/choices.h"
-#include "addnorm/residual/depth_rule.h"
 #include "addnorm/residual/init_spec.h"
 #include "addnorm/residual/stack.h"
 

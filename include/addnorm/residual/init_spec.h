@@ -12,7 +12,7 @@
 
 #include "addnorm/core/names.h"
 #include "addnorm/nn/kinds.h"
-#include "addnorm/residual/depth_rule.h"
+#include "addnorm/residual/stack.h"
 
 namespace addnorm {
 

@@ -1,8 +1,9 @@
-// The stack an arrangement is made for, and its residual units.
+// The stack an arrangement is made for, its residual units, and numbers that follow from its depth.
 #pragma once
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "addnorm/nn/kinds.h"
@@ -42,5 +43,19 @@ void check(const StackShape& shape, const Unit& unit);
 /// Where its parameters and dropout masks are found: "layers.3.ffn". A sub-layer that a layer has twice is counted:
 /// "layers.3.ffn2".
 std::string path_of(const StackShape& shape, const Unit& unit);
+
+/// A number, or one that follows from the depth of the stack: "deepnorm-alpha", "units", ...
+struct DepthRule {
+  const char* name = nullptr;  ///< of depth_rule_names(), where it lives; null: the constant
+  double constant = 1;
+
+  bool is_one() const { return !name && constant == 1; }
+};
+double value_of(const DepthRule& rule, const StackShape& shape, const Unit& unit);
+std::string text_of(const DepthRule& rule);                           ///< "(2L)^¼", "1/√l", "0.5"
+std::string text_of(const DepthRule& rule, const StackShape& shape);  ///< in an encoder-decoder some rules read otherwise
+/// A UsageError with the nearest name and the list, if there is no such rule.
+DepthRule depth_rule_named(std::string_view name);
+std::vector<std::string> depth_rule_names();
 
 }  // namespace addnorm

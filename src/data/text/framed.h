@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "addnorm/data/dataset.h"
-#include "addnorm/data/token_source.h"
+#include "addnorm/data/text_dataset.h"
 #include "addnorm/data/tokenizer.h"
 
 namespace addnorm {

@@ -8,6 +8,7 @@
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
 #include "lab/grid/changes.h"
+#include "lab/grid/spec_json.h"
 #include "train/run/options_json.h"
 
 namespace addnorm {
@@ -45,9 +46,8 @@ Json what_the_lab_says(const Json& options) {
 
 }  // namespace
 
-std::string with_lab_defaults(std::string_view options, std::string_view where) {
-  Json all = parsed(options, where);
-  run_options_from_json(options, where);  // invalid options are refused as they were given
+Json lab_options_of(Json all, std::string_view where) {
+  run_options_of(all, where);  // invalid options are refused as they were given
   const Json defaults = what_the_lab_says(all);
   for (const auto& [name, value] : defaults.items()) {
     if (all.contains(name)) continue;
@@ -56,7 +56,11 @@ std::string with_lab_defaults(std::string_view options, std::string_view where) 
     if (goes_with(with, where)) all = std::move(with);
   }
   if (!all.contains("save_every")) all["save_every"] = all.contains("steps") ? all["steps"] : Json(kLabSteps);
-  return all.dump();
+  return all;
+}
+
+std::string with_lab_defaults(std::string_view options, std::string_view where) {
+  return lab_options_of(parsed(options, where), where).dump();
 }
 
 std::vector<std::string> lab_arrangements() { return {"plain", "post-ln", "norm-skip", "pre-ln", "deepnorm", "rezero"}; }
@@ -77,8 +81,10 @@ Json act(std::string name, Json base, Json rows) {
 
 }  // namespace
 
-GridSpec default_lab(std::string_view base) {
-  const GivenOptions given = run_options_from_json(base, "options");
+GridSpec default_lab(std::string_view base) { return default_lab_of(parsed(base, "options")); }
+
+GridSpec default_lab_of(const Json& base) {
+  const GivenOptions given = run_options_of(base, "options");
   const std::size_t steps = given.given.contains("steps") ? given.options.steps : kLabSteps;
   const std::size_t warmup = warmup_to_try(steps);
   const std::size_t width = given.given.contains("d_model") ? given.options.model.d_model : kLabWidth;
@@ -92,7 +98,7 @@ GridSpec default_lab(std::string_view base) {
   Json warm = from("xavier"), large_embeddings = from("gpt2");
   warm["warmup_steps"] = warmup;
   large_embeddings["embedding_std"] = as_xavier;
-  Json spec{{"base", parsed(base, "options")}};
+  Json spec{{"base", base}};
   Json acts = Json::array();
   const auto add = [&](const std::string& what, Json options, Json rows) {
     acts.push_back(act(concat("Act ", acts.size() + 1, ": ", what), std::move(options), std::move(rows)));
@@ -105,7 +111,7 @@ GridSpec default_lab(std::string_view base) {
         rows_of_act({"post-ln", "norm-skip"}, {"pre-ln", "plain"}));
   add(concat("Xavier's weights, ", warmup, " warm-up steps"), warm, rows_of_act({"post-ln"}, {"norm-skip"}));
   spec["acts"] = std::move(acts);
-  return grid_from_json(spec.dump(), "the default lab");
+  return grid_of(spec, "the default lab");
 }
 
 }  // namespace addnorm

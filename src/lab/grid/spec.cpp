@@ -8,7 +8,7 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/train/run_options.h"
 #include "core/json/record.h"
-#include "lab/grid/list_values.h"
+#include "lab/grid/spec_json.h"
 #include "train/run/options_json.h"
 
 namespace addnorm {
@@ -165,7 +165,7 @@ class SpecReader {
     if (!in_any_words && own.size() > 0) row.place += concat(" ", own.dump());  // which of the combinations
     if (const Json* seed = options.find("seed")) read(*seed, row.first_seed, at.inside("seed"));
     options.erase("seed");
-    row.options = with_lab_defaults(options.dump(), row.place);
+    row.options = lab_options_of(std::move(options), row.place).dump();
     spec_.rows.push_back(std::move(row));
   }
 
@@ -178,7 +178,11 @@ std::string plain_text(const Json& value) { return value.is_string() ? value.tex
 }  // namespace
 
 GridSpec grid_from_json(std::string_view text, std::string_view where, const FieldWords& words) {
-  return SpecReader(where, words).read_all(parsed(text, where));
+  return grid_of(parsed(text, where), where, words);
+}
+
+GridSpec grid_of(const Json& spec, std::string_view where, const FieldWords& words) {
+  return SpecReader(where, words).read_all(spec);
 }
 
 Json value_in_our_words(const std::string& name, const Json& value, std::string_view place, const FieldWords& words) {

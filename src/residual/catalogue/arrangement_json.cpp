@@ -3,7 +3,7 @@
 #include <cmath>
 #include <set>
 
-#include "addnorm/residual/arrangement_file.h"
+#include "addnorm/residual/catalogue.h"
 #include "core/file.h"
 #include "core/json/record.h"
 #include "core/printable.h"

@@ -1,4 +1,3 @@
-#include "addnorm/residual/process_strings.h"
 
 #include <array>
 

@@ -4,7 +4,7 @@
 #include <array>
 
 #include "addnorm/core/error.h"
-#include "addnorm/residual/arrangement_file.h"
+#include "addnorm/residual/catalogue.h"
 #include "addnorm/train/checkpoint.h"
 #include "core/file.h"
 #include "train/run/options_json.h"

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "addnorm/lab/grid_result.h"
-#include "addnorm/residual/arrangement_file.h"
+#include "addnorm/residual/catalogue.h"
 #include "lab/grid/changes.h"
 #include "lab/outcome/confirm.h"
 #include "lab/refusals.h"

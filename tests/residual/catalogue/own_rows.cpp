@@ -1,7 +1,6 @@
 // Rows in files: they come back as they were, run as they say, and what is wrong in them is named.
 #include <cmath>
 
-#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/residual.h"
 #include "support/streams/stream_runs.h"

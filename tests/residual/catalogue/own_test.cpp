@@ -5,7 +5,6 @@
 #include <thread>
 
 #include "../examples/fading.h"
-#include "addnorm/residual/arrangement_file.h"
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/unit.h"
 #include "support/gradients.h"

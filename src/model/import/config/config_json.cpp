@@ -2,7 +2,7 @@
 #include <array>
 
 #include "addnorm/model/config.h"
-#include "addnorm/residual/arrangement_file.h"
+#include "addnorm/residual/catalogue.h"
 #include "core/file.h"
 #include "core/json/record.h"
 #include "residual/catalogue/choice_names.h"
