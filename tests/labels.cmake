@@ -1,7 +1,7 @@
 # Labels that follow from what a test program is. After all tests of this folder are declared.
 
 # Arithmetic, layer by layer. What is above these layers calls it.
-set(numeric_folders "^(kernels|autograd|nn|residual|onnx)\\.")
+set(numeric_folders "^(kernels|autograd|nn|residual|onnx)(\\.|$)")
 # Several threads at once: a test's own, or those that kernels may take. set_threads(1) alone is none of it.
 set(starts_threads "with_every_thread_count|std::thread|set_threads\\((count|threads|[2-9])")
 

@@ -13,11 +13,11 @@ namespace {
 using test::normal_tensor;
 using test::throws_saying;
 
-Var leaf(const Shape& shape) { return Var(normal_tensor(shape, 1), true); }
+Var random_leaf(const Shape& shape) { return Var(normal_tensor(shape, 1), true); }
 Var constant(const Shape& shape, DType dtype = DType::f32) { return Var(normal_tensor(shape, 2, dtype)); }
 
 TEST(Messages, BackwardUnderOrAfterNoGradSaysThatNothingWasRecorded) {
-  const Var x = leaf({1});
+  const Var x = random_leaf({1});
   Var y;
   {
     const NoGrad no_grad;
@@ -30,7 +30,7 @@ TEST(Messages, BackwardUnderOrAfterNoGradSaysThatNothingWasRecorded) {
 }
 
 TEST(Messages, SeveralOpsUnderNoGradSayTheSameAsOne) {
-  const Var x = constant({2, 3}), w = leaf({4, 3});
+  const Var x = constant({2, 3}), w = random_leaf({4, 3});
   Var loss, untouched;
   {
     const NoGrad no_grad;
@@ -51,7 +51,7 @@ TEST(Messages, ConstantsAreNotCalledLeavesWhenTheyWereComputed) {
 TEST(Messages, AGradientThatIsNotThereSaysThatNoBackwardReachedIt) {
   const std::initializer_list<std::string> said{"undefined",    "moved from",   "grad()", "no backward has reached",
                                                 "clear_grad()", "retain_grad()"};
-  const Var x = leaf({2});
+  const Var x = random_leaf({2});
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().values<float>(); }, said));
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().clone(); }, said));
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad().item(); }, said));
@@ -60,7 +60,7 @@ TEST(Messages, AGradientThatIsNotThereSaysThatNoBackwardReachedIt) {
 }
 
 TEST(Messages, AVarWithoutAValueSaysHowThatCameAbout) {
-  Var x = leaf({2});
+  Var x = random_leaf({2});
   const Var y = std::move(x);
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.value(); }, {"Var", "made by default or moved from"}));
   EXPECT_TRUE(throws_saying<UsageError>([&] { x.grad(); }, {"Var::grad", "made by default or moved from"}));
@@ -116,7 +116,7 @@ TEST(Messages, NameTheScopeTheyWereRaisedIn) {
 }
 
 TEST(Messages, NameTheScopeOfARecomputedPart) {
-  const Var x = leaf({2});
+  const Var x = random_leaf({2});
   int runs = 0;
   std::vector<Var> y;
   {

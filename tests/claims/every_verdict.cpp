@@ -11,7 +11,7 @@
 namespace addnorm {
 namespace {
 
-constexpr std::size_t kSeeds = 3;
+constexpr std::size_t kMadeUpSeeds = 3;
 constexpr int kTries = 100000;
 constexpr int kBroken = test::kSanitized ? 30 : 300;  // a sanitizer looks at the same code again, ten times slower
 
@@ -27,7 +27,7 @@ class Judge {
   void shuffle() {
     palette_.assign(random_() % 2, 1);  // of shares and ratios everybody asks for 1
     for (std::size_t i = 0, size = 1 + random_() % 3; i < size; ++i) palette_.push_back(kLevels[random_() % std::size(kLevels)]);
-    for (auto& [name, values] : numbers_) values.assign(kSeeds, level());
+    for (auto& [name, values] : numbers_) values.assign(kMadeUpSeeds, level());
   }
 
   /// A judge says itself which series it misses.
@@ -37,7 +37,7 @@ class Judge {
       } catch (const UsageError& missing) {
         const std::string text = missing.what();
         const std::size_t begin = text.find('\'') + 1;
-        numbers_.push_back({text.substr(begin, text.rfind('\'') - begin), std::vector<double>(kSeeds, level())});
+        numbers_.push_back({text.substr(begin, text.rfind('\'') - begin), std::vector<double>(kMadeUpSeeds, level())});
       }
   }
 
@@ -87,7 +87,7 @@ TEST(EveryVerdict, IsNotMadeTrueByARunThatBrokeOff) {
         judge.numbers()[series].second[0] = kept;
       }
     }
-    for (auto& [name, values] : judge.numbers()) values.assign(kSeeds, std::nan(""));
+    for (auto& [name, values] : judge.numbers()) values.assign(kMadeUpSeeds, std::nan(""));
     EXPECT_NE(judge.verdict(), Finding::yes) << claim.id << " of nothing but NaN";
   }
 }

@@ -3,12 +3,16 @@
 
 #include "addnorm/core/error.h"
 #include "claims/bench/comparison.h"
+#include "claims/verdicts.h"
 #include "lab/made_up.h"
 
 namespace addnorm {
 namespace {
 
-constexpr const char *kSeen = "seen at this scale", *kMixed = "mixed", *kNotSeen = "not seen";
+using test::kMixed;
+using test::kNotSeen;
+using test::kSeen;
+
 const double kNan = std::nan("");
 
 /// Five seeds around a mean, with a standard error of 0.01.

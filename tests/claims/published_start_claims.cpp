@@ -2,12 +2,15 @@
 #include <cmath>
 
 #include "addnorm/core/error.h"
+#include "claims/verdicts.h"
 #include "lab/made_up.h"
 
 namespace addnorm {
 namespace {
 
-constexpr const char *kSeen = "seen at this scale", *kMixed = "mixed", *kNotSeen = "not seen";
+using test::kMixed;
+using test::kNotSeen;
+using test::kSeen;
 
 TEST(StartVerdict, OfTheIdentitySkipAsksForPowersAndForOneFactorAlone) {
   const auto judged = [](double exact, double at_one, double elsewhere) {

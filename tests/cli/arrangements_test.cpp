@@ -9,36 +9,22 @@
 #include "addnorm/residual/catalogue.h"
 #include "addnorm/residual/diagram.h"
 #include "cli/arrangements/views.h"
+#include "cli/in_process.h"
 #include "cli/terminal/command.h"
 #include "support/near.h"
 
 namespace addnorm::cli {
 namespace {
 
+using test::Outcome;
+using test::says;
 using Json = nlohmann::json;
 
-struct Outcome {
-  int code = -1;
-  std::string out, err;
-};
-
-Outcome run(std::vector<const char*> arguments) {
+Outcome run_arrangements(std::vector<const char*> arguments) {
   Program program("addnorm", "a tool", "1.2");
   add_arrangements(program);
-  std::ostringstream out, err;
-  std::streambuf* const real_out = std::cout.rdbuf(out.rdbuf());
-  std::streambuf* const real_err = std::cerr.rdbuf(err.rdbuf());
-  arguments.insert(arguments.begin(), {"addnorm", "arrangements"});
-  const int code = program.run(static_cast<int>(arguments.size()), arguments.data());
-  std::cout.rdbuf(real_out);
-  std::cerr.rdbuf(real_err);
-  return {code, out.str(), err.str()};
-}
-
-testing::AssertionResult says(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts)
-    if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
-  return testing::AssertionSuccess();
+  arguments.insert(arguments.begin(), "arrangements");
+  return test::outcome_of(program, std::move(arguments));
 }
 
 std::vector<std::string> lines_of(const std::string& text) {
@@ -73,14 +59,15 @@ TEST(ArrangementsCommand, FitsTerminals) {
 }
 
 TEST(ArrangementsCommand, SpeaksAsciiWhereThereIsNoUnicode) {
-  const std::string text = run({"--ascii"}).out + arrangements_page(all_rows(), arrangement_view("seq2seq", "rmsnorm", 6),
-                                                                    {.columns = 100, .unicode = false});
+  const std::string text =
+      run_arrangements({"--ascii"}).out +
+      arrangements_page(all_rows(), arrangement_view("seq2seq", "rmsnorm", 6), {.columns = 100, .unicode = false});
   EXPECT_TRUE(std::ranges::all_of(text, [](char c) { return static_cast<unsigned char>(c) < 0x80 && c != '?'; }));
   EXPECT_TRUE(says(text, {"x' = LN(alpha*x + F(x))", "(+)"}));
 }
 
 TEST(ArrangementsCommand, GivesJsonWithEveryField) {
-  const Outcome o = run({"--json"});
+  const Outcome o = run_arrangements({"--json"});
   ASSERT_EQ(o.code, 0) << o.err;
   const Json all = Json::parse(o.out);
   ASSERT_EQ(all.size(), arrangements().size());
@@ -90,23 +77,23 @@ TEST(ArrangementsCommand, GivesJsonWithEveryField) {
       EXPECT_TRUE(one.contains(field)) << one["name"] << ' ' << field;
     EXPECT_TRUE(one["final_norm"].is_boolean() && one["year"].is_number() && one["aliases"].is_array());
   }
-  EXPECT_EQ(run({"--format", "json"}).out, o.out);
+  EXPECT_EQ(run_arrangements({"--format", "json"}).out, o.out);
 }
 
 TEST(ArrangementsCommand, GivesOneArrangementInFull) {
-  const Json one = Json::parse(run({"deepnorm", "--json", "--layers", "12"}).out);
+  const Json one = Json::parse(run_arrangements({"deepnorm", "--json", "--layers", "12"}).out);
   ASSERT_EQ(one.size(), 1u);
   const Json& stack = one[0]["stacks"][0];
   EXPECT_EQ(stack["stack"], "decoder-only");
   EXPECT_EQ(stack["symbols"][0], "α = (2L)^¼ = 2.213");
   EXPECT_EQ(stack["init"][1]["rule"], "Xavier normal, times (8L)^−¼ = 0.3195");
   EXPECT_EQ(stack["diagram"]["nodes"].size(), 10u);
-  EXPECT_EQ(Json::parse(run({"plain", "--json"}).out)[0]["skip_gain"]["6"], nullptr);
-  EXPECT_EQ(Json::parse(run({"pre-ln", "--json", "--model", "seq2seq"}).out)[0]["stacks"].size(), 2u);
+  EXPECT_EQ(Json::parse(run_arrangements({"plain", "--json"}).out)[0]["skip_gain"]["6"], nullptr);
+  EXPECT_EQ(Json::parse(run_arrangements({"pre-ln", "--json", "--model", "seq2seq"}).out)[0]["stacks"].size(), 2u);
 }
 
 TEST(ArrangementsCommand, DescribesOneInFull) {
-  const Outcome o = run({"deepnorm", "--layers", "100"});
+  const Outcome o = run_arrangements({"deepnorm", "--layers", "100"});
   EXPECT_EQ(o.code, 0);
   EXPECT_EQ(o.err, "");
   EXPECT_TRUE(
@@ -115,12 +102,12 @@ TEST(ArrangementsCommand, DescribesOneInFull) {
 }
 
 TEST(ArrangementsCommand, SaysWhatNormSkipReallyIs) {
-  EXPECT_TRUE(says(run({"norm-skip"}).out, {"under the name pre-LN", "post-ln shifted by one norm"}));
+  EXPECT_TRUE(says(run_arrangements({"norm-skip"}).out, {"under the name pre-LN", "post-ln shifted by one norm"}));
 }
 
 TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
   for (const char* alias : {"PreLN", "norm_first", "normalize_before", "Pre_Norm", "norm_first=true"}) {
-    const Outcome o = run({alias, "--json"});
+    const Outcome o = run_arrangements({alias, "--json"});
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(Json::parse(o.out)[0]["name"], "pre-ln");
     EXPECT_EQ(o.err, std::string("addnorm arrangements: ") + alias + " is pre-ln\n");
@@ -128,20 +115,20 @@ TEST(ArrangementsCommand, AnswersAnAliasWithTheCanonicalNameOnStderr) {
 }
 
 TEST(ArrangementsCommand, DescribesEachArrangementOnce) {
-  EXPECT_EQ(Json::parse(run({"pre-ln", "post-ln", "PreLN", "pre-ln", "--json"}).out).size(), 2u);
+  EXPECT_EQ(Json::parse(run_arrangements({"pre-ln", "post-ln", "PreLN", "pre-ln", "--json"}).out).size(), 2u);
 }
 
 TEST(ArrangementsCommand, AnswersAnUnknownNameWithTheNearestAndTheList) {
-  const Outcome o = run({"prelm"});
+  const Outcome o = run_arrangements({"prelm"});
   EXPECT_EQ(o.code, 2);
   EXPECT_EQ(o.out, "");
   EXPECT_TRUE(says(o.err, {"unknown arrangement 'prelm'", "did you mean pre-ln?", "deepnorm"}));
-  EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnrm"}).err, {"did you mean rmsnorm?"}));
-  EXPECT_TRUE(says(run({"pre-ln", "--format", "svgg"}).err, {"unknown format 'svgg'", "did you mean svg?"}));
-  EXPECT_TRUE(says(run({"pre-ln", "--model", "seq2sek"}).err, {"unknown model 'seq2sek'", "did you mean seq2seq?"}));
-  EXPECT_EQ(run({"pre-ln", "--layers", "0"}).code, 2);
-  EXPECT_TRUE(says(run({"pre-ln", "--layers", "0"}).err, {"--layers is 0", "from 1"}));
-  EXPECT_TRUE(says(run({"--format", "svg"}).err, {"name one arrangement or more"}));
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--norm", "rmsnrm"}).err, {"did you mean rmsnorm?"}));
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--format", "svgg"}).err, {"unknown format 'svgg'", "did you mean svg?"}));
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--model", "seq2sek"}).err, {"unknown model 'seq2sek'", "did you mean seq2seq?"}));
+  EXPECT_EQ(run_arrangements({"pre-ln", "--layers", "0"}).code, 2);
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--layers", "0"}).err, {"--layers is 0", "from 1"}));
+  EXPECT_TRUE(says(run_arrangements({"--format", "svg"}).err, {"name one arrangement or more"}));
 }
 
 /// Every element that opens closes, in order.
@@ -165,7 +152,7 @@ testing::AssertionResult is_well_formed(const std::string& xml) {
 
 TEST(ArrangementsCommand, DrawsSvgWithoutScripts) {
   for (const Arrangement& row : arrangements()) {
-    const std::string svg = run({row.name.c_str(), "--format", "svg"}).out;
+    const std::string svg = run_arrangements({row.name.c_str(), "--format", "svg"}).out;
     EXPECT_TRUE(is_well_formed(svg)) << row.name;
     EXPECT_TRUE(says(svg, {"<?xml", "<svg xmlns=", "prefers-color-scheme: dark", "attention"}));
     EXPECT_EQ(svg.find("script"), std::string::npos);
@@ -174,11 +161,11 @@ TEST(ArrangementsCommand, DrawsSvgWithoutScripts) {
 
 TEST(ArrangementsCommand, DrawsSeveralSideBySideInEveryFormat) {
   for (const char* format : {"text", "svg", "mermaid", "json"}) {
-    const Outcome o = run({"post-ln", "pre-ln", "--format", format});
+    const Outcome o = run_arrangements({"post-ln", "pre-ln", "--format", format});
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_TRUE(says(o.out, {"post-ln", "pre-ln", "attention"})) << format;
   }
-  const std::vector<std::string> lines = lines_of(run({"post-ln", "pre-ln"}).out);
+  const std::vector<std::string> lines = lines_of(run_arrangements({"post-ln", "pre-ln"}).out);
   EXPECT_TRUE(std::ranges::any_of(lines, [](const std::string& line) {
     return line.starts_with("   post-ln ") && line.find("pre-ln") != std::string::npos;
   }));
@@ -188,21 +175,22 @@ TEST(ArrangementsCommand, DrawsSeveralSideBySideInEveryFormat) {
 }
 
 TEST(ArrangementsCommand, WritesTheChosenNorm) {
-  EXPECT_TRUE(says(run({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
-  EXPECT_TRUE(says(run({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--norm", "rmsnorm"}).out, {"x' = x + F(RMS(x))", "y = RMS(x)", "final RMS"}));
+  EXPECT_TRUE(says(run_arrangements({"parallel-2ln", "--norm", "rmsnorm"}).out, {"Attn(RMS_1(x)) + FFN(RMS_2(x))"}));
+  EXPECT_TRUE(says(run_arrangements({"parallel-2ln", "--norm", "none"}).out,
+                   {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is given for norms"}));
+  EXPECT_TRUE(says(run_arrangements({"parallel", "--norm", "rmsnorm"}).out, {"0 per unit, and d per layer\n"}));
   EXPECT_TRUE(
-      says(run({"parallel-2ln", "--norm", "none"}).out, {"x' = x + Attn(x) + FFN(x)\n", "none: the gain is given for norms"}));
-  EXPECT_TRUE(says(run({"parallel", "--norm", "rmsnorm"}).out, {"0 per unit, and d per layer\n"}));
-  EXPECT_TRUE(says(run({"dlcl-pre", "--norm", "none"}).out, {"0 per unit, and l for layer l, L + 1 for the exit\n"}));
-  EXPECT_TRUE(says(run({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
+      says(run_arrangements({"dlcl-pre", "--norm", "none"}).out, {"0 per unit, and l for layer l, L + 1 for the exit\n"}));
+  EXPECT_TRUE(says(run_arrangements({"pre-ln", "--norm", "none"}).out, {"x' = x + F(x)\n", "y = x\n"}));
 }
 
 TEST(ArrangementsCommand, DescribesARowInAFile) {
   const std::string file = ADDNORM_SOURCE_DIR "/examples/halved.json";
-  const Outcome o = run({"pre-ln", "--arrangement", file.c_str()});
+  const Outcome o = run_arrangements({"pre-ln", "--arrangement", file.c_str()});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_TRUE(says(o.out, {"halved-sandwich a row of your own\n", "   pre-ln ", "x' = x + β·LN(F(LN(x)))"}));
-  const Outcome missing = run({"--arrangement", "no-such-file.json"});
+  const Outcome missing = run_arrangements({"--arrangement", "no-such-file.json"});
   EXPECT_EQ(missing.code, 1);
   EXPECT_TRUE(says(missing.err, {"no-such-file.json"}));
 }
@@ -210,56 +198,58 @@ TEST(ArrangementsCommand, DescribesARowInAFile) {
 TEST(ArrangementsCommand, TextsOfAFileDoNotCommandTheTerminal) {
   const std::string file = testing::TempDir() + "/addnorm_hostile_row.json";
   std::ofstream(file) << R"({"name": "mine", "unit": {"in": true}, "source": "\u001b[2Jnobody", "failure": "\u009b31m"})";
-  const Outcome page = run({"--arrangement", file.c_str()}), json = run({"--json", "--arrangement", file.c_str()});
+  const Outcome page = run_arrangements({"--arrangement", file.c_str()}),
+                json = run_arrangements({"--json", "--arrangement", file.c_str()});
   EXPECT_TRUE(says(page.out, {"\\x1b[2Jnobody", "\\u009b31m"}));
   EXPECT_EQ(page.out.find('\x1b'), std::string::npos) << page.out;
   EXPECT_EQ(page.out.find("\u009b"), std::string::npos) << page.out;
   EXPECT_TRUE(says(Json::parse(json.out).dump(), {"\\u001b[2Jnobody"}));
   std::ofstream(file) << R"({"name": "\u009b31m", "unit": {"in": true}})";
-  const Outcome named = run({"--arrangement", file.c_str()});
+  const Outcome named = run_arrangements({"--arrangement", file.c_str()});
   EXPECT_EQ(named.code, 1);
   EXPECT_TRUE(says(named.err, {"name is \"\\u009b31m\"; it must be text without control characters"}));
   std::filesystem::remove(file);
 }
 
 TEST(ArrangementsCommand, DescribesBothStacksOfAnEncoderDecoder) {
-  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
+  EXPECT_TRUE(says(run_arrangements({"deepnorm", "--model", "seq2seq", "--layers", "18"}).out,
                    {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.999", "decoder: α = (3M)^¼ = 2.711", "deepnorm, encoder",
                     "deepnorm, decoder", "self-attention", "cross-attention"}));
 }
 
 TEST(ArrangementsCommand, DescribesADecoderThatIsNotAsDeepAsItsEncoder) {
-  const Outcome o = run({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6"});
+  const Outcome o = run_arrangements({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6"});
   EXPECT_TRUE(
       says(o.out, {"encoder: α = 0.81·(N^4·M)^(1/16) = 1.866", "decoder: α = (3M)^¼ = 2.06", "  N = 18, M = 6 encoder: "}))
       << o.err;
-  const Json stacks =
-      Json::parse(run({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6", "--json"}).out)[0]["stacks"];
+  const Json stacks = Json::parse(
+      run_arrangements({"deepnorm", "--model", "seq2seq", "--layers", "18", "--decoder-layers", "6", "--json"}).out)[0]["stacks"];
   EXPECT_EQ(stacks[0]["layers"], 18);
   EXPECT_EQ(stacks[1]["layers"], 6);
-  EXPECT_EQ(run({"deepnorm", "--decoder-layers", "6"}).code, 2);
-  EXPECT_TRUE(
-      says(run({"deepnorm", "--decoder-layers", "6"}).err, {"--decoder-layers has no effect except with --model seq2seq"}));
-  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq", "--decoder-layers", "0"}).err, {"--decoder-layers is 0", "from 1"}));
+  EXPECT_EQ(run_arrangements({"deepnorm", "--decoder-layers", "6"}).code, 2);
+  EXPECT_TRUE(says(run_arrangements({"deepnorm", "--decoder-layers", "6"}).err,
+                   {"--decoder-layers has no effect except with --model seq2seq"}));
+  EXPECT_TRUE(says(run_arrangements({"deepnorm", "--model", "seq2seq", "--decoder-layers", "0"}).err,
+                   {"--decoder-layers is 0", "from 1"}));
 }
 
 TEST(ArrangementsCommand, ListsInitsOfBothStacks) {
-  const Outcome o = run({"--inits", "--model", "seq2seq", "--layers", "2", "--decoder-layers", "4"});
+  const Outcome o = run_arrangements({"--inits", "--model", "seq2seq", "--layers", "2", "--decoder-layers", "4"});
   EXPECT_TRUE(says(o.out, {"encoder: W_v, W_o, W_1, W_2: Xavier normal, times 0.87·(N^4·M)^(−1/16) = ",
                            "decoder: W_v, W_o, W_1, W_2: Xavier normal, times (12M)^−¼ = ",
                            "encoder: W_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.5\n",
                            "decoder: W_o, W_2: N(0, 0.02²), times 1/√(2L) = 0.3536\n"}));
-  const Json gpt2 = Json::parse(run({"--inits", "--model", "seq2seq", "--json"}).out)[1];
+  const Json gpt2 = Json::parse(run_arrangements({"--inits", "--model", "seq2seq", "--json"}).out)[1];
   EXPECT_EQ(gpt2["init"][0]["stack"], "encoder");
   EXPECT_EQ(gpt2["init"].back()["stack"], "decoder");
-  EXPECT_FALSE(Json::parse(run({"--inits", "--json"}).out)[1]["init"][0].contains("stack"));
+  EXPECT_FALSE(Json::parse(run_arrangements({"--inits", "--json"}).out)[1]["init"][0].contains("stack"));
 }
 
 TEST(ArrangementsCommand, SaysWhatAFormulaContainsOfBothStacks) {
-  EXPECT_TRUE(says(run({"deepnorm", "--model", "seq2seq"}).out,
+  EXPECT_TRUE(says(run_arrangements({"deepnorm", "--model", "seq2seq"}).out,
                    {"contained     encoder: W_v, W_o, W_1, W_2: times 0.87·(N^4·M)^(−1/16)\n",
                     "                decoder: W_v, W_o, W_1, W_2: times (12M)^−¼\n"}));
-  EXPECT_EQ(Json::parse(run({"deepnorm", "--model", "seq2seq", "--json"}).out)[0]["init"]["contained"].size(), 2u);
+  EXPECT_EQ(Json::parse(run_arrangements({"deepnorm", "--model", "seq2seq", "--json"}).out)[0]["init"]["contained"].size(), 2u);
 }
 
 TEST(ProcessStringsOfOtherTools, NameArrangements) {
@@ -276,18 +266,18 @@ TEST(ProcessStringsOfOtherTools, NameArrangements) {
   EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"n", "dah", ""}); }, {"highway", "'dah'"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"x", "da", ""}); }, {"letter 'x'", "known"}));
   EXPECT_TRUE(test::throws_saying<UsageError>([] { arrangement_of({"n", "n", "n"}); }, {"no arrangement", "pre-ln 'n' 'a' 'n'"}));
-  const Outcome outcome = run({"--preprocess", "n", "--postprocess", "da", "--postprocess-top", "n", "--json"});
+  const Outcome outcome = run_arrangements({"--preprocess", "n", "--postprocess", "da", "--postprocess-top", "n", "--json"});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_TRUE(says(outcome.out, {"\"pre-ln\""}));
   EXPECT_TRUE(says(outcome.err, {"is pre-ln with layernorm"}));
 }
 
 TEST(ArrangementsCommand, ListsInitsAsTextOrJsonAndRefusesWhatThatListDoesNotTake) {
-  EXPECT_TRUE(says(run({"--inits"}).out, {"arrangement ", "gpt2 ", "W_o, W_2: N(0, 0.02²), times 1/√(2L)"}));
-  EXPECT_EQ(Json::parse(run({"--inits", "--json"}).out).size(), init_rules().size());
-  EXPECT_EQ(run({"--inits", "--format", "json"}).out, run({"--inits", "--json"}).out);
+  EXPECT_TRUE(says(run_arrangements({"--inits"}).out, {"arrangement ", "gpt2 ", "W_o, W_2: N(0, 0.02²), times 1/√(2L)"}));
+  EXPECT_EQ(Json::parse(run_arrangements({"--inits", "--json"}).out).size(), init_rules().size());
+  EXPECT_EQ(run_arrangements({"--inits", "--format", "json"}).out, run_arrangements({"--inits", "--json"}).out);
   const auto refused = [](const std::vector<const char*>& arguments, std::initializer_list<std::string> parts) {
-    const Outcome o = run(arguments);
+    const Outcome o = run_arrangements(arguments);
     EXPECT_EQ(o.code, 2) << o.out;
     EXPECT_EQ(o.out, "");
     return says(o.err, parts);
@@ -302,27 +292,27 @@ TEST(ArrangementsCommand, ListsInitsAsTextOrJsonAndRefusesWhatThatListDoesNotTak
 
 TEST(ArrangementsCommand, AnswersAnAliasOfAnInitWithTheCanonicalNameOnStderr) {
   for (const char* alias : {"normal", "Llama", "BERT"}) {
-    const Outcome o = run({"post-ln", "--init", alias});
+    const Outcome o = run_arrangements({"post-ln", "--init", alias});
     EXPECT_EQ(o.err, std::string("addnorm arrangements: init ") + alias + " is bert\n");
-    EXPECT_EQ(o.out, run({"post-ln", "--init", "bert"}).out);
+    EXPECT_EQ(o.out, run_arrangements({"post-ln", "--init", "bert"}).out);
   }
-  EXPECT_EQ(run({"post-ln", "--init", "bert"}).err, "");
+  EXPECT_EQ(run_arrangements({"post-ln", "--init", "bert"}).err, "");
 }
 
 TEST(ArrangementsCommand, TakesTheInitOfTheArrangementInAnyCase) {
-  const Outcome o = run({"deepnorm", "--init", "Arrangement"});
+  const Outcome o = run_arrangements({"deepnorm", "--init", "Arrangement"});
   EXPECT_EQ(o.code, 0) << o.err;
-  EXPECT_EQ(o.out, run({"deepnorm"}).out);
+  EXPECT_EQ(o.out, run_arrangements({"deepnorm"}).out);
 }
 
 TEST(ArrangementsCommand, PutsARowOfOnesOwnWhereItIsNamed) {
   const std::string file = testing::TempDir() + "/addnorm_own_row.json";
   std::ofstream(file) << R"({"name": "mine", "unit": {"in": true}})";
-  const Outcome outcome = run({"mine", "pre-ln", "--json", "--arrangement", file.c_str()});
+  const Outcome outcome = run_arrangements({"mine", "pre-ln", "--json", "--arrangement", file.c_str()});
   EXPECT_EQ(outcome.code, 0);
   EXPECT_LT(outcome.out.find("\"mine\""), outcome.out.find("\"pre-ln\""));
   std::ofstream(file) << R"({"name": "pre-ln", "unit": {}})";
-  const Outcome taken = run({"--arrangement", file.c_str()});
+  const Outcome taken = run_arrangements({"--arrangement", file.c_str()});
   EXPECT_EQ(taken.code, 2);
   EXPECT_TRUE(says(taken.err, {"name is 'pre-ln'", "give your own another"}));
   std::filesystem::remove(file);

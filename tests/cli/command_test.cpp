@@ -9,10 +9,13 @@
 #include <sstream>
 
 #include "addnorm/core/error.h"
+#include "cli/in_process.h"
 #include "cli/terminal/terminal.h"
 
 namespace addnorm::cli {
 namespace {
+
+using test::says;
 
 struct Options {
   std::vector<std::string> groups, shapes;
@@ -25,17 +28,15 @@ struct Options {
 };
 
 /// What a program with the commands `measure` and `train` made of a command line.
-struct Outcome {
-  int code = -1;
-  std::string out, err;
+struct Measured : test::Outcome {
   Options options;
 };
 
-Outcome run(
+Measured run(
     std::vector<const char*> arguments, const std::function<int()>& body = [] { return 0; },
     std::streambuf* stdout_buffer = nullptr) {
-  Outcome outcome;
-  Options& o = outcome.options;
+  Measured measured;
+  Options& o = measured.options;
   Program program("tool", "a tool", "1.2");
   Command measure = program.command("measure", "measures");
   measure.positional("groups", o.groups, "what to measure");
@@ -59,39 +60,25 @@ Outcome run(
   again.run([] { return 5; });
   train.inside("secretly", "").run([] { return 6; });
 
-  std::ostringstream out, err;
-  std::streambuf* const real_out = std::cout.rdbuf(stdout_buffer ? stdout_buffer : out.rdbuf());
-  std::streambuf* const real_err = std::cerr.rdbuf(err.rdbuf());
-  arguments.insert(arguments.begin(), "tool");
-  outcome.code = program.run(static_cast<int>(arguments.size()), arguments.data());
-  std::cout.rdbuf(real_out);
-  std::cerr.rdbuf(real_err);
-  outcome.out = out.str();
-  outcome.err = err.str();
-  return outcome;
-}
-
-testing::AssertionResult says(const std::string& text, std::initializer_list<std::string> parts) {
-  for (const std::string& part : parts)
-    if (text.find(part) == std::string::npos) return testing::AssertionFailure() << "'" << part << "' is not in: " << text;
-  return testing::AssertionSuccess();
+  static_cast<test::Outcome&>(measured) = test::outcome_of(program, std::move(arguments), stdout_buffer);
+  return measured;
 }
 
 TEST(Command, MayStandInsideAnother) {
   EXPECT_EQ(run({"train"}).code, 0);
-  const Outcome inside = run({"train", "again", "--steps", "3"});
+  const Measured inside = run({"train", "again", "--steps", "3"});
   EXPECT_EQ(inside.code, 5);
   EXPECT_EQ(inside.options.steps, 3);
   EXPECT_EQ(run({"train", "secretly"}).code, 6);
   EXPECT_TRUE(says(run({"train", "--help"}).out, {"again", "trains again"}));
   EXPECT_FALSE(says(run({"train", "--help"}).out, {"secretly"}));
-  const Outcome wrong = run({"train", "again", "--stepz", "3"});
+  const Measured wrong = run({"train", "again", "--stepz", "3"});
   EXPECT_EQ(wrong.code, 2);
   EXPECT_TRUE(says(wrong.err, {"tool train again: ", "did you mean --steps?"}));
 }
 
 TEST(Command, AListTakesOneArgumentAndLeavesTheNextToThePositionalOnes) {
-  const Outcome o = run({"measure", "--threads", "0", "machine"});
+  const Measured o = run({"measure", "--threads", "0", "machine"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.options.threads, (std::vector{0}));
   EXPECT_EQ(o.options.groups, (std::vector<std::string>{"machine"}));
@@ -104,7 +91,7 @@ TEST(Command, AListIsGivenWithCommasOrOneByOne) {
 }
 
 TEST(Command, PositionalArgumentsAndOptionsMayBeMixed) {
-  const Outcome o = run({"measure", "a", "--json", "b", "--steps", "9", "c"});
+  const Measured o = run({"measure", "a", "--json", "b", "--steps", "9", "c"});
   EXPECT_EQ(o.code, 0) << o.err;
   EXPECT_EQ(o.options.groups, (std::vector<std::string>{"a", "b", "c"}));
   EXPECT_TRUE(o.options.json);
@@ -113,7 +100,7 @@ TEST(Command, PositionalArgumentsAndOptionsMayBeMixed) {
 
 TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheWayToTheHelp) {
   for (const char* typed : {"--thread", "--thread=2", "--treads"}) {
-    const Outcome o = run({"measure", typed});
+    const Measured o = run({"measure", typed});
     EXPECT_EQ(o.code, 2);
     EXPECT_TRUE(says(o.err, {"tool measure: unknown option '--t", "; did you mean --threads?\nRun 'tool measure --help'"}));
     EXPECT_EQ(std::ranges::count(o.err, '\n'), 2) << o.err;
@@ -121,14 +108,14 @@ TEST(Command, AnUnknownOptionIsAnsweredWithTheNearestOneAndTheWayToTheHelp) {
   EXPECT_TRUE(says(run({"measure", "--json", "--stepz", "3"}).err, {"unknown option '--stepz'", "did you mean --steps?"}));
   EXPECT_TRUE(says(run({"train", "--threads", "1"}).err, {"unknown option '--threads'; 'tool measure' has it\n"}));
   EXPECT_TRUE(says(run({"measure", "--xyzzy"}).err, {"unknown option '--xyzzy'\nRun 'tool measure --help'"}));
-  const Outcome before = run({"--jsn", "measure"});
+  const Measured before = run({"--jsn", "measure"});
   EXPECT_EQ(before.code, 2);
   EXPECT_TRUE(says(before.err, {"'--jsn'"}));
 }
 
 TEST(Command, WordsOfOtherProgramsAndUnderscoresAreUnderstoodAndNotInTheHelp) {
   for (const char* typed : {"--rate=2", "--learning-rate=2", "--learning_rate=2"}) {
-    const Outcome o = run({"measure", typed});
+    const Measured o = run({"measure", typed});
     EXPECT_EQ(o.code, 0) << o.err;
     EXPECT_EQ(o.options.rate, 2) << typed;
   }
@@ -138,7 +125,7 @@ TEST(Command, WordsOfOtherProgramsAndUnderscoresAreUnderstoodAndNotInTheHelp) {
   EXPECT_TRUE(says(run({"measure", "--lerning-rate", "2"}).err, {"did you mean --rate?"}));
   EXPECT_TRUE(says(run({"measure", "--learning-rate", "x"}).err, {"--rate: 'x' is not a number"}));
   EXPECT_TRUE(says(run({"measure", "--rate", "1", "--learning-rate", "2"}).err, {"--rate: given 2 times"}));
-  const Outcome epochs = run({"measure", "--num_epochs", "3"});
+  const Measured epochs = run({"measure", "--num_epochs", "3"});
   EXPECT_EQ(epochs.code, 2);
   EXPECT_TRUE(says(epochs.err, {"there is no --num_epochs: --steps counts updates\n"}));
   const std::string help = run({"measure", "--help"}).out;
@@ -147,13 +134,13 @@ TEST(Command, WordsOfOtherProgramsAndUnderscoresAreUnderstoodAndNotInTheHelp) {
 }
 
 TEST(Command, AnOptionBeforeItsCommandIsRefusedWithItsPlace) {
-  const Outcome o = run({"--threads", "1", "measure"});
+  const Measured o = run({"--threads", "1", "measure"});
   EXPECT_EQ(o.code, 2);
   EXPECT_TRUE(says(o.err, {"'--threads' must stand after the command", "tool measure --threads"}));
 }
 
 TEST(Command, AnUnknownCommandIsAnsweredWithTheNearestOneAndTheList) {
-  const Outcome o = run({"mesure"});
+  const Measured o = run({"mesure"});
   EXPECT_EQ(o.code, 2);
   EXPECT_TRUE(says(o.err, {"tool: unknown command 'mesure'", "did you mean measure?", "train", "tool --help"}));
   EXPECT_EQ(o.out, "");
@@ -161,7 +148,7 @@ TEST(Command, AnUnknownCommandIsAnsweredWithTheNearestOneAndTheList) {
 
 TEST(Command, AnOptionWithoutItsValueIsAnsweredWithWhatItTakes) {
   for (const std::vector<const char*>& typed : {std::vector{"measure", "--threads"}, {"measure", "--threads", "--json"}}) {
-    const Outcome o = run(typed);
+    const Measured o = run(typed);
     EXPECT_EQ(o.code, 2);
     EXPECT_TRUE(says(o.err, {"tool measure: --threads: ", "value is missing", "--threads N,...", "thread counts, e.g. 1,2"}));
   }
@@ -192,7 +179,7 @@ TEST(Command, AValueThatIsNotOfItsKindIsRefusedWithWhatIsAllowed) {
                {"--threads", "", "the value is empty"},
                {"--shape", "2x3,", "'2x3,' has a comma too many"}};
   for (const auto& [option, value, said] : cases) {
-    const Outcome o = run({"measure", option, value});
+    const Measured o = run({"measure", option, value});
     EXPECT_EQ(o.code, 2) << option << ' ' << value;
     EXPECT_TRUE(
         says(o.err, {concat("tool measure: ", option, ": ", said), concat("It takes:\n  ", option), "tool measure --help"}));
@@ -207,19 +194,19 @@ TEST(Command, ANumberMayHaveOnePlusSign) {
 }
 
 TEST(Command, AValueMayBeGivenOnlyOnce) {
-  const Outcome o = run({"measure", "--steps", "1", "--steps", "2"});
+  const Measured o = run({"measure", "--steps", "1", "--steps", "2"});
   EXPECT_EQ(o.code, 2);
   EXPECT_TRUE(says(o.err, {"--steps: given 2 times"}));
 }
 
 TEST(Command, AFlagTakesNoValue) {
-  const Outcome o = run({"measure", "--json=3"});
+  const Measured o = run({"measure", "--json=3"});
   EXPECT_EQ(o.code, 2);
   EXPECT_TRUE(says(o.err, {"tool measure: --json takes no value"}));
 }
 
 TEST(Command, HelpNamesValuesDefaultsSectionsAndExamples) {
-  const Outcome help = run({"measure", "--help"});
+  const Measured help = run({"measure", "--help"});
   EXPECT_EQ(help.code, 0);
   EXPECT_TRUE(says(
       help.out, {"\n  --threads N,...     thread counts, e.g. 1,2\n", "\n  --shape ROWSxWIDTH,...\n", "how many (default: 7)\n",
@@ -238,10 +225,10 @@ TEST(Layout, LongTextIsWrappedInItsColumn) {
 }
 
 TEST(Program, ErrorsOfUseEndWithTwoAndOthersWithOneAndBothWithALineOnStderr) {
-  const Outcome usage = run({"measure"}, []() -> int { throw UsageError("no such thing"); });
+  const Measured usage = run({"measure"}, []() -> int { throw UsageError("no such thing"); });
   EXPECT_EQ(usage.code, 2);
   EXPECT_EQ(usage.err, "tool measure: no such thing\n");
-  const Outcome data = run({"measure"}, []() -> int { throw DataError("file.bin: is broken"); });
+  const Measured data = run({"measure"}, []() -> int { throw DataError("file.bin: is broken"); });
   EXPECT_EQ(data.code, 1);
   EXPECT_EQ(data.err, "tool measure: file.bin: is broken\n");
   EXPECT_EQ(run({"measure"}, []() -> int { throw std::bad_alloc(); }).code, 1);
@@ -256,14 +243,14 @@ TEST(Program, PrintsHelpAndVersionToStdoutAndWithoutArgumentsHelpToStderr) {
   EXPECT_EQ(run({"--version"}).out, "tool 1.2\n");
   EXPECT_EQ(run({"measure", "--version"}).out, "tool 1.2\n");
   EXPECT_TRUE(says(run({"--help"}).out, {"measure", "train"}));
-  const Outcome nothing = run({});
+  const Measured nothing = run({});
   EXPECT_EQ(nothing.code, 2);
   EXPECT_TRUE(says(nothing.err, {"measure", "train"}));
 }
 
 TEST(Program, VersionStandsAlone) {
   for (const char* more : {"extra", "measure", "--help"}) {
-    const Outcome o = run({"--version", more});
+    const Measured o = run({"--version", more});
     EXPECT_EQ(o.code, 2) << more;
     EXPECT_EQ(o.out, "") << more;
     EXPECT_TRUE(says(o.err, {"tool: --version stands alone"}));
@@ -283,9 +270,9 @@ struct Full : std::streambuf {
 TEST(Program, AnOutputThatCannotBeWrittenEndsWithOneAndTheReasonOfTheSystem) {
   Full full;
   for (const bool by_command : {true, false}) {
-    const Outcome o = by_command ? run(
-                                       {"measure"}, [] { return std::cout << "result\n", 0; }, &full)
-                                 : run({"--version"}, {}, &full);
+    const Measured o = by_command ? run(
+                                        {"measure"}, [] { return std::cout << "result\n", 0; }, &full)
+                                  : run({"--version"}, {}, &full);
     std::cout.clear();
     EXPECT_EQ(o.code, 1);
     EXPECT_TRUE(says(o.err, {"the output could not be written: No space left on device"}));

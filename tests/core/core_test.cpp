@@ -9,6 +9,7 @@
 #include "addnorm/core/rng.h"
 #include "core/figures.h"
 #include "support/near.h"
+#include "support/threads.h"
 
 namespace addnorm {
 namespace {
@@ -107,6 +108,7 @@ TEST(Parallel, BlocksOfRowsHaveAtLeastOneRowAndFewerTheWiderTheyAre) {
 }
 
 TEST(Parallel, HandsOutTasksInTheirOrder) {
+  const test::RestoreThreads restore;
   set_threads(3);
   std::vector<std::size_t> latest(3, 0);  // per worker, one more than the task it had last
   parallel_tasks(2000, [&](std::size_t task, std::size_t worker) {
@@ -116,6 +118,7 @@ TEST(Parallel, HandsOutTasksInTheirOrder) {
 }
 
 TEST(Parallel, WakesOnlyAsManyThreadsAsTheWorkIsWorth) {
+  const test::RestoreThreads restore;
   set_threads(3);
   EXPECT_EQ(threads_worth(0), 1u);
   EXPECT_EQ(threads_worth(0x1p18), 1u);
@@ -125,6 +128,7 @@ TEST(Parallel, WakesOnlyAsManyThreadsAsTheWorkIsWorth) {
 }
 
 TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {
+  const test::RestoreThreads restore;
   for (const int count : {1, 2, 3, 4, 7}) {
     set_threads(count);
     std::vector<std::atomic<int>> seen(101);
@@ -134,6 +138,7 @@ TEST(Parallel, RunsEveryBlockExactlyOnceForAnyThreadCount) {
 }
 
 TEST(Parallel, RunsEveryTaskExactlyOnceAndNeverTwoOfOneWorkerAtOnce) {
+  const test::RestoreThreads restore;
   for (const int count : {1, 2, 3, 4, 7}) {
     set_threads(count);
     std::vector<std::atomic<int>> seen(101);

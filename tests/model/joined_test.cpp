@@ -5,13 +5,14 @@
 #include "addnorm/model/sentence.h"
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
+#include "support/streams/every_arrangement.h"
 #include "support/streams/small_models.h"
-#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
 namespace {
 
+using test::EveryArrangement;
 using test::ids;
 using test::normal_tensor;
 using test::small;
@@ -34,9 +35,6 @@ std::vector<Var> each_alone(const std::vector<std::int32_t>& all, F y) {
   }
   return alone;
 }
-
-class EveryArrangement : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(EveryArrangement, GivesJoinedSequencesTheBitsTheyHaveAlone) {
   const auto all = ids(kTokens, 11, 1);

@@ -8,21 +8,21 @@
 #include "addnorm/residual/catalogue.h"
 #include "support/modules.h"
 #include "support/sanitizer.h"
+#include "support/streams/every_arrangement.h"
 #include "support/streams/small_models.h"
-#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
 namespace {
 
 using test::AnyModel;
+using test::EveryArrangement;
 using test::ids;
 using test::normal_tensor;
 using test::small;
 
 constexpr std::array kKinds{ModelKind::lm, ModelKind::encoder, ModelKind::seq2seq, ModelKind::classifier, ModelKind::mlp};
 
-class EveryArrangement : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 /// Logits, and the gradient of every parameter for one random upstream gradient.

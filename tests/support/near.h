@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -140,5 +141,7 @@ testing::AssertionResult throws_saying(Body&& body, std::initializer_list<std::s
 /// n normal values with the given mean and standard deviation, the same for the same seed.
 std::vector<float> normal_values(std::size_t n, std::uint64_t seed, double mean = 0, double deviation = 1);
 Tensor normal_tensor(const Shape& shape, std::uint64_t seed, DType dtype = DType::f32);
+inline constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
+inline std::vector<double> widened(std::span<const float> values) { return {values.begin(), values.end()}; }
 
 }  // namespace addnorm::test

@@ -7,15 +7,20 @@
 
 namespace addnorm::test {
 
+/// The number of threads is again that from before when this goes.
+struct RestoreThreads {
+  ~RestoreThreads() { set_threads(before); }
+  int before = threads();
+};
+
 /// body() with 1, 2, 3, 4 and 7 threads; the count from before is restored.
 template <class Body>
 void with_every_thread_count(Body&& body) {
-  const int before = threads();
+  const RestoreThreads restore;
   for (const int count : {1, 2, 3, 4, 7}) {
     set_threads(count);
     body();
   }
-  set_threads(before);
 }
 
 /// A program of thousands of tiny calls, which would mostly wake threads, runs on one:

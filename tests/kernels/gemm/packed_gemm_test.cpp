@@ -20,21 +20,21 @@ using test::Guarded;
 
 constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
-struct Problem {
+struct PackedProblem {
   std::size_t m, n, k;
   std::size_t pad = 0;  // of the rows of A and C
   bool bias = true;
   std::optional<ActivationKind> activation{};
 };
 
-std::ostream& operator<<(std::ostream& out, const Problem& p) {
+std::ostream& operator<<(std::ostream& out, const PackedProblem& p) {
   return out << "m " << p.m << " n " << p.n << " k " << p.k << " pad " << p.pad << " bias " << p.bias;
 }
 
 /// A product with its operands. C starts as NaN.
-class Product {
+class PackedProduct {
  public:
-  explicit Product(const Problem& problem)
+  explicit PackedProduct(const PackedProblem& problem)
       : p_(problem),
         a_(test::normal_values(p_.m * (p_.k + p_.pad), 1)),
         w_(test::normal_values(p_.n * p_.k, 2)),
@@ -79,14 +79,14 @@ class Product {
   }
 
  private:
-  Problem p_;
+  PackedProblem p_;
   std::vector<float> a_, w_, bias_;
 };
 
 /// Around every size at which the cutting changes: tiles of 3, 4 and 12 rows, panels of 16, 24 and 32 columns, blocks of 96 rows,
 /// chunks of 384 and 16 steps, 192 columns that are finished together, shared columns up to 192 rows.
-std::vector<Problem> problems() {
-  std::vector<Problem> all;
+std::vector<PackedProblem> packed_problems() {
+  std::vector<PackedProblem> all;
   for (const std::size_t m : {1u, 2u, 3u, 4u, 5u, 7u, 13u, 16u, 97u, 193u})
     for (const auto& [n, k] :
          {std::pair<std::size_t, std::size_t>{1, 1}, {16, 384}, {24, 384}, {15, 40}, {33, 385}, {49, 31}, {64, 9}})
@@ -101,9 +101,9 @@ class PackedGemmOnEveryTarget : public test::EveryTarget {};
 ADDNORM_EVERY_TARGET(PackedGemmOnEveryTarget);
 
 TEST_P(PackedGemmOnEveryTarget, EqualsTheDoubleReferenceAndLeavesThePaddingAlone) {
-  for (const Problem& p : problems()) {
+  for (const PackedProblem& p : packed_problems()) {
     SCOPED_TRACE(testing::Message() << p);
-    const Product product(p);
+    const PackedProduct product(p);
     for (const Edge edge : test::kEdges)
       EXPECT_NEAR_ALL(std::span<const float>(product.run(edge)), product.want(), test::products_tolerance(p.k));
   }
@@ -114,26 +114,27 @@ TEST_P(PackedGemmOnEveryTarget, AppliesTheActivationLast) {
     for (const ActivationKind kind : {ActivationKind::gelu, ActivationKind::gelu_tanh, ActivationKind::relu, ActivationKind::silu,
                                       ActivationKind::sigmoid, ActivationKind::tanh}) {
       SCOPED_TRACE(testing::Message() << "m " << m << " kind " << static_cast<int>(kind));
-      const auto plain = Product({m, 37, 50}).run();
+      const auto plain = PackedProduct({m, 37, 50}).run();
       std::vector<float> want(plain.size());
       kernels::activate(kind, plain.data(), plain.size(), want.data());
-      EXPECT_SAME_BITS(Product({.m = m, .n = 37, .k = 50, .activation = kind}).run(), want);
+      EXPECT_SAME_BITS(PackedProduct({.m = m, .n = 37, .k = 50, .activation = kind}).run(), want);
     }
 }
 
 TEST_P(PackedGemmOnEveryTarget, GivesARowTheSameBitsWhateverTheOthersAre) {
   constexpr std::size_t kRows = 250, kColumns = 70, kDepth = 805;
-  const auto all = Product({kRows, kColumns, kDepth}).run();
+  const auto all = PackedProduct({kRows, kColumns, kDepth}).run();
   for (const std::size_t m : {1u, 4u, 11u, 96u, 200u}) {
     SCOPED_TRACE(m);
-    EXPECT_SAME_BITS(Product({m, kColumns, kDepth}).run(), std::span(all).first(m * kColumns));
+    EXPECT_SAME_BITS(PackedProduct({m, kColumns, kDepth}).run(), std::span(all).first(m * kColumns));
   }
 }
 
 TEST(PackedGemm, GivesTheSameBitsForEveryNumberOfThreads) {
-  for (const Problem& p : {Problem{400, 500, 300}, Problem{16, 1152, 384}, Problem{128, 384, 1536}, Problem{333, 1025, 64}}) {
+  for (const PackedProblem& p : {PackedProblem{400, 500, 300}, PackedProblem{16, 1152, 384}, PackedProblem{128, 384, 1536},
+                                 PackedProblem{333, 1025, 64}}) {
     SCOPED_TRACE(testing::Message() << p);
-    const Product product(p);
+    const PackedProduct product(p);
     std::vector<float> first;
     test::with_every_thread_count([&] {
       const auto c = product.run();
@@ -144,19 +145,19 @@ TEST(PackedGemm, GivesTheSameBitsForEveryNumberOfThreads) {
 }
 
 TEST(PackedGemm, WithNothingToSumGivesTheBias) {
-  const auto with = Product({.m = 3, .n = 20, .k = 0}).run();
+  const auto with = PackedProduct({.m = 3, .n = 20, .k = 0}).run();
   EXPECT_SAME_BITS(std::span(with).first(20), test::normal_values(20, 3));
-  EXPECT_SAME_BITS(Product({.m = 3, .n = 20, .k = 0, .bias = false}).run(), std::vector<float>(60, 0.0f));
+  EXPECT_SAME_BITS(PackedProduct({.m = 3, .n = 20, .k = 0, .bias = false}).run(), std::vector<float>(60, 0.0f));
 }
 
 TEST(PackedGemm, WithoutRowsOrColumnsTouchesNothing) {
-  EXPECT_TRUE(Product({.m = 0, .n = 5, .k = 3}).run().empty());
-  EXPECT_TRUE(Product({.m = 5, .n = 0, .k = 3}).run().empty());
+  EXPECT_TRUE(PackedProduct({.m = 0, .n = 5, .k = 3}).run().empty());
+  EXPECT_TRUE(PackedProduct({.m = 5, .n = 0, .k = 3}).run().empty());
 }
 
 TEST(PackedGemm, CarriesNanAndInfinityThroughZeros) {
   for (const float bad : {std::numeric_limits<float>::infinity(), kNan}) {
-    Product row({9, 40, 500}), column({9, 40, 500});
+    PackedProduct row({9, 40, 500}), column({9, 40, 500});
     std::ranges::fill(row.w(), 0.0f);
     row.a()[4 * 500 + 499] = bad;
     std::ranges::fill(column.a(), 0.0f);

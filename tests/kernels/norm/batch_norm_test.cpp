@@ -18,7 +18,7 @@ class BatchNormKernel : public test::EveryTarget {};
 ADDNORM_EVERY_TARGET(BatchNormKernel);
 
 template <class T>
-struct Result {
+struct BatchNormResult {
   std::size_t count = 0;
   std::vector<double> mean, var, sum_dy, sum_dy_xhat;
   std::vector<T> y, dx;
@@ -26,10 +26,10 @@ struct Result {
 
 /// Forward and backward with gain 1 as the op strings them together.
 template <class T>
-Result<T> run(const std::vector<T>& x, const std::vector<T>& dy, const std::vector<unsigned char>& padding, std::size_t rows,
-              std::size_t width) {
+BatchNormResult<T> run_batch_norm(const std::vector<T>& x, const std::vector<T>& dy, const std::vector<unsigned char>& padding,
+                                  std::size_t rows, std::size_t width) {
   const std::vector<double> none(width);
-  Result<T> r{0, none, none, none, none, std::vector<T>(x.size()), std::vector<T>(x.size())};
+  BatchNormResult<T> r{0, none, none, none, none, std::vector<T>(x.size()), std::vector<T>(x.size())};
   std::vector<double> scratch(kernels::batch_norm_scratch(rows, width)), rstd(width), offset(width), slope(width);
   const unsigned char* mask = padding.empty() ? nullptr : padding.data();
   r.count = kernels::batch_statistics(x.data(), mask, rows, width, scratch.data(), r.mean.data(), r.var.data());
@@ -61,9 +61,9 @@ TEST_P(BatchNormKernel, MatchesTheReferenceInDoubleOverRowsWidthsAndPadding) {
         SCOPED_TRACE(concat("rows ", rows, " width ", width, " padded ", padded));
         const auto x = normal_values(rows * width, 1, 3), dy = normal_values(rows * width, 2);
         const auto padding = padded ? every_third(rows) : std::vector<unsigned char>();
-        const auto got = run(x, dy, padding, rows, width);
-        const auto want =
-            run(std::vector<double>(x.begin(), x.end()), std::vector<double>(dy.begin(), dy.end()), padding, rows, width);
+        const auto got = run_batch_norm(x, dy, padding, rows, width);
+        const auto want = run_batch_norm(std::vector<double>(x.begin(), x.end()), std::vector<double>(dy.begin(), dy.end()),
+                                         padding, rows, width);
         EXPECT_EQ(got.count, want.count);
         EXPECT_NEAR_ALL(got.mean, want.mean, test::signed_double_sum_tolerance());
         EXPECT_NEAR_ALL(got.var, want.var, test::signed_double_sum_tolerance());
@@ -103,7 +103,7 @@ TEST_P(BatchNormKernel, KeepsTheVarianceOfColumnsWithALargeMean) {
 TEST_P(BatchNormKernel, GivesExactlyZeroForAColumnOfEqualValues) {
   for (const float value : {0.1f, 14.0f, 3.3e7f, 1e20f, std::numeric_limits<float>::max()}) {
     const std::vector<float> x(100, value);
-    const auto r = run(x, normal_values(100, 2), {}, 100, 1);
+    const auto r = run_batch_norm(x, normal_values(100, 2), {}, 100, 1);
     EXPECT_EQ(r.var[0], 0);
     EXPECT_SAME_BITS(r.y, std::vector<float>(100, 0.0f));
     EXPECT_EQ(r.sum_dy_xhat[0], 0);
@@ -126,9 +126,9 @@ TEST_P(BatchNormKernel, LetsANaNSpoilItsColumnOnly) {
   const std::size_t rows = 70, width = 9;
   auto x = normal_values(rows * width, 1);
   const auto dy = normal_values(rows * width, 2);
-  const auto clean = run(x, dy, {}, rows, width);
+  const auto clean = run_batch_norm(x, dy, {}, rows, width);
   x[5 * width + 4] = std::numeric_limits<float>::quiet_NaN();
-  const auto spoilt = run(x, dy, {}, rows, width);
+  const auto spoilt = run_batch_norm(x, dy, {}, rows, width);
   for (std::size_t i = 0; i < rows * width; ++i)
     if (i % width == 4) {
       EXPECT_TRUE(std::isnan(spoilt.y[i]));
@@ -141,9 +141,9 @@ TEST_P(BatchNormKernel, LetsANaNSpoilItsColumnOnly) {
 TEST_P(BatchNormKernel, HasTheSameBitsForAnyNumberOfThreads) {
   const std::size_t rows = 500, width = 37;
   const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
-  const auto want = run(x, dy, every_third(rows), rows, width);
+  const auto want = run_batch_norm(x, dy, every_third(rows), rows, width);
   test::with_every_thread_count([&] {
-    const auto got = run(x, dy, every_third(rows), rows, width);
+    const auto got = run_batch_norm(x, dy, every_third(rows), rows, width);
     EXPECT_EQ(got.mean, want.mean);
     EXPECT_EQ(got.var, want.var);
     EXPECT_SAME_BITS(got.y, want.y);

@@ -13,15 +13,16 @@ namespace {
 
 using test::Guarded;
 using test::normal_values;
+using test::widened;
 
 class Dyt : public test::EveryTarget {};
 ADDNORM_EVERY_TARGET(Dyt);
 
-struct Result {
+struct DytResult {
   std::vector<float> y, dx, sums;
 };
 
-Result run(const std::vector<float>& x, const std::vector<float>& dy, std::size_t rows, std::size_t width) {
+DytResult run_dyt(const std::vector<float>& x, const std::vector<float>& dy, std::size_t rows, std::size_t width) {
   const Guarded<float> gx(x), gdy(dy), gain(normal_values(width, 3)), beta(normal_values(width, 4));
   Guarded<float> y(x.size()), dx(x.size()), sums(3 * width), scratch(kernels::dyt_grad_scratch(rows, width));
   kernels::dyt(gx.data(), gain.data(), beta.data(), 0.75f, rows, width, y.data());
@@ -29,14 +30,12 @@ Result run(const std::vector<float>& x, const std::vector<float>& dy, std::size_
   return {y.values(), dx.values(), sums.values()};
 }
 
-std::vector<double> widened(const std::vector<float>& values) { return {values.begin(), values.end()}; }
-
 TEST_P(Dyt, MatchesTheReferenceInDoubleAtEveryTailLength) {
   for (const std::size_t rows : std::vector<std::size_t>{1, 65})
     for (std::size_t width = 0; width < 35; ++width) {
       SCOPED_TRACE(concat("rows ", rows, " width ", width));
       const auto x = normal_values(rows * width, 1, 0, 3), dy = normal_values(rows * width, 2);
-      const Result got = run(x, dy, rows, width);
+      const DytResult got = run_dyt(x, dy, rows, width);
       const auto x64 = widened(x), dy64 = widened(dy), gain = widened(normal_values(width, 3)),
                  beta = widened(normal_values(width, 4));
       std::vector<double> y(x.size()), dx(x.size()), sums(3 * width);
@@ -79,9 +78,9 @@ TEST_P(Dyt, SaturatesAndKeepsNaN) {
 TEST_P(Dyt, HasTheSameBitsForAnyNumberOfThreads) {
   const std::size_t rows = 300, width = 37;
   const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
-  const Result want = run(x, dy, rows, width);
+  const DytResult want = run_dyt(x, dy, rows, width);
   test::with_every_thread_count([&] {
-    const Result got = run(x, dy, rows, width);
+    const DytResult got = run_dyt(x, dy, rows, width);
     EXPECT_SAME_BITS(got.y, want.y);
     EXPECT_SAME_BITS(got.dx, want.dx);
     EXPECT_SAME_BITS(got.sums, want.sums);
@@ -91,9 +90,9 @@ TEST_P(Dyt, HasTheSameBitsForAnyNumberOfThreads) {
 TEST_P(Dyt, OfOneRowAloneIsThatRowOfTheBatch) {
   const std::size_t rows = 130, width = 37, alone = 101;
   const auto x = normal_values(rows * width, 1), dy = normal_values(rows * width, 2);
-  const Result all = run(x, dy, rows, width);
-  const Result one = run({x.begin() + alone * width, x.begin() + (alone + 1) * width},
-                         {dy.begin() + alone * width, dy.begin() + (alone + 1) * width}, 1, width);
+  const DytResult all = run_dyt(x, dy, rows, width);
+  const DytResult one = run_dyt({x.begin() + alone * width, x.begin() + (alone + 1) * width},
+                                {dy.begin() + alone * width, dy.begin() + (alone + 1) * width}, 1, width);
   EXPECT_SAME_BITS(one.y, std::span(all.y).subspan(alone * width, width));
   EXPECT_SAME_BITS(one.dx, std::span(all.dx).subspan(alone * width, width));
 }

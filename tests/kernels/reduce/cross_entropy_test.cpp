@@ -12,9 +12,8 @@ namespace addnorm {
 namespace {
 
 using test::Guarded;
+using test::kInf;
 using test::normal_values;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
 
 std::vector<std::int32_t> some_targets(std::size_t rows, std::size_t classes, std::int32_t ignore) {
   std::vector<std::int32_t> targets(rows);

@@ -12,12 +12,10 @@ namespace addnorm {
 namespace {
 
 using test::Guarded;
+using test::kInf;
+using test::kNaN;
 using test::normal_values;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
-
-std::vector<double> widened(std::span<const float> x) { return {x.begin(), x.end()}; }
+using test::widened;
 
 class Softmax : public test::EveryTarget {};
 ADDNORM_EVERY_TARGET(Softmax);

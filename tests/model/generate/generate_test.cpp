@@ -13,18 +13,14 @@ namespace {
 
 using test::FakeDecoding;
 using test::fixed_logits;
+using test::greedy;
+using test::Ids;
+using test::kInf;
+using test::kNaN;
 using test::log_softmax;
 using test::LogitsOf;
 using test::random_logits;
 using test::throws_saying;
-using test::Tokens;
-
-constexpr float kInf = std::numeric_limits<float>::infinity();
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
-
-GenerateOptions greedy(std::size_t max_tokens, Tokens end_tokens = {}) {
-  return {.sampling = {.temperature = 0}, .max_tokens = max_tokens, .end_tokens = std::move(end_tokens)};
-}
 
 /// Logits 0, -1, -2 ... have probabilities r^i * (1 - r) / (1 - r^n) with r = 1/e.
 std::vector<float> falling(std::size_t n) {
@@ -139,7 +135,7 @@ TEST(Sampling, FrequenciesAreTheProbabilities) {
     SCOPED_TRACE(concat("temperature ", sampling.temperature, ", top_k ", sampling.top_k, ", top_p ", sampling.top_p));
     FakeDecoding decoding(20, 1001, fixed_logits(x));
     std::vector<std::size_t> counts(x.size());
-    for (const Generated& row : generate(decoding, Tokens(20, 0), {.sampling = sampling, .max_tokens = 1000}))
+    for (const Generated& row : generate(decoding, Ids(20, 0), {.sampling = sampling, .max_tokens = 1000}))
       for (const std::int32_t token : row.tokens) ++counts[static_cast<std::size_t>(token)];
     const std::vector<double> p = next_token_probabilities(x, sampling);
     const auto possible = static_cast<std::size_t>(std::ranges::count_if(p, [](double value) { return value > 0; }));
@@ -149,7 +145,7 @@ TEST(Sampling, FrequenciesAreTheProbabilities) {
 
 TEST(Sampling, NeighboursInTimeAndInTheBatchAreIndependent) {
   FakeDecoding decoding(2, 10001, fixed_logits({0, 0}));
-  const std::vector<Generated> rows = generate(decoding, Tokens{0, 0}, {.max_tokens = 10000});
+  const std::vector<Generated> rows = generate(decoding, Ids{0, 0}, {.max_tokens = 10000});
   std::vector<std::size_t> in_time(4), in_batch(4);
   for (std::size_t t = 0; t + 1 < 10000; t += 2) {
     ++in_time[static_cast<std::size_t>(2 * rows[0].tokens[t] + rows[0].tokens[t + 1])];
@@ -160,9 +156,9 @@ TEST(Sampling, NeighboursInTimeAndInTheBatchAreIndependent) {
 }
 
 TEST(Sampling, ATokenDependsOnSeedRowAndStepAlone) {
-  const auto tokens = [](std::size_t rows, std::uint64_t seed, Tokens end_tokens = {}) {
+  const auto tokens = [](std::size_t rows, std::uint64_t seed, Ids end_tokens = {}) {
     FakeDecoding decoding(rows, 100, random_logits(50, 3));
-    return generate(decoding, Tokens(rows, 7), {.sampling = {.seed = seed}, .max_tokens = 40, .end_tokens = end_tokens});
+    return generate(decoding, Ids(rows, 7), {.sampling = {.seed = seed}, .max_tokens = 40, .end_tokens = end_tokens});
   };
   const std::vector<Generated> three = tokens(3, 5);
   EXPECT_EQ(tokens(3, 5)[2].tokens, three[2].tokens);
@@ -175,7 +171,7 @@ TEST(Sampling, ATokenDependsOnSeedRowAndStepAlone) {
   const std::vector<Generated> cut = tokens(3, 5, {end});
   for (std::size_t row = 0; row < 3; ++row) {
     const auto stop = std::ranges::find(three[row].tokens, end);
-    EXPECT_EQ(cut[row].tokens, Tokens(three[row].tokens.begin(), stop)) << row;
+    EXPECT_EQ(cut[row].tokens, Ids(three[row].tokens.begin(), stop)) << row;
     EXPECT_EQ(cut[row].ended, stop != three[row].tokens.end()) << row;
   }
 }
@@ -183,11 +179,11 @@ TEST(Sampling, ATokenDependsOnSeedRowAndStepAlone) {
 // ---- the loop ------------------------------------------------------------------------------------------------------------
 
 TEST(Greedy, TakesTheMostProbableAndOfEqualsTheLowestId) {
-  FakeDecoding decoding(1, 10, [](const Tokens& prefix) {
+  FakeDecoding decoding(1, 10, [](const Ids& prefix) {
     return prefix.size() == 2 ? std::vector<float>{0, 2, 2, 1} : std::vector<float>{0, 0, 0, 1};
   });
-  const Generated row = generate(decoding, Tokens{0, 0}, greedy(3)).front();
-  EXPECT_EQ(row.tokens, (Tokens{1, 3, 3}));
+  const Generated row = generate(decoding, Ids{0, 0}, greedy(3)).front();
+  EXPECT_EQ(row.tokens, (Ids{1, 3, 3}));
   EXPECT_FALSE(row.ended);
   const double want = log_softmax({0, 2, 2, 1})[1] + 2 * log_softmax({0, 0, 0, 1})[3];
   EXPECT_NEAR_ALL(std::vector{row.log_probability}, std::vector{want}, test::double_sum_tolerance());
@@ -195,25 +191,25 @@ TEST(Greedy, TakesTheMostProbableAndOfEqualsTheLowestId) {
 
 TEST(Generate, EndedRowsLeaveTheBatchAndAllEndedStopsIt) {
   // Counts up from the prompt; 9 ends.
-  const LogitsOf count_up = [](const Tokens& prefix) {
+  const LogitsOf count_up = [](const Ids& prefix) {
     std::vector<float> x(12, 0.0f);
     x[static_cast<std::size_t>(prefix.back() + 1)] = 30;
     return x;
   };
   FakeDecoding decoding(3, 100, count_up);
-  const std::vector<Generated> rows = generate(decoding, Tokens{5, 7, 8}, greedy(50, {9, 11}));
-  EXPECT_EQ(rows[0].tokens, (Tokens{6, 7, 8}));
-  EXPECT_EQ(rows[1].tokens, (Tokens{8}));
-  EXPECT_EQ(rows[2].tokens, (Tokens{}));
+  const std::vector<Generated> rows = generate(decoding, Ids{5, 7, 8}, greedy(50, {9, 11}));
+  EXPECT_EQ(rows[0].tokens, (Ids{6, 7, 8}));
+  EXPECT_EQ(rows[1].tokens, (Ids{8}));
+  EXPECT_EQ(rows[2].tokens, (Ids{}));
   for (const Generated& row : rows) EXPECT_TRUE(row.ended);
   EXPECT_EQ(decoding.tokens_read, 3u + 2u + 1u + 1u);
 }
 
 TEST(Generate, TheLastTokenNeedsNoRoom) {
   FakeDecoding decoding(1, 5, random_logits(4, 1));
-  EXPECT_EQ(generate(decoding, Tokens{1, 2}, {}).front().tokens.size(), 4u);  // nothing said: until there is no room
+  EXPECT_EQ(generate(decoding, Ids{1, 2}, {}).front().tokens.size(), 4u);  // nothing said: until there is no room
   FakeDecoding full(1, 2, random_logits(4, 1));
-  EXPECT_EQ(generate(full, Tokens{1, 2}, greedy(1)).front().tokens.size(), 1u);
+  EXPECT_EQ(generate(full, Ids{1, 2}, greedy(1)).front().tokens.size(), 1u);
 }
 
 TEST(Generate, TokensAreHeardAtOnceAndFalseStops) {
@@ -224,7 +220,7 @@ TEST(Generate, TokensAreHeardAtOnceAndFalseStops) {
     heard.emplace_back(row, token);
     return heard.size() < 5;
   };
-  const std::vector<Generated> rows = generate(decoding, Tokens{1, 2}, options);
+  const std::vector<Generated> rows = generate(decoding, Ids{1, 2}, options);
   ASSERT_EQ(heard.size(), 5u);
   for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(heard[i], (std::pair{i % 2, rows[i % 2].tokens[i / 2]}));
   EXPECT_EQ(rows[0].tokens.size(), 3u);
@@ -233,21 +229,21 @@ TEST(Generate, TokensAreHeardAtOnceAndFalseStops) {
 
 TEST(Generate, NotANumberIsAnErrorAndNeverAToken) {
   for (const double temperature : {0.0, 1.0}) {
-    FakeDecoding decoding(2, 100, [](const Tokens& prefix) {
-      return prefix.size() == 4 && prefix.front() == 1 ? std::vector<float>{0, kNan, 9} : std::vector<float>{0, 1, 2};
+    FakeDecoding decoding(2, 100, [](const Ids& prefix) {
+      return prefix.size() == 4 && prefix.front() == 1 ? std::vector<float>{0, kNaN, 9} : std::vector<float>{0, 1, 2};
     });
     const GenerateOptions options{.sampling = {.temperature = temperature}, .max_tokens = 20};
-    const auto run = [&] { generate(decoding, Tokens{0, 1}, options); };
+    const auto run = [&] { generate(decoding, Ids{0, 1}, options); };
     EXPECT_TRUE(throws_saying<NumericsError>(run, {"row 1", "new token 3", "token 1 is nan"}));
   }
   for (const std::vector<float>& x : {std::vector{0.0f, kInf}, std::vector{-kInf, -kInf}}) {
     FakeDecoding one(1, 100, fixed_logits(x));
-    EXPECT_TRUE(throws_saying<NumericsError>([&] { generate(one, Tokens{0}, greedy(2)); }, {"inf"}));
+    EXPECT_TRUE(throws_saying<NumericsError>([&] { generate(one, Ids{0}, greedy(2)); }, {"inf"}));
   }
 }
 
 TEST(Generate, OptionsThatCannotBeAreRefusedByName) {
-  const auto refused = [](const GenerateOptions& options, std::initializer_list<std::string> parts, Tokens prompt = {0}) {
+  const auto refused = [](const GenerateOptions& options, std::initializer_list<std::string> parts, Ids prompt = {0}) {
     FakeDecoding decoding(1, 10, random_logits(5, 1));
     return throws_saying<UsageError>([&] { generate(decoding, prompt, options); }, parts);
   };
@@ -262,9 +258,9 @@ TEST(Generate, OptionsThatCannotBeAreRefusedByName) {
   EXPECT_TRUE(refused({.end_tokens = {-1}}, {"end_tokens has -1"}));
   EXPECT_TRUE(refused({.end_tokens = {5}}, {"end_tokens has 5", "vocabulary has 5"}));
   EXPECT_TRUE(refused({}, {"prompt has 0 tokens"}, {}));
-  EXPECT_TRUE(refused({}, {"prompt has 11 tokens", "room for 10"}, Tokens(11, 0)));
+  EXPECT_TRUE(refused({}, {"prompt has 11 tokens", "room for 10"}, Ids(11, 0)));
   FakeDecoding two(2, 10, random_logits(5, 1));
-  EXPECT_TRUE(throws_saying<UsageError>([&] { generate(two, Tokens{1, 2, 3}); }, {"3 tokens", "2 rows"}));
+  EXPECT_TRUE(throws_saying<UsageError>([&] { generate(two, Ids{1, 2, 3}); }, {"3 tokens", "2 rows"}));
 }
 
 }  // namespace

@@ -8,11 +8,11 @@ namespace {
 
 namespace fs = std::filesystem;
 using test::expect_refused;
+using test::kIndex;
 using test::Refused;
 using test::replace_in;
 using test::Stored;
 
-constexpr const char* kIndex = "model.safetensors.index.json";
 constexpr const char* kRed = R"(\u001b[31mred\n)";         // in JSON
 constexpr const char* kShown = "\\x1b[31mred\\n";          // in a message
 constexpr const char* kShownInJson = "\\u001b[31mred\\n";  // where it is printed as JSON

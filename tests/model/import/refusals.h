@@ -7,8 +7,12 @@
 #include "core/printable.h"
 #include "support/folder.h"
 #include "support/models/import_files.h"
+#include "support/threads.h"
 
 namespace addnorm::test {
+
+/// What lists the tensors of a checkpoint in several files.
+inline constexpr const char* kIndex = "model.safetensors.index.json";
 
 /// One line, safe to print, that names the file or folder and says all of these.
 inline void expect_refused(const std::filesystem::path& path, const std::vector<std::string>& parts,
@@ -30,8 +34,12 @@ class Refused : public testing::Test {
     const std::filesystem::path to = folder.path / std::to_string(count++);
     return copy_of_golden(name, to);
   }
+  void SetUp() override { set_threads(1); }  // thousands of tiny calls would mostly wake threads
   TemporaryFolder folder;
   int count = 0;
+
+ private:
+  RestoreThreads restore_;
 };
 
 }  // namespace addnorm::test

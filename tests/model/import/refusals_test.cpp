@@ -1,6 +1,5 @@
 // What is not imported, and how that is reported. Here: an index and the files that it names, reliability cases H-01 to H-05.
 #include "model/import/refusals.h"
-#include "support/threads.h"
 
 namespace addnorm {
 namespace {
@@ -8,13 +7,10 @@ namespace {
 namespace fs = std::filesystem;
 using test::copy_of_golden;
 using test::expect_refused;
+using test::kIndex;
 using test::Refused;
 using test::replace_in;
 using test::Stored;
-
-const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
-
-constexpr const char* kIndex = "model.safetensors.index.json";
 
 TEST_F(Refused, NamesOfShardsThatLeadOutOfTheFolder) {
   for (const std::string name : {"../x", "/etc/passwd", "a/b", "..\\\\x", "", "..", ".", "a\\u0000b"}) {

@@ -9,6 +9,7 @@
 
 #include "addnorm/model/import.h"
 #include "addnorm/model/placement.h"
+#include "model/placement/labels.h"
 #include "support/models/import_files.h"
 
 namespace addnorm {
@@ -16,8 +17,8 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 using Ground = PlacementFinding::Ground;
-
-constexpr std::array kLabels{"pre-ln", "post-ln", "norm-skip", "res-post"};
+using test::kLabels;
+using test::summary;
 
 struct GoldenPlacement {
   const char* golden;
@@ -53,13 +54,6 @@ struct RandomTexts {
   PlacementSample sample() const { return {.tokens = {.ids = ids, .batch = 4}}; }
   Ids ids = Ids(48);
 };
-
-std::string summary(const PlacementFinding& found) {
-  std::string all;
-  for (const auto* list : {&found.evidence, &found.warnings})
-    for (const std::string& sentence : *list) all += sentence + "\n";
-  return all;
-}
 
 /// That trials did not decide: none knew the texts, or several knew them equally well.
 bool says_undecided(const PlacementFinding& found) {

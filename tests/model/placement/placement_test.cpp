@@ -11,6 +11,7 @@
 #include "addnorm/model/encoder_decoder.h"
 #include "addnorm/model/import.h"
 #include "addnorm/model/language_model.h"
+#include "model/placement/labels.h"
 #include "support/data.h"
 #include "support/models/import_files.h"
 #include "support/models/training.h"
@@ -22,15 +23,8 @@ namespace {
 namespace fs = std::filesystem;
 using Ids = std::vector<std::int32_t>;
 using Ground = PlacementFinding::Ground;
-
-constexpr std::array kLabels{"pre-ln", "post-ln", "norm-skip", "res-post"};
-
-std::string summary(const PlacementFinding& found) {
-  std::string all;
-  for (const auto* list : {&found.evidence, &found.warnings})
-    for (const std::string& sentence : *list) all += sentence + "\n";
-  return all;
-}
+using test::kLabels;
+using test::summary;
 
 /// The weights under every label: always `truth`, and a warning exactly where the label is another one.
 void expect_seen_through(const fs::path& path, const PlacementSample& sample, const std::string& truth, bool final_norm) {

@@ -30,16 +30,16 @@ ModelConfig tiny(const std::string& arrangement, std::size_t layers = 3) {
   return config;
 }
 
-struct Trained {
+struct ProbedTraining {
   std::vector<ProbeRecord> records;
   std::vector<std::vector<float>> weights;
 };
-Trained train(const ModelConfig& config, ProbeLevel level, bool recompute = false, std::size_t steps = 4) {
+ProbedTraining train(const ModelConfig& config, ProbeLevel level, bool recompute = false, std::size_t steps = 4) {
   const auto model = make_model(config);
   const auto data = Language().dataset(8, 5);
   Trainer trainer(*model, *data,
                   {.batch_size = 3, .accumulate = 2, .recompute = recompute, .schedule = {.rate = 1e-2, .steps = 10}});
-  Trained all;
+  ProbedTraining all;
   Probe probe({.level = level, .every = 1}, [&](const ProbeRecord& record) { all.records.push_back(record); });
   trainer.observe(&probe);
   trainer.calibrate();
@@ -55,10 +55,10 @@ class EveryProbed : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryProbed, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(EveryProbed, LearnsTheSameBitsWithProbesOffOnAndFull) {
-  const Trained off = train(tiny(GetParam()), ProbeLevel::off);
+  const ProbedTraining off = train(tiny(GetParam()), ProbeLevel::off);
   EXPECT_TRUE(off.records.empty());
   for (const ProbeLevel level : {ProbeLevel::on, ProbeLevel::full}) {
-    const Trained on = train(tiny(GetParam()), level);
+    const ProbedTraining on = train(tiny(GetParam()), level);
     ASSERT_EQ(on.records.size(), 4);
     ASSERT_EQ(on.weights.size(), off.weights.size());
     for (std::size_t i = 0; i < off.weights.size(); ++i) EXPECT_SAME_BITS(on.weights[i], off.weights[i]);
@@ -66,7 +66,7 @@ TEST_P(EveryProbed, LearnsTheSameBitsWithProbesOffOnAndFull) {
 }
 
 TEST_P(EveryProbed, HasAValueForEveryPlaceAndUnit) {
-  const Trained on = train(tiny(GetParam()), ProbeLevel::on, false, 1);
+  const ProbedTraining on = train(tiny(GetParam()), ProbeLevel::on, false, 1);
   const StackRecord& s = on.records.at(0).stacks.at(0);
   ASSERT_EQ(s.units.size(), 6);
   EXPECT_EQ(s.units[3], "layers.1.ffn");
@@ -82,7 +82,7 @@ TEST_P(EveryProbed, HasAValueForEveryPlaceAndUnit) {
 }
 
 TEST(Probe, GivesValuesWithoutUnitGradientsUnderRecompute) {
-  const Trained usual = train(tiny("pre-ln"), ProbeLevel::on), less = train(tiny("pre-ln"), ProbeLevel::on, true);
+  const ProbedTraining usual = train(tiny("pre-ln"), ProbeLevel::on), less = train(tiny("pre-ln"), ProbeLevel::on, true);
   EXPECT_EQ(less.records[3].stacks[0].stream_rms, usual.records[3].stacks[0].stream_rms);
   for (std::size_t i = 0; i < usual.weights.size(); ++i) EXPECT_SAME_BITS(less.weights[i], usual.weights[i]);
 }
@@ -255,7 +255,7 @@ TEST(Probe, CountsTheTimeOfWhatItMeasuresInTheForwardPass) {
 }
 
 TEST(Probe, RecordsTheStepOfAnUpdateByRole) {
-  const Trained on = train(tiny("pre-ln"), ProbeLevel::on, false, 1);
+  const ProbedTraining on = train(tiny("pre-ln"), ProbeLevel::on, false, 1);
   bool gains = false;
   for (const RoleRecord& role : on.records[0].roles) {
     EXPECT_GT(role.gradient_norm, 0) << role.role;
@@ -268,7 +268,7 @@ TEST(Probe, RecordsTheStepOfAnUpdateByRole) {
 }
 
 TEST(Probe, WritesOneLineOfJson) {
-  const Trained on = train(tiny("plain"), ProbeLevel::on, false, 1);
+  const ProbedTraining on = train(tiny("plain"), ProbeLevel::on, false, 1);
   const Json json = parsed(to_json(on.records[0]), "the record");
   EXPECT_EQ(json["step"].integer(), 1);
   EXPECT_EQ(json["stacks"][0]["stream_rms"].size(), 7);

@@ -7,11 +7,12 @@
 #include "addnorm/residual/catalogue.h"
 #include "support/models/any_data.h"
 #include "support/modules.h"
-#include "support/test_names.h"
+#include "support/streams/every_arrangement.h"
 
 namespace addnorm {
 namespace {
 
+using test::EveryArrangement;
 void expect_same(const Model& model, const Batch& batch, const Var& y, const Cut& cut, const char* what) {
   const Tensor whole = batch_logits(model, batch, {.cut = cut}).value(), from_middle = head_logits(model, batch, y).value();
   EXPECT_SAME_BITS(from_middle.values<float>(), whole.values<float>()) << what << " in " << cut.stack;
@@ -36,8 +37,6 @@ void expect_the_bits_of_whole_passes(const ModelConfig& config) {
   }
 }
 
-class EveryArrangement : public testing::TestWithParam<std::string> {};
-INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()), test::name_of_test);
 TEST_P(EveryArrangement, GivesTheBitsOfWholePassesFromTheMiddle) {
   expect_the_bits_of_whole_passes(test::small(ModelKind::lm, GetParam()));
 }

@@ -17,13 +17,14 @@
 #include "probe/xray/stream_xray.h"
 #include "support/models/any_data.h"
 #include "support/modules.h"
+#include "support/streams/every_arrangement.h"
 #include "support/streams/stream_runs.h"
-#include "support/test_names.h"
 #include "support/threads.h"
 
 namespace addnorm {
 namespace {
 
+using test::EveryArrangement;
 struct Looked {
   explicit Looked(const ModelConfig& config) : model(make_model(config)), batch(test::AnyData(config).batch(0, 3)) {
     test::scramble(*model);
@@ -52,7 +53,6 @@ void with_each_branch_zeroed(Model& model, std::size_t layers, See&& see) {
   }
 }
 
-class EveryArrangement : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryArrangement, testing::ValuesIn(arrangement_names()), test::name_of_test);
 
 TEST_P(EveryArrangement, LosesByAByPassWhatAZeroedBranchLosesBitForBit) {

@@ -12,12 +12,12 @@
 namespace addnorm {
 namespace {
 
+using test::kWidth;
 using test::normal_tensor;
 using test::row_branches;
 using test::run_stack;
 using test::throws_saying;
 
-constexpr std::size_t kWidth = 6;
 const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
 
 StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }

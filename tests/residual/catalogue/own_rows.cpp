@@ -9,12 +9,11 @@
 namespace addnorm {
 namespace {
 
+using test::kWidth;
 using test::normal_tensor;
 using test::row_branches;
 using test::run_stack;
 using test::throws_saying;
-
-constexpr std::size_t kWidth = 6;
 
 std::vector<std::string> row_names() {
   std::vector<std::string> names;

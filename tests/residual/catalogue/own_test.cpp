@@ -19,12 +19,11 @@ namespace addnorm {
 namespace {
 
 using test::input;
+using test::kWidth;
 using test::normal_tensor;
 using test::row_branches;
 using test::run_stack;
 using test::throws_saying;
-
-constexpr std::size_t kWidth = 6;
 
 std::string text_of_file(const std::string& path) {
   std::ifstream in(std::string(ADDNORM_SOURCE_DIR) + "/" + path);

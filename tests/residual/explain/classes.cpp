@@ -15,19 +15,18 @@ using test::FormulaReader;
 using test::FormulaValue;
 using test::FormulaWorld;
 using test::has;
+using test::kExplainedWidth;
 using test::language_model;
 using test::normal_tensor;
 using test::path_of;
 using test::reset_norms;
-
-constexpr std::size_t kWidth = test::kExplainedWidth;
 
 // Those whose text is a formula are read and computed; the others are held word by word, their
 // computation by classes_test.cpp.
 class ClassFormulas : public testing::Test {
  protected:
   const StackShape shape = language_model(3);
-  const Var x0{normal_tensor({2, 3, kWidth}, 1, DType::f64)};
+  const Var x0{normal_tensor({2, 3, kExplainedWidth}, 1, DType::f64)};
   std::unique_ptr<Executed> executed;
   Formula formula;
 
@@ -146,8 +145,9 @@ TEST(ExtraParameters, OfClassesAreTheirs) {
       {"dlcl-post", "2d, and 2d + l for layer l, L + 1 for the exit", "d, and d + l for layer l, L + 1 for the exit",
        "0, and l for layer l, L + 1 for the exit", 9, 1 + 2 + 3 + 4}};
   for (const auto& one : classes)
-    for (const auto& [norm, text, each] : {std::tuple("layernorm", one.layer, 2 * kWidth), std::tuple("rmsnorm", one.rms, kWidth),
-                                           std::tuple("none", one.none, std::size_t{0})}) {
+    for (const auto& [norm, text, each] :
+         {std::tuple("layernorm", one.layer, 2 * kExplainedWidth), std::tuple("rmsnorm", one.rms, kExplainedWidth),
+          std::tuple("none", one.none, std::size_t{0})}) {
       EXPECT_EQ(extra_parameters_text(arrangement_named(one.name), language_model(3), norm_named(norm)), text) << one.name;
       const auto residual = make_residual(one.name, language_model(3), {.norm = norm_named(norm)});
       EXPECT_EQ(count_parameters(*residual), one.norms * each + one.mixes) << one.name << " with " << norm;
@@ -180,9 +180,9 @@ TEST(ChosenClasses, CountTheirParameters) {
   for (const auto& one : kChosen) {
     const Arrangement row = with_choices(arrangement_named(one.name), one.choices);
     EXPECT_EQ(extra_parameters_text(row, language_model(3)), one.parameters);
-    std::size_t expected = row.exit ? 2 * kWidth : 0;
+    std::size_t expected = row.exit ? 2 * kExplainedWidth : 0;
     for (std::size_t i = 0; i < 6; ++i)
-      expected += extra_parameters(row, language_model(3), language_model(3).unit(i)).count(kWidth, 0, 0);
+      expected += extra_parameters(row, language_model(3), language_model(3).unit(i)).count(kExplainedWidth, 0, 0);
     EXPECT_EQ(count_parameters(*make_residual(row, language_model(3))), expected);
     EXPECT_EQ(formula_of(row, language_model(3)).exit, one.exit);
   }
@@ -192,7 +192,7 @@ TEST(ChosenClasses, AreDrawnAsTheyCompute) {
   for (const auto& one : kChosen) {
     Executed executed(one.name, language_model(1), {}, one.choices);
     reset_norms(*executed.residual);
-    const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+    const Var x(normal_tensor({2, 3, kExplainedWidth}, 1, DType::f64));
     const Diagram diagram = diagram_of(executed.residual->arrangement(), language_model(1));
     EXPECT_NEAR_ALL(follow(graph_of(diagram), executed, x).value(), executed.run(x).value(), test::rounded_apart_tolerance())
         << text_diagram(std::vector{diagram});
@@ -211,7 +211,7 @@ TEST(ChosenClasses, KeepWhatWasChosenBefore) {
   const Arrangement both = with_choices(three, {.shared_norms = true});
   EXPECT_EQ(both.text, "x' = N(x + N(x + N(x + F(x))))");
   EXPECT_EQ(given_choices(both.choices).size(), 2u);
-  const Var x(normal_tensor({2, 3, kWidth}, 1));
+  const Var x(normal_tensor({2, 3, kExplainedWidth}, 1));
   const std::vector<Var> w = test::row_branches(language_model(2));
   const auto run = [&](const Residual& residual) { return test::run_stack(residual, x, w).value(); };
   EXPECT_SAME_BITS(run(*make_residual(three, language_model(2))).values<float>(),

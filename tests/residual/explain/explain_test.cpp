@@ -22,12 +22,11 @@ using test::FormulaValue;
 using test::FormulaWorld;
 using test::has;
 using test::has_norm;
+using test::kExplainedWidth;
 using test::language_model;
 using test::normal_tensor;
 using test::read_back;
 using test::reset_norms;
-
-constexpr std::size_t kWidth = test::kExplainedWidth;
 
 class EveryFormula : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryFormula, testing::ValuesIn(arrangement_names()), test::name_of_test);
@@ -40,7 +39,7 @@ TEST_P(EveryFormula, ReadBackIsWhatTheStreamComputes) {
       if (!has_norm(row) && std::string_view(norm) != "layernorm") continue;
       SCOPED_TRACE(concat(norm, ", ", shape.units(), " units"));
       const Executed executed(row.name, shape, norm_named(norm));
-      const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+      const Var x(normal_tensor({2, 3, kExplainedWidth}, 1, DType::f64));
       const Formula formula = formula_of(row, shape, norm_named(norm));
       SCOPED_TRACE(units_text(formula));
       EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
@@ -67,7 +66,7 @@ TEST(Formulas, FollowTheChoicesOfTheirArrangement) {
     }
     SCOPED_TRACE(units_text(formula));
     if (has(units_text(formula), "½")) continue;  // the reader of labels knows quarters
-    const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+    const Var x(normal_tensor({2, 3, kExplainedWidth}, 1, DType::f64));
     EXPECT_NEAR_ALL(read_back(executed, formula, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
   }
 }
@@ -78,7 +77,7 @@ TEST_P(EveryFormula, HasADiagramThatComputesTheSame) {
   Executed executed(row.name, language_model(1), {});
   reset_norms(*executed.residual);
   for (Norm& norm : executed.inner) reset_norms(norm);
-  const Var x(normal_tensor({2, 3, kWidth}, 1, DType::f64));
+  const Var x(normal_tensor({2, 3, kExplainedWidth}, 1, DType::f64));
   const DiagramGraph graph = graph_of(diagram_of(row, language_model(1)));
   EXPECT_NEAR_ALL(follow(graph, executed, x).value(), executed.run(x).value(), test::rounded_apart_tolerance());
 }
@@ -166,14 +165,14 @@ TEST_P(EveryFormula, CountsTheParametersOfItsResidual) {
     if (!has_norm(row) && std::string_view(norm) != "layernorm") continue;
     const StackShape shape = decoder(4);
     const auto residual = make_residual(row.name, shape, {.norm = norm_named(norm)});
-    const std::size_t one = Norm(norm_named(norm), kWidth).is_identity() ? 0 : [&] {
-      Norm single(norm_named(norm), kWidth);
+    const std::size_t one = Norm(norm_named(norm), kExplainedWidth).is_identity() ? 0 : [&] {
+      Norm single(norm_named(norm), kExplainedWidth);
       return count_parameters(single);
     }();
     std::size_t expected = (row.entry ? one : 0) + (row.exit ? one : 0);
     for (std::size_t i = 0; i < shape.units(); ++i) {
       const Unit unit = shape.unit(i);
-      expected += extra_parameters(row, shape, unit, norm_named(norm)).count(kWidth, kWidth, 0);
+      expected += extra_parameters(row, shape, unit, norm_named(norm)).count(kExplainedWidth, kExplainedWidth, 0);
       if (row.slots(shape, unit).mid) expected -= one;  // the branch owns it
     }
     if (row.name == "rezero") expected += shape.layers;

@@ -3,14 +3,11 @@
 #include "support/streams/invariants.h"
 #include "addnorm/nn/attention.h"
 #include "addnorm/nn/feed_forward.h"
-#include "support/threads.h"
 
 namespace addnorm {
 namespace {
 
 using namespace test;  // the words that invariants are written in
-
-const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
 
 // 1.1 plain
 

@@ -9,10 +9,9 @@
 namespace addnorm {
 namespace {
 
+using test::kWidth;
 using test::normal_tensor;
 using test::row_branches;
-
-constexpr std::size_t kWidth = 6;
 
 class EveryMeeting : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryMeeting, testing::ValuesIn(arrangement_names()), test::name_of_test);

@@ -16,15 +16,14 @@ namespace addnorm {
 namespace {
 
 using test::input;
+using test::kWidth;
 using test::normal_tensor;
 using test::row_branches;
 using test::run_stack;
+using test::shape_of;
 using test::throws_saying;
 
-constexpr std::size_t kWidth = 6;
 const auto* const kOneThread = testing::AddGlobalTestEnvironment(new test::OneThread);
-
-StackShape shape_of(std::size_t layers) { return {.width = kWidth, .layers = layers}; }
 
 class EveryRow : public testing::TestWithParam<std::string> {};
 INSTANTIATE_TEST_SUITE_P(Catalogue, EveryRow, testing::ValuesIn(arrangement_names()), test::name_of_test);

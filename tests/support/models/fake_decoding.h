@@ -11,8 +11,12 @@
 
 namespace addnorm::test {
 
-using Tokens = std::vector<std::int32_t>;
-using LogitsOf = std::function<std::vector<float>(const Tokens& prefix)>;
+using Ids = std::vector<std::int32_t>;
+using LogitsOf = std::function<std::vector<float>(const Ids& prefix)>;
+
+inline GenerateOptions greedy(std::size_t max_tokens, Ids end_tokens = {}) {
+  return {.sampling = {.temperature = 0}, .max_tokens = max_tokens, .end_tokens = std::move(end_tokens)};
+}
 
 class FakeDecoding final : public Decoding {
  public:
@@ -33,7 +37,7 @@ class FakeDecoding final : public Decoding {
     return Tensor::of({prefixes_.size(), all.size() / prefixes_.size()}, all);
   }
   void select(std::span<const std::size_t> from) override {
-    std::vector<Tokens> chosen;
+    std::vector<Ids> chosen;
     for (const std::size_t row : from) chosen.push_back(prefixes_.at(row));
     prefixes_ = std::move(chosen);
   }
@@ -43,14 +47,14 @@ class FakeDecoding final : public Decoding {
   std::size_t tokens_read = 0;  ///< by all rows
 
  private:
-  std::vector<Tokens> prefixes_;
+  std::vector<Ids> prefixes_;
   std::size_t room_;
   LogitsOf logits_;
 };
 
 /// Normal logits that depend on every token of the prefix.
 inline LogitsOf random_logits(std::size_t vocabulary, std::uint64_t seed) {
-  return [=](const Tokens& prefix) {
+  return [=](const Ids& prefix) {
     RandomKey key(seed);
     for (const std::int32_t token : prefix) key = key.with(static_cast<std::uint64_t>(token));
     std::vector<float> x(vocabulary);
@@ -61,7 +65,7 @@ inline LogitsOf random_logits(std::size_t vocabulary, std::uint64_t seed) {
 
 /// The same logits whatever came before.
 inline LogitsOf fixed_logits(std::vector<float> x) {
-  return [x = std::move(x)](const Tokens&) { return x; };
+  return [x = std::move(x)](const Ids&) { return x; };
 }
 
 inline std::vector<double> log_softmax(const std::vector<float>& x) {

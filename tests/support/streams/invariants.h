@@ -14,10 +14,8 @@
 
 namespace addnorm::test {
 
-constexpr std::size_t kWidth = 6;
 constexpr std::size_t kWide = 128;
 
-inline StackShape shape_of(std::size_t layers, std::size_t width = kWidth) { return {.width = width, .layers = layers}; }
 /// One branch per layer: what is said of depth in units holds of layers then.
 inline StackShape ffn_only(std::size_t layers, std::size_t width = kWide) {
   return {.width = width, .layers = layers, .sub_layers = {SubLayer::ffn}};

@@ -14,6 +14,9 @@
 
 namespace addnorm::test {
 
+constexpr std::size_t kWidth = 6;
+inline StackShape shape_of(std::size_t layers, std::size_t width = kWidth) { return {.width = width, .layers = layers}; }
+
 inline std::vector<Var> row_branches(const StackShape& shape, DType dtype = DType::f32) {
   std::vector<Var> w;
   for (std::size_t i = 0; i < shape.units(); ++i) w.emplace_back(normal_tensor({shape.width}, 50 + i, dtype), true);

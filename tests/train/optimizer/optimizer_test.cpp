@@ -13,11 +13,12 @@
 namespace addnorm {
 namespace {
 
+using test::kInf;
+using test::kNaN;
 using test::throws_saying;
 
 constexpr OptimizerKind kKinds[] = {OptimizerKind::sgd, OptimizerKind::adam, OptimizerKind::adamw, OptimizerKind::radam,
                                     OptimizerKind::adafactor};
-constexpr float kNaN = std::numeric_limits<float>::quiet_NaN(), kInf = std::numeric_limits<float>::infinity();
 
 /// Parameters of any shape and role under the names "0", "1", ...
 struct Parameters final : Module {

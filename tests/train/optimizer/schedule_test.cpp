@@ -11,8 +11,8 @@ namespace {
 
 using test::throws_saying;
 
-constexpr ScheduleKind kKinds[] = {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine,
-                                   ScheduleKind::inverse_sqrt};
+constexpr ScheduleKind kScheduleKinds[] = {ScheduleKind::constant, ScheduleKind::linear, ScheduleKind::cosine,
+                                           ScheduleKind::inverse_sqrt};
 
 void expect_rate(const Schedule& schedule, std::int64_t step, double want) {
   EXPECT_NEAR(schedule.at(step), want, test::double_tolerance().rtol * schedule.rate)
@@ -20,7 +20,7 @@ void expect_rate(const Schedule& schedule, std::int64_t step, double want) {
 }
 
 TEST(Schedule, RisesFromNearZeroToTheRateThroughWarmUpOfEveryKind) {
-  for (const ScheduleKind kind : kKinds) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     const Schedule s{.kind = kind, .rate = 0.5, .least = 0.1, .warmup = 100, .steps = 1000};
     EXPECT_EQ(s.at(1), 0.005);
     EXPECT_EQ(s.at(100), 0.5);
@@ -60,7 +60,7 @@ TEST(Schedule, FallsStepByStepAfterWarmUp) {
 }
 
 TEST(Schedule, HasARateAboveZeroInEveryStepOfARun) {
-  for (const ScheduleKind kind : kKinds)
+  for (const ScheduleKind kind : kScheduleKinds)
     for (const std::int64_t warmup : {0, 1, 2, 3, 50})
       for (std::int64_t steps = 1; steps <= 4; ++steps)
         for (std::int64_t step = 1; step <= steps; ++step) {
@@ -71,7 +71,7 @@ TEST(Schedule, HasARateAboveZeroInEveryStepOfARun) {
 }
 
 TEST(Schedule, StartsAtTheRateWithoutWarmUpAndOfOneStepIsTheRate) {
-  for (const ScheduleKind kind : kKinds) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     EXPECT_EQ((Schedule{.kind = kind, .rate = 0.25, .steps = 100}.at(1)), 0.25) << name_of(kind);
     EXPECT_EQ((Schedule{.kind = kind, .rate = 0.25, .steps = 1}.at(1)), 0.25) << name_of(kind);
     EXPECT_EQ((Schedule{.kind = kind, .rate = 0.25, .steps = 1}.at(0)), 0.25) << name_of(kind);
@@ -80,7 +80,7 @@ TEST(Schedule, StartsAtTheRateWithoutWarmUpAndOfOneStepIsTheRate) {
 }
 
 TEST(Schedule, EndsWhileItRisesWhereWarmUpIsLongerThanTheRun) {
-  for (const ScheduleKind kind : kKinds) {
+  for (const ScheduleKind kind : kScheduleKinds) {
     const Schedule s{.kind = kind, .rate = 1, .warmup = 100, .steps = 50};
     expect_rate(s, 50, 0.5);
     expect_rate(s, 60, s.depends_on_steps() ? 0.5 : 0.6);
@@ -128,7 +128,7 @@ TEST(Schedule, IsRefusedByNameValueAndRange) {
   refused({.warmup = -1}, {"warm-up", "-1"});
   refused({.steps = 0}, {"0 steps", "at least 1"});
   refused({.kind = static_cast<ScheduleKind>(7)}, {"kind", "7", "cosine"});
-  for (const ScheduleKind kind : kKinds) EXPECT_EQ(schedule_named(name_of(kind)), kind);
+  for (const ScheduleKind kind : kScheduleKinds) EXPECT_EQ(schedule_named(name_of(kind)), kind);
   EXPECT_EQ(schedule_named("inverse_sqrt"), ScheduleKind::inverse_sqrt);
   EXPECT_TRUE(throws_saying<UsageError>([] { schedule_named("cosin"); }, {"unknown schedule 'cosin'", "did you mean cosine?"}));
 }

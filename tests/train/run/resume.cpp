@@ -13,6 +13,7 @@
 #include "addnorm/train/run.h"
 #include "addnorm/train/run_folder.h"
 #include "support/folder.h"
+#include "support/threads.h"
 
 namespace {
 std::atomic<long> clock_offset{0};  // seconds that the wall clock is wrong by
@@ -65,14 +66,9 @@ struct Disturbed : testing::Test {
   test::TemporaryFolder folder;
 };
 
-struct RestoreThreads {
-  ~RestoreThreads() { set_threads(before); }
-  int before = threads();
-};
-
 // T-01, T-02, N-13 for a whole run: begun on one number of threads, gone on with on others.
 TEST_F(Disturbed, T01OtherNumbersOfThreadsAfterEveryStopGiveTheSameBits) {
-  const RestoreThreads restore;
+  const test::RestoreThreads restore;
   set_threads(1);
   Disturbance straight;
   train_run(request("whole", false), straight);

@@ -17,11 +17,10 @@ namespace {
 
 using test::bits_of;
 using test::copy_of;
+using test::kNaN;
 using test::SmallRun;
 using test::tiny_config;
 using test::tiny_options;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 ModelConfig smallest() {
   ModelConfig config = tiny_config();
@@ -141,7 +140,7 @@ void expect_treated(const Injury& injury, float bad, OnNan policy) {
 TEST(TrainerNan, T04WhateverBecomesBadIsSeenInItsStepNamedAndReachesNothing) {
   constexpr float kInfinity = std::numeric_limits<float>::infinity();
   for (const Injury& injury : injuries(smallest()))
-    for (const float bad : {kNan, kInfinity, -kInfinity})
+    for (const float bad : {kNaN, kInfinity, -kInfinity})
       for (const OnNan policy : {OnNan::stop, OnNan::skip, OnNan::rollback}) expect_treated(injury, bad, policy);
 }
 
@@ -179,7 +178,7 @@ TEST(TrainerNan, T04RunningStatisticsAreAsTheyWereToo) {
     run.steps(2);
     const Snapshot before = copy_of(run.trainer.snapshot());
     test::GradientMeddler meddler([](std::int64_t, Model& model) {
-      for_each_parameter(model, [](Parameter& p) { p.value.grad().values<float>()[0] = kNan; });
+      for_each_parameter(model, [](Parameter& p) { p.value.grad().values<float>()[0] = kNaN; });
     });
     run.trainer.observe(&meddler);
     try {
@@ -208,7 +207,7 @@ TEST(TrainerNan, OfTheFirstStepsIsAnsweredWithTheStart) {
     ModelConfig config = tiny_config();
     config.init = init;
     SmallRun run(tiny_options(), config);
-    auto meddler = spoiler(std::move(bad), kNan);
+    auto meddler = spoiler(std::move(bad), kNaN);
     run.trainer.observe(&meddler);
     try {
       run.steps(steps);
@@ -233,7 +232,7 @@ TEST(TrainerNan, T04SkippingLeavesWeightsAndOptimizerAsTheyWere) {
   options.on_nan = OnNan::skip;
   options.spike_threshold = 1e6;  // the guard is on, and its window has what was good
   SmallRun run(options);
-  auto meddler = spoiler({3}, kNan);
+  auto meddler = spoiler({3}, kNaN);
   run.trainer.observe(&meddler);
   run.steps(2);
   const Snapshot before = copy_of(run.trainer.snapshot());
@@ -258,7 +257,7 @@ TEST(TrainerNan, T04ThreeInARowStop) {
   TrainerOptions options = tiny_options();
   options.on_nan = OnNan::skip;
   SmallRun run(options);
-  auto meddler = spoiler({2, 3, 5, 6, 7}, kNan);
+  auto meddler = spoiler({2, 3, 5, 6, 7}, kNaN);
   run.trainer.observe(&meddler);
   run.steps(6);  // two in a row and two in a row are borne
   EXPECT_THROW(run.trainer.step(), NumericsError);
@@ -274,7 +273,7 @@ TEST(TrainerNan, T04RollbackGoesToTheLastSnapshotAndOnAfterTheBadBatch) {
   straight.steps(2);
   kept = copy_of(run.trainer.snapshot());
   run.steps(2);
-  auto meddler = spoiler({5}, kNan);
+  auto meddler = spoiler({5}, kNaN);
   run.trainer.observe(&meddler);
   EXPECT_EQ(run.trainer.step().outcome, StepOutcome::rolled_back);
   EXPECT_EQ(run.trainer.steps(), 2);
@@ -290,7 +289,7 @@ TEST(TrainerNan, RollbackWithoutASnapshotStops) {
   TrainerOptions options = tiny_options();
   options.on_nan = OnNan::rollback;
   SmallRun run(options);
-  auto meddler = spoiler({1}, kNan);
+  auto meddler = spoiler({1}, kNaN);
   run.trainer.observe(&meddler);
   EXPECT_THROW(run.trainer.step(), NumericsError);
 }

@@ -10,10 +10,10 @@
 namespace addnorm {
 namespace {
 
+using test::kInf;
+using test::kNaN;
 using test::throws_saying;
 
-const double kNaN = std::nan("");
-constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr GuardOptions kOn{.spike = 6};
 
 /// n good steps: losses around 2, norms around 1.

@@ -18,11 +18,10 @@ namespace {
 
 using test::bits_of;
 using test::copy_of;
+using test::kNaN;
 using test::SmallRun;
 using test::tiny_config;
 using test::tiny_options;
-
-constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Trainer, LowersTheLossTowardsTheFloor) {
   TrainerOptions options = tiny_options();
@@ -205,7 +204,7 @@ TEST(Trainer, RefusesOptionsThatCannotBe) {
   refused([](TrainerOptions& o) { o.accumulate = 0; }, "accumulate");
   refused([](TrainerOptions& o) { o.clip_grad_norm = -1; }, "clip_grad_norm");
   refused([](TrainerOptions& o) { o.label_smoothing = 1; }, "label_smoothing");
-  refused([](TrainerOptions& o) { o.schedule.rate = kNan; }, "rate");
+  refused([](TrainerOptions& o) { o.schedule.rate = kNaN; }, "rate");
   refused([](TrainerOptions& o) { o.spike_threshold = -1; }, "spike_threshold");
 }
 
