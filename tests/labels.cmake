@@ -8,7 +8,7 @@ set(starts_threads "with_every_thread_count|std::thread|set_threads\\((count|thr
 get_property(tests DIRECTORY PROPERTY TESTS)
 foreach(test IN LISTS tests)
   get_property(labels TEST ${test} PROPERTY LABELS)
-  if(slow IN_LIST labels)
+  if(slow IN_LIST labels OR nightly IN_LIST labels)
     continue()
   endif()
   string(REGEX REPLACE "\\.[0-9]+$" "" program ${test})  # a part of it

@@ -1,4 +1,4 @@
-// Claims that train: a handful to the end, and all of them for some steps.
+// Claims that train, all of them for some steps. To the end: claims_nightly_test.cpp.
 #include <gtest/gtest.h>
 
 #include "addnorm/claims/claim.h"
@@ -12,22 +12,6 @@ namespace {
   set_threads(1);
   return true;
 }();
-
-void expect(const char* id, const std::string& verdict) {
-  const ClaimResult result = run_claim(claim_named(id), {.seeds = 3});
-  EXPECT_TRUE(result.verdict_text.starts_with(verdict)) << id << ": " << result.verdict_text << ": " << result.verdict.measured;
-}
-
-TEST(TrainedClaims, ComeOutAsTheyAreKnownTo) {
-  expect("S14", "true");
-  expect("S15", "true with Xavier's weights; with GPT-2's it is not decided");
-  expect("S23", "true with Xavier's weights if PreLN is x + F(LN(x))");
-  expect("S43", "true with Xavier's weights; with GPT-2's it is not decided");
-  expect("S45", "true with Xavier's weights; with GPT-2's it is not decided");
-  expect("S47", "false with Xavier's weights");
-  expect("S58", "true only if");
-  expect("S59", "true with Xavier's weights; with GPT-2's it is not decided");
-}
 
 // Two or three steps decide nothing; they show that what is measured has the names that are judged.
 TEST(TrainedClaims, AllRun) {

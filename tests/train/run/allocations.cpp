@@ -1,4 +1,4 @@
-// T-07: memory that runs out at any moment of a whole run. All moments: allocations_slow_test.cpp.
+// T-07: memory that runs out at any moment of a whole run. All moments: train/trainer/allocations_nightly_test.cpp.
 #include <vector>
 
 #include "addnorm/tensor/tensor.h"
