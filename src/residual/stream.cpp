@@ -65,7 +65,7 @@ void Stream::announce_stream(const Unit* unit, const Var& x) const {
 Stream::Parted Stream::parted(const Unit& unit, const Var& x) const {
   if (!watched()) return {x, x};
   const Var branch = reshape(x, x.shape());  // recorded first: its gradient arrives last, as it does without an observer
-  const Parted both{reshape(x, x.shape()), branch};
+  Parted both{reshape(x, x.shape()), branch};
   if (!replaying()) observer_->on_parting(unit, x, both.skip, both.branch);
   return both;
 }

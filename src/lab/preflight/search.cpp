@@ -41,8 +41,11 @@ std::optional<RateFound> largest_rate(const PreflightRequest& request, Preflight
     const double middle = std::sqrt(good * bad);
     (healthy(middle) ? good : bad) = middle;
   }
-  for (int tries = 0; good > 0 && ground.go_on() && tries < kConfirmations; ++tries, bad = good, good /= kCloseRate)
+  for (int tries = 0; good > 0 && ground.go_on() && tries < kConfirmations; ++tries) {
     if (passes(ground, with(good), what(good))) return RateFound{.rate = good, .larger_fails = bad > 0};
+    bad = good;
+    good /= kCloseRate;
+  }
   return std::nullopt;
 }
 

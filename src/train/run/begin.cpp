@@ -152,7 +152,8 @@ void Run::check_memory() {
   require_fits(memory, available_memory(), words_);
 }
 
-TrialFolder::TrialFolder(fs::path folder) : folder_(system_files::absolute(folder).lexically_normal()), before_(ids_in(folder_)) {
+TrialFolder::TrialFolder(const fs::path& folder)
+    : folder_(system_files::absolute(folder).lexically_normal()), before_(ids_in(folder_)) {
   for (fs::path at = folder_; at.has_relative_path() && !is_there(at); at = at.parent_path()) missing_.push_back(at);
 }
 

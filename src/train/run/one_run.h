@@ -28,7 +28,7 @@ namespace addnorm {
 /// nothing else.
 class TrialFolder {
  public:
-  explicit TrialFolder(std::filesystem::path folder);
+  explicit TrialFolder(const std::filesystem::path& folder);
   ~TrialFolder();
   TrialFolder(const TrialFolder&) = delete;
   TrialFolder& operator=(const TrialFolder&) = delete;
