@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "addnorm/core/error.h"
+#include "addnorm/train/run_data.h"
 #include "addnorm/train/run_options.h"
 #include "train/optimizer/optimizer_info.h"
-#include "train/run/prepared_run.h"
 
 namespace addnorm {
 namespace {
@@ -135,22 +135,6 @@ RunOptions planned(const GivenOptions& options, const DataFacts& facts) {
   if (!o.warmup_steps) o.warmup_steps = std::min<std::size_t>(200, o.steps / 20);
   check(o);
   return o;
-}
-
-RunOptions options_for_data(const GivenOptions& given, const RunSource& source, PlanOf plan) {
-  RunOptions options = plan == PlanOf::begun_run ? given.options : planned(given, source.facts());
-  source.fill(options.model);
-  options.model = completed(options.model, options.words);
-  return options;
-}
-
-PreparedRun prepared_run(const GivenOptions& given, const RunOptions& here, const std::filesystem::path& cache,
-                         const std::function<bool(double share)>& go_on, PlanOf plan) {
-  PreparedRun run{.source = open_source(here, cache, go_on)};
-  if (!run.source) return run;
-  run.options = options_for_data(given, *run.source, plan);
-  run.data = run.source->datasets(run.options);
-  return run;
 }
 
 TrainerOptions trainer_options(const RunOptions& o) {
