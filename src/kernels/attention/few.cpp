@@ -1,4 +1,4 @@
-// Attention of a few queries, as decoding has them: one row of scores after the other. The tiles of attention_forward.cpp hold
+// Attention of a few queries, as decoding has them: one row of scores after the other. The tiles of forward.cpp hold
 // 16 queries side by side and would compute all of them.
 #include <algorithm>
 #include <cmath>

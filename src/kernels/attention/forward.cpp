@@ -14,7 +14,7 @@ namespace addnorm::kernels::HWY_NAMESPACE {
 namespace attention {
 namespace {
 
-/// Scratch of one worker; what a tile of queries has gathered so far. Panels as in attention_tile-inl.h.
+/// Scratch of one worker; what a tile of queries has gathered so far. Panels as in tile-inl.h.
 struct ForwardTile {
   float* q;     // [panel][d_head][kPanel], scaled
   float* o;     // [panel][d_value][kPanel], the sum of p v so far, p relative to `largest`

@@ -20,7 +20,7 @@ bool has_trained(const RowResult& row);  ///< more than half of them did
 struct AddedRow {
   GridRow row;
   std::size_t instead_of;
-  std::string factor{};  ///< that it tries (cures.h)
+  std::string factor{};  ///< that it tries (cures.cpp)
 };
 
 /// The row with these options in place of its own; null takes one away. `words`: what its place calls them.

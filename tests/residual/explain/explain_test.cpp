@@ -1,5 +1,5 @@
 // What is printed about arrangements against what they compute: formulas are read back and computed, diagrams followed,
-// parameters counted. Classes: explain_classes.cpp; initialisation and skip gains: explain_gains.cpp.
+// parameters counted. Classes: classes.cpp; initialisation and skip gains: gains.cpp.
 #include <algorithm>
 #include <cmath>
 

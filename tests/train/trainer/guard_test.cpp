@@ -124,7 +124,7 @@ TEST(Guard, T06KeepsNothingAndFindsNoSpikeWhileItIsOff) {
   EXPECT_TRUE(guard.state().norms.empty());
 }
 
-// What a NaN does to guards that others have written (reliability.md 0.8), and not to ours.
+// What a NaN does to guards that others have written, and not to ours.
 
 /// llm.c: running sums over a window, and a step is skipped when its z-score is finite and above the threshold.
 class RunningSums {
