@@ -20,12 +20,18 @@ InitSpec without_formula(const Arrangement& row, const InitOptions& init) {
   return spec;
 }
 
+/// As it was typed: "0.02", "2".
+std::string all_digits(double value) {
+  const std::string text = Json(value).dump();
+  return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+}
+
 /// "xavier normal", "normal of 0.1".
 std::string base_words(InitSpec::Base base, double deviation) {
   if (base == InitSpec::Base::xavier_uniform) return "xavier";
   std::string words = names(base).at(static_cast<std::size_t>(base));
   std::ranges::replace(words, '_', ' ');
-  return base == InitSpec::Base::normal ? concat(words, " of ", Json(deviation).dump()) : words;
+  return base == InitSpec::Base::normal ? concat(words, " of ", all_digits(deviation)) : words;
 }
 
 /// ", W_o W_2 times 1/√(2L)" of matrices in the stack and of the head; "": none of them is named.
@@ -41,9 +47,10 @@ std::string on_matrices(std::vector<Role> roles, const std::string& what, std::o
 
 /// All that is drawn but embeddings: the same text, the same weights.
 struct DrawnText {
-  std::string rule{};     ///< of the table, or the base: "gpt2", "normal"
-  std::string details{};  ///< " of 0.1, W_o W_2 times 0.5"
-  bool known = false;     ///< the table has it
+  std::string rule{};       ///< of the table, or the base: "gpt2", "normal"
+  std::string deviation{};  ///< " of 0.1" where a rule of the table has another one
+  std::string details{};    ///< " of 0.1, W_o W_2 times 0.5"
+  bool known = false;       ///< the table has it
 };
 
 std::string all_words(const InitSpec& spec) {
@@ -64,9 +71,23 @@ std::string known_rule(const std::string& words) {
 
 DrawnText drawn_text(const InitSpec& spec) {
   const std::string words = all_words(spec);
-  if (std::string known = known_rule(words); !known.empty()) return {std::move(known), "", true};
+  if (std::string known = known_rule(words); !known.empty()) return {.rule = std::move(known), .known = true};
   const std::size_t base_ends = std::min({words.find(" of "), words.find(", "), words.size()});
-  return {words.substr(0, base_ends), words.substr(base_ends)};
+  return {.rule = words.substr(0, base_ends), .details = words.substr(base_ends)};
+}
+
+/// " of 0.1" where a deviation is asked for that is not the rule's own.
+std::string asked_deviation(const InitSpec& spec, const InitOptions& init) {
+  return init.deviation.value_or(spec.deviation) == spec.deviation ? "" : concat(" of ", all_digits(*init.deviation));
+}
+
+/// A rule of the table keeps its name with another deviation; what is not in the table is drawn with the one that holds.
+DrawnText drawn_text(InitSpec spec, const InitOptions& init) {
+  DrawnText drawn = drawn_text(spec);
+  drawn.deviation = asked_deviation(spec, init);
+  if (drawn.known || drawn.deviation.empty()) return drawn;
+  spec.deviation = *init.deviation;
+  return drawn_text(spec);
 }
 
 /// Where gains of the formula stand beside a rule's, or in their place: the rule as it is asked for, or as the source
@@ -119,15 +140,16 @@ double deviation_of(const InitSpec& spec, const TiedTable& table, const StackSha
 
 StartText start_text(const ModelConfig& model) {
   const Arrangement& row = arrangement_of(model);
-  const DrawnText drawn = drawn_text(without_formula(row, model.init));
+  const InitSpec without = without_formula(row, model.init);
+  const DrawnText drawn = drawn_text(without, model.init);
   const std::string asked = asked_rule(row, model.init);
   StartText text{.rule = drawn.known ? drawn.rule : ""};
   text.own_start = !contained_init(row, drawn_stacks(model)).empty();
-  const std::string deviation = model.init.deviation ? concat(" of ", Json(*model.init.deviation).dump()) : "";
   const std::string scale =
-      model.init.branch_scale != 1 ? concat(", W_o and W_2 times ", Json(model.init.branch_scale).dump()) : "";
-  text.weights = concat(drawn.rule, deviation, drawn.details, scale);
-  const std::string begin = concat(asked.empty() ? drawn.rule : asked, " weights", deviation),
+      model.init.branch_scale != 1 ? concat(", W_o and W_2 times ", all_digits(model.init.branch_scale)) : "";
+  text.weights = concat(drawn.rule, drawn.deviation, drawn.details, scale);
+  const std::string begin = asked.empty() ? concat(drawn.rule, " weights", drawn.deviation)
+                                          : concat(asked, " weights", asked_deviation(without, model.init)),
                     end = concat(asked.empty() ? drawn.details : "", scale);
   text.weights_in_words = begin + end;
   text.weights_in_label = concat(begin, row.gains_in_formula ? " with its own gains" : "", end);

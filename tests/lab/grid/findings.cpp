@@ -84,6 +84,18 @@ TEST(StartTexts, SayWeightsAfterTheRule) {
   EXPECT_EQ(said({.rule = "gpt2"}), "gpt2 weights");
   EXPECT_EQ(said({.rule = "gpt2", .deviation = 0.1}), "gpt2 weights of 0.1");
   EXPECT_EQ(said({.rule = "xavier", .branch_scale = 0.25}), "xavier weights, W_o and W_2 times 0.25");
+  EXPECT_EQ(said({.rule = "xavier", .branch_scale = 2}), "xavier weights, W_o and W_2 times 2");
+  EXPECT_EQ(said({.rule = "gpt2", .deviation = 1, .branch_scale = 1000}), "gpt2 weights of 1, W_o and W_2 times 1000");
+}
+
+TEST(StartTexts, TakeTheRulesOwnDeviationForNoDifference) {
+  const auto start = [](const char* arrangement, const InitOptions& init) {
+    return start_text({.d_model = 64, .arrangement = arrangement, .init = init});
+  };
+  EXPECT_EQ(start("post-ln", {.rule = "gpt2", .deviation = 0.02}).weights, start("pre-ln", {.rule = "gpt2"}).weights);
+  EXPECT_EQ(start("pre-ln", {.deviation = 0.02}).weights_in_label, "gpt2 weights") << "as its source says";
+  EXPECT_EQ(start("sub-ln", {.rule = "gpt2", .deviation = 0.02}).weights_in_label, "gpt2 weights with its own gains");
+  EXPECT_EQ(start("post-ln", {.rule = "bert", .deviation = 0.03}).weights_in_label, "bert weights of 0.03");
 }
 
 TEST(StartTexts, AreTheSameWhereTheStartIs) {
@@ -152,6 +164,21 @@ TEST(StartTexts, SayWhatIsDrawnWhereNoRuleOfTheTableDrawsIt) {
   EXPECT_NEAR(embeddings("fan_in_uniform").value(), 0.125 / std::sqrt(3), 1e-12) << "U(-b, b) has b / sqrt(3)";
   EXPECT_NEAR(embeddings("small_normal").value(), 0.125 * std::sqrt(0.4), 1e-12);
   EXPECT_NEAR(embeddings("fan_in_normal").value(), 0.125, 1e-12);
+}
+
+TEST(StartTexts, SayTheDeviationThatHoldsOnce) {
+  const auto start = [](double deviation) {
+    ModelConfig config{.d_model = 64, .arrangement = "mine", .init = {.deviation = deviation}};
+    config.own_arrangement =
+        arrangement_from_json(R"({"name": "mine", "unit": {"post": true}, "init": {"base": "normal", "deviation": 0.1, "gains": )"
+                              R"([{"roles": ["attention_out", "ffn_out"], "gain": "inv-sqrt-2-layers"}]}})",
+                              "row");
+    return start_text(config);
+  };
+  EXPECT_EQ(start(0.1).weights_in_label, "normal weights of 0.1, W_o W_2 times 1/√(2L)");
+  EXPECT_EQ(start(0.05).weights_in_label, "normal weights of 0.05, W_o W_2 times 1/√(2L)");
+  EXPECT_EQ(start(0.05).weights, "normal of 0.05, W_o W_2 times 1/√(2L)");
+  EXPECT_EQ(start(0.02).weights, "gpt2") << "which draws the same";
 }
 
 TEST(StartTexts, NameARuleOnlyWhereTheFormulaTookNothingFromIt) {
