@@ -95,8 +95,12 @@ std::string about_misprint(const GridResult& result, const std::vector<Setting>&
     differs_from_pre += pre && has_trained(*pre) != has_trained(*printed);
   }
   if (both == 0) return "";
-  std::string text = concat("norm-skip, LN(x) + F(LN(x)), which texts print as pre-LN, did as post-ln did in ", alike, " of ",
-                            both, both == 1 ? " setting" : " settings");
+  std::string text = concat("norm-skip, LN(x) + F(LN(x)), which texts print as pre-LN, did ");
+  if (both == 1) {
+    text += alike == 1 ? "as post-ln did" : "not do as post-ln did";
+    return text + (differs_from_pre == 1 ? ", and not as pre-ln did." : ".");
+  }
+  text += concat("as post-ln did in ", alike, " of ", both, " settings");
   if (differs_from_pre > 0) text += concat(", and not as pre-ln did in ", differs_from_pre);
   return text + ".";
 }

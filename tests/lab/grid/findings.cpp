@@ -321,6 +321,14 @@ TEST_F(Crossed, FindingsFollowFromTheNumbers) {
   found = findings(result);
   EXPECT_EQ(found[1], "xavier weights: norm-skip and pre-ln train; post-ln does not.");
   expect_in(found[3], {"did as post-ln did in 1 of 2 settings"});
+
+  result = {};
+  for (const char* name : {"post-ln", "norm-skip", "pre-ln"}) add(name, {"xavier"}, name == std::string("pre-ln"), 3.4);
+  finish();
+  expect_in(findings(result).at(2), {"norm-skip", "print as pre-LN, did as post-ln did, and not as pre-ln did."});
+  for (const std::size_t run : result.rows[1].runs) result.runs[run].judged = {.outcome = Outcome::trained, .loss = 2};
+  finish();
+  expect_in(findings(result).at(2), {"print as pre-LN, did not do as post-ln did."});
 }
 
 TEST_F(Crossed, FindingsAreWholeSentences) {
