@@ -212,7 +212,7 @@ class GridRunner {
   void ended(std::size_t index, const ChildEnd& end, bool asked) {
     GridRun& run = result_.runs[index];
     try {
-      if ((end.good() || end.signal == 0) && take_result(run, baselines_of(index))) return;
+      if (end.signal == 0 && take_result(run, baselines_of(index))) return;
     } catch (const Error& error) {
       run.problem = error.what();
     }
