@@ -134,9 +134,7 @@ void Run::write_front() {
   if (const auto& b = data_.baselines)
     record.baselines = Json{{"floor", b->floor}, {"uniform", b->uniform}, {"unigram", b->unigram}, {"bigram", b->bigram}}.dump();
   record.initialisation = initialisation_record(options_.model);
-  if (input_) {
-    copy_whole_file(input_->path, folder_.input());
-  }
+  if (input_) copy_whole_file(input_->path, folder_.input());
   write_run_record(folder_, record);
   front_ = record;
   if (const auto tokenizer = source_->tokenizer()) replace_text(folder_.tokenizer(), tokenizer->to_json());
