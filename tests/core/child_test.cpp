@@ -2,11 +2,14 @@
 
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "addnorm/core/error.h"
@@ -81,6 +84,46 @@ TEST(Child, ThatIsForkedRunsAFunctionUntilItReturnsOrThrows) {
   EXPECT_EQ(value, 20);
   child.channel().close();
   EXPECT_TRUE(child.end_within(20)->good());
+}
+
+/// A signal every few milliseconds, which ends system calls that wait.
+struct Interruptions {
+  Interruptions() {
+    struct sigaction action {};
+    action.sa_handler = [](int) {};
+    sigaction(SIGALRM, &action, &before);
+    set({.tv_sec = 0, .tv_usec = 3000});
+  }
+  ~Interruptions() {
+    set({});
+    sigaction(SIGALRM, &before, nullptr);
+  }
+  Interruptions(const Interruptions&) = delete;
+  Interruptions& operator=(const Interruptions&) = delete;
+
+ private:
+  static void set(timeval every) {
+    const itimerval timer{every, every};
+    setitimer(ITIMER_REAL, &timer, nullptr);
+  }
+  struct sigaction before {};
+};
+
+TEST(Child, IsSentAllWhateverSignalsCome) {
+  const std::string large(4'000'000, 'x');
+  Child child = Child::forked([&](Channel& channel) {
+    std::string got(large.size(), ' ');
+    for (std::size_t at = 0; at < got.size(); at += got.size() / 20) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+      if (!channel.receive(got.data() + at, got.size() / 20)) return;
+    }
+    if (got == large) channel.send(got.data(), got.size());
+  });
+  std::string answer(large.size(), ' ');
+  const Interruptions interruptions;
+  EXPECT_TRUE(child.channel().send(large.data(), large.size()));
+  EXPECT_TRUE(child.channel().receive(answer.data(), answer.size()));
+  EXPECT_EQ(answer, large);
 }
 
 }  // namespace

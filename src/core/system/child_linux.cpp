@@ -66,6 +66,18 @@ std::array<FileHandle, 2> connection() {
   return {FileHandle(ends[0]), FileHandle(ends[1])};
 }
 
+/// A signal ends a call before its first byte, or after a part of them: until all are there, or the other end is gone.
+template <class Move>
+bool moved_whole(std::size_t bytes, const Move& move) {
+  for (std::size_t at = 0; at < bytes;) {
+    const ssize_t moved = move(at);
+    if (moved < 0 && errno == EINTR) continue;
+    if (moved <= 0) return false;
+    at += static_cast<std::size_t>(moved);
+  }
+  return true;
+}
+
 /// As the system calls take it.
 std::vector<char*> pointers(std::vector<std::string>& words) {
   std::vector<char*> result;
@@ -94,14 +106,14 @@ std::string ChildEnd::text() const {
 }
 
 bool Channel::send(const void* data, std::size_t bytes) {
-  return ::send(socket_.fd(), data, bytes, MSG_NOSIGNAL) == static_cast<ssize_t>(bytes);  // SIGPIPE is for our own output
+  return moved_whole(bytes, [&](std::size_t at) {  // SIGPIPE is for our own output
+    return ::send(socket_.fd(), static_cast<const char*>(data) + at, bytes - at, MSG_NOSIGNAL);
+  });
 }
 
 bool Channel::receive(void* data, std::size_t bytes) {
-  ssize_t got = 0;
-  do got = recv(socket_.fd(), data, bytes, MSG_WAITALL);
-  while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(bytes);
+  return moved_whole(bytes,
+                     [&](std::size_t at) { return recv(socket_.fd(), static_cast<char*>(data) + at, bytes - at, MSG_WAITALL); });
 }
 
 std::optional<std::string> Channel::read_line(double patience) {
@@ -173,7 +185,8 @@ Child::Child(Child&& other) noexcept : pid_(std::exchange(other.pid_, -1)), chan
 Child::~Child() {
   if (pid_ < 0) return;
   kill_now();
-  waitpid(pid_, nullptr, 0);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 std::optional<ChildEnd> Child::end_within(double seconds) {
