@@ -143,8 +143,13 @@ std::vector<TrainView::Column> TrainView::columns(const StepRecord& r, double le
 }
 
 void TrainView::row(const std::vector<Column>& all, bool titles) {
-  for (const Column& column : all) out_ << std::setw(column.width) << (titles ? column.title : column.value.c_str());
+  for (const Column& column : all) cell(titles ? column.title : column.value, column.width, &column == &all.front());
   out_ << '\n' << std::flush;
+}
+
+/// To the right of its column. One that fills it keeps a space to the one before.
+void TrainView::cell(const std::string& text, int width, bool first) {
+  out_ << (first || text.size() < static_cast<std::size_t>(width) ? "" : " ") << std::setw(width) << text;
 }
 
 void TrainView::line(const StepRecord& r, double left) {
@@ -180,7 +185,9 @@ void TrainView::on_step(const StepRecord& r) {
 
 void TrainView::on_validation(std::int64_t step, const Evaluation& v, bool best) {
   wipe();
-  out_ << std::setw(7) << step << std::setw(9) << figure(v.loss, 4) << "  validation";
+  cell(std::to_string(step), 7, true);
+  cell(figure(v.loss, 4), 9, false);
+  out_ << "  validation";
   if (std::isfinite(v.bits_per_byte())) out_ << ", " << fixed(v.bits_per_byte(), 4) << " bits/byte";
   out_ << ", " << fixed(100 * v.accuracy(), 1) << " % of " << (classes_ ? "samples" : "tokens");
   if (pairs_) out_ << ", " << fixed(100 * v.exact_match(), 1) << " % of answers";

@@ -34,6 +34,7 @@ class TrainView : public RunObserver {
   void finished(const RunOptions& options);
   void print(const char* what, const std::string& text);
   void row(const std::vector<Column>& columns, bool titles);
+  void cell(const std::string& text, int width, bool first);
   void line(const StepRecord& record, double left);
   void bar(std::int64_t step, Clock::time_point now);
   double eta(std::int64_t step, Clock::time_point now) const;

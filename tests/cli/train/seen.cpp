@@ -57,6 +57,21 @@ TEST_F(TrainingSeen, ProbesLeaveTheModelAloneAndTheirRecordsInTheFolder) {
   EXPECT_EQ(steps, (std::vector<std::int64_t>{1, 2, 3}));
 }
 
+TEST_F(TrainingSeen, ColumnsStayApartWhereALossFillsItsOwn) {
+  const Ended ended =
+      run(tiny({"--steps", "4", "--eval-every", "2", "--embedding-std", "99", "--lr", "1e-9", "--log-every", "1"}));
+  ASSERT_EQ(ended.code, 0) << ended.err;
+  std::size_t full = 0;
+  std::istringstream lines(ended.err);
+  for (std::string line; std::getline(lines, line);) {
+    std::istringstream in(line);
+    std::string step, loss;
+    in >> step >> loss;
+    if (step.size() == 1 && step >= "1" && step <= "4" && loss.find('.') == 4) ++full;  // 1186.8978
+  }
+  EXPECT_EQ(full, 6u) << ended.err;  // four steps, two validations
+}
+
 TEST_F(TrainingSeen, AVanishingGradientEndsInZerosNotInDenormals) {
   const Ended ended = run({"train", "--arrangement", "plain", "--init",    "gpt2", "--layers",     "24", "--d-model",
                            "16",    "--heads",       "1",     "--seq-len", "8",    "--batch-size", "2",  "--steps",
