@@ -12,6 +12,7 @@
 #include "cli/terminal/command.h"
 #include "cli/terminal/figures.h"
 #include "cli/terminal/signals.h"
+#include "cli/train/options.h"
 #include "core/file.h"
 
 namespace addnorm::cli {
@@ -66,6 +67,7 @@ std::string one_rule(const Options& o) {
   if (o.plan.init.empty()) return "";
   require(folded(o.plan.init) != folded(kInitOfArrangement), "--init ", o.plan.init,
           ": what is compared would then start in different ways; take one rule for all, e.g. --init ", kClaimInits[0]);
+  check_rule({.rule = o.plan.init}, option_word);
   for (const std::string& id : o.only)
     require(claim_named(id).compares, "--init ", o.plan.init, " with --only ", claim_named(id).id,
             ": it compares nothing that starts by such a rule; leave out one of the two");

@@ -39,20 +39,12 @@ std::string lab_help(const OptionText& option, const Json& defaults) {
   return concat(plain, " (default here: ", value->is_string() ? value->text() : value->dump(), ")");
 }
 
-void check_init(const InitOptions& init) {
-  try {
-    if (!init.by_arrangement()) init_rule_named(init.rule);
-  } catch (const UsageError& error) {
-    throw UsageError(concat(option_name("init"), ": ", error.what()));
-  }
-}
-
 /// What was given for each option, checked and each value once. Complaints name the option.
 Json checked_lists(const Json& given, std::vector<std::string>& notes) {
   Json lists = Json::object();
   for (const auto& [name, values] : given.items()) {
     for (const Json& value : values.array_items())
-      check_init(run_options_of(Json{{name, value}}, option_name(name)).options.model.init);
+      check_rule(run_options_of(Json{{name, value}}, option_name(name)).options.model.init, option_word);
     lists[name] = Json(without_repeats(name, values.array_items(), option_name(name), option_word, notes));
   }
   return lists;

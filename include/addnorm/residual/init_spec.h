@@ -98,6 +98,9 @@ struct InitOptions {
   friend bool operator==(const InitOptions&, const InitOptions&) = default;
 };
 
+/// A UsageError that names the field, and the nearest rule, where `rule` is none.
+void check_rule(const InitOptions& options, const FieldWords& words = nullptr);
+
 /// The row that starts so: its `init` is the rule's with the options in it. Gains that are part of the row's formula
 /// (Arrangement::gains_in_formula) stay, and stand in place of the rule's on the same matrices; where they leave out
 /// cross-attention, the rule's stay there. A UsageError where an option has nothing to act on, contradicts the formula, or would

@@ -258,6 +258,14 @@ std::vector<Role> normed_matrices(const Arrangement& row) {
   return normed;
 }
 
+void check_rule(const InitOptions& options, const FieldWords& words) {
+  try {
+    if (!options.by_arrangement()) init_rule_named(options.rule);
+  } catch (const UsageError& error) {
+    throw UsageError(concat(called(words, "init"), ": ", error.what()));
+  }
+}
+
 Arrangement with_init(const Arrangement& row, const InitOptions& options, const FieldWords& words) {
   Started started(row, words);
   if (!options.by_arrangement()) started.rule(options.rule);

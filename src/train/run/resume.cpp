@@ -5,6 +5,7 @@
 
 #include "addnorm/core/error.h"
 #include "addnorm/residual/catalogue.h"
+#include "addnorm/residual/init_spec.h"
 #include "addnorm/train/checkpoint.h"
 #include "core/file.h"
 #include "train/run/options_json.h"
@@ -55,6 +56,7 @@ GivenOptions resumed_options(const RunFolder& folder, const RunRequest& request)
   const RunOptions& now = request.given.options;
   GivenOptions stored = run_options_from_json(read_run_record(folder).options, folder.record().string(), now.words);
   const std::set<std::string>& given = request.given.given;
+  if (given.contains("init")) check_rule(now.model.init, now.words);
   const std::string lines = refused(stored, request.given);
   require(lines.empty(), folder.path.string(), " was begun with other options:", lines,
           "\nLeave them out to go on with the run as it was begun, or begin another with another ", called(now.words, "folder"));

@@ -361,6 +361,7 @@ TEST_F(LabTool, RefusesWhatCannotBeBeforeTheFirstRun) {
   refused({"lab", "--inits", "foo,xavier"}, {"lab: --init: unknown initialisation 'foo'"});
   refused({"depth", "--lr", "1,2"}, {"--lr has 2 values"});
   refused({"depth", "--init", "foo"}, {"depth: --init: unknown initialisation 'foo'; known: arrangement, xavier"});
+  refused({"lab", "claims", "--init", "foo"}, {"claims: --init: unknown initialisation 'foo'; known: arrangement, xavier"});
   refused({"depth", "--heads", "3"}, {"depth: with 1 layer: --heads is 3"});
   refused({"lab", "nonsense"}, {"nonsense"});
 }

@@ -40,6 +40,7 @@ TEST_F(Runs, K09OtherOptionsAreRefusedWithTheDifference) {
            {"\"steps\": 20, \"optimizer\": \"sgd\"", "\n  optimizer: \"adamw\" in the run, \"sgd\" now"},
            {"\"steps\": 20, \"arrangement\": \"post-ln\"", "\n  arrangement: \"pre-ln\" in the run, \"post-ln\" now"},
            {"\"steps\": 20, \"dropout\": 0.5", "\n  dropout: 0.0 in the run, 0.5 now"},
+           {"\"steps\": 20, \"init\": \"gtp2\"", "init: unknown initialisation 'gtp2'; did you mean gpt2?"},
            {"\"steps\": 30", "Add replan to"}}) {
     const std::string message = refusal(request("a", more, true));
     EXPECT_NE(message.find(expected), std::string::npos) << message;
