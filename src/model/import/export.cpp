@@ -75,9 +75,7 @@ class Exporter {
 
   void write_safetensors(std::size_t file, const fs::path& to) const {
     SafetensorsWriter writer;
-    // A cast, as below: only an export asks a source for more than its tensors, and its format says which class it is.
-    const auto& source = dynamic_cast<const importing::SafetensorsSource&>(source_);
-    for (const auto& [key, value] : source.reader(file).metadata())
+    for (const auto& [key, value] : source_.metadata(file))
       if (!key.starts_with("addnorm.checksum")) writer.set_metadata(key, value);
     for (std::size_t i = 0; i < source_.tensors().size(); ++i) {
       const SourceTensor& tensor = source_.tensors()[i];
@@ -89,7 +87,7 @@ class Exporter {
   void write_llama2c(const fs::path& to) const {
     ReplacementFile file(to);
     const auto write = [&](const std::vector<std::byte>& bytes) { file.write(bytes.data(), bytes.size()); };
-    write(dynamic_cast<const importing::Llama2cSource&>(source_).header());
+    write(source_.header());
     for (std::size_t i = 0; i < source_.tensors().size(); ++i) write(bytes_of(i));
     file.commit();
   }

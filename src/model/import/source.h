@@ -40,6 +40,9 @@ class WeightSource {
   /// Elements from `first` on as float32; of F32, F16 and BF16.
   virtual void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const = 0;
   virtual std::vector<std::byte> bytes(const SourceTensor& tensor) const = 0;
+  /// What a file has beside its tensors, for an export in the same format: metadata (safetensors), bytes before them (llama2.c).
+  virtual std::vector<std::pair<std::string, std::string>> metadata(std::size_t) const { return {}; }
+  virtual std::vector<std::byte> header() const { return {}; }
 
  protected:
   void add(SourceTensor tensor);
@@ -58,7 +61,7 @@ class SafetensorsSource final : public WeightSource {
   SafetensorsSource(std::vector<std::filesystem::path> files, std::string summary);
   void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const override;
   std::vector<std::byte> bytes(const SourceTensor& tensor) const override;
-  const SafetensorsReader& reader(std::size_t file) const { return readers_[file]; }
+  std::vector<std::pair<std::string, std::string>> metadata(std::size_t file) const override { return readers_[file].metadata(); }
 
  private:
   std::vector<SafetensorsReader> readers_;
@@ -81,7 +84,7 @@ class Llama2cSource final : public WeightSource {
   void read(const SourceTensor& tensor, std::size_t first, std::span<float> into) const override;
   std::vector<std::byte> bytes(const SourceTensor& tensor) const override;
   const ModelConfig& config() const { return config_; }
-  std::vector<std::byte> header() const;
+  std::vector<std::byte> header() const override;
 
  private:
   void read_header();
