@@ -84,14 +84,14 @@ void refuse_zeros(const RunOptions& o, const std::set<std::string>* given = null
 }
 
 /// The field of RunOptions that a field of TrainerOptions or of its schedule comes from.
-std::string run_field(std::string of_trainer) {
+std::string run_field(const std::string& of_trainer) {
   static const std::map<std::string, std::string> kOthers{{"accumulate", "grad_accum"},
                                                           {"spike_threshold", "spike_guard"},
                                                           {"rate", "lr"},
                                                           {"least", "min_lr"},
                                                           {"warmup", "warmup_steps"}};
   const auto other = kOthers.find(of_trainer);
-  return other == kOthers.end() ? std::move(of_trainer) : other->second;
+  return other == kOthers.end() ? of_trainer : other->second;
 }
 
 }  // namespace
