@@ -152,7 +152,7 @@ TrainerOptions trainer_options(const RunOptions& o) {
                        .least = o.min_lr.value_or(0),
                        .warmup = static_cast<std::int64_t>(o.warmup_steps.value_or(0)),
                        .steps = static_cast<std::int64_t>(o.steps)},
-          .words = [words = o.words](std::string field) { return called(words, run_field(std::move(field))); }};
+          .words = [words = o.words](const std::string& field) { return called(words, run_field(field)); }};
 }
 
 }  // namespace addnorm
